@@ -1,0 +1,15 @@
+"""The errors that the public functions raise."""
+
+from __future__ import annotations
+
+
+class DelegateSimError(Exception):
+    """Base of every error that a caller's input can cause; its text is one line fit for a user."""
+
+
+class ModelError(DelegateSimError):
+    """The source is not a TFLite model that can be read."""
+
+
+class OptionError(DelegateSimError):
+    """A delegate, an option, a value or a release that does not exist or is out of range."""

@@ -1,0 +1,24 @@
+"""Where the Prepare functions live: one module for each family of operators."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+FAMILIES = (
+    "elementwise",
+    "convolution",
+    "reduction",
+    "reshaping",
+    "slicing",
+    "recurrent",
+    "matrix",
+    "control_flow",
+    "stablehlo",
+    "signal",
+)
+
+
+def register() -> None:
+    """Import every family, which registers its Prepare functions."""
+    for family in FAMILIES:
+        import_module(f".{family}", __package__)

@@ -1,0 +1,277 @@
+"""What the Prepare functions of CPU kernels work on: a node, its tensors, and what they may do to them.
+
+A Prepare function is written like the kernel's own: it reads operands, may refuse with ``KernelNode.ensure``, and sets the
+type, shape and allocation of the results. Only what a delegate or the report can see is carried over; temporaries and
+quantisation multipliers are not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model import Allocation, Model, Node, Options, Quantization, Tensor
+
+
+class PrepareError(Exception):
+    """The CPU kernel refuses to prepare this node; the text says why."""
+
+
+class KernelTensor:
+    """A tensor while its graph is being prepared: type, shape, allocation and value may change."""
+
+    __slots__ = ("allocation", "computed", "model", "shape", "source", "type")
+
+    def __init__(self, model: Model, source: Tensor) -> None:
+        self.model = model
+        self.source = source
+        self.type = source.type
+        self.shape = source.shape
+        self.allocation = source.allocation
+        self.computed: npt.NDArray[Any] | None = source.value
+
+    @property
+    def index(self) -> int:
+        """The tensor's index in its subgraph."""
+        return self.source.index
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def element_count(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def quantization(self) -> Quantization | None:
+        """The quantisation parameters."""
+        return self.source.quantization
+
+    @property
+    def scale(self) -> float:
+        """The scale of a per-tensor quantised tensor, else 0."""
+        return self.source.scale
+
+    @property
+    def zero_point(self) -> int:
+        """The zero point of a per-tensor quantised tensor, else 0."""
+        return self.source.zero_point
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether the tensor keeps its value between invocations."""
+        return self.source.is_variable
+
+    @property
+    def is_constant(self) -> bool:
+        """``IsConstantTensor``: the value stands in the file."""
+        return self.allocation is Allocation.CONSTANT
+
+    @property
+    def is_constant_or_persistent(self) -> bool:
+        """``IsConstantOrPersistentTensor``: the value is known once the graph is prepared."""
+        return self.allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """``IsDynamicTensor``."""
+        return self.allocation is Allocation.DYNAMIC
+
+    def value(self) -> npt.NDArray[Any]:
+        """The elements, flat, in C order; raises PrepareError if they are not known or their type cannot be read."""
+        if self.computed is not None:
+            return self.computed.reshape(-1)
+        found = self.model.constant(self.source) if self.is_constant else None
+        if found is None:
+            raise PrepareError(f"the value of tensor {self.index} is not known")
+        return found
+
+    def integers(self) -> list[int]:
+        """The elements as Python integers."""
+        return [int(element) for element in self.value()]
+
+    def freeze(self) -> Tensor:
+        """Return the tensor as it stands now."""
+        source = self.source
+        if (
+            self.type is source.type
+            and self.shape is source.shape
+            and self.allocation is source.allocation
+            and self.computed is source.value
+        ):
+            return source
+        return source._replace(type=self.type, shape=self.shape, allocation=self.allocation, value=self.computed)
+
+
+class Interpreter(Protocol):
+    """What control-flow kernels ask of the interpreter that prepares them."""
+
+    def prepare_subgraph(self, index: int) -> None:
+        """Prepare another subgraph (``AllocateTensors``); raises PrepareError if one of its nodes cannot be."""
+
+    def inputs_of(self, index: int) -> list[KernelTensor | None]:
+        """The inputs of another subgraph; None for one that was found unused."""
+
+    def outputs_of(self, index: int) -> list[KernelTensor | None]:
+        """The outputs of another subgraph."""
+
+    def has_dynamic_tensors(self, index: int) -> bool:
+        """Whether another subgraph, prepared before, has a dynamic tensor."""
+
+    def remove_unused_inputs(self, index: int) -> None:
+        """Set the inputs of another subgraph that nothing reads to -1 (``RemoveUnusedInputs``)."""
+
+    def subgraph_count(self) -> int:
+        """The number of subgraphs."""
+
+
+class KernelNode:
+    """A node while its graph is being prepared."""
+
+    __slots__ = ("_options", "cause", "interpreter", "model", "node", "tensors")
+
+    def __init__(self, model: Model, node: Node, tensors: Sequence[KernelTensor], interpreter: Interpreter) -> None:
+        self.model = model
+        self.node = node
+        self.tensors = tensors
+        self.interpreter = interpreter
+        self.cause: int | None = None
+        """The operand that would have to be constant for the results not to be dynamic."""
+        self._options: Options | None = None
+
+    @property
+    def op(self) -> str:
+        """The operator's name."""
+        return self.node.op
+
+    @property
+    def version(self) -> int:
+        """The operator's version."""
+        return self.node.version
+
+    @property
+    def options(self) -> Options:
+        """The builtin options."""
+        if self._options is None:
+            self._options = self.model.options(self.node)
+        return self._options
+
+    @property
+    def input_count(self) -> int:
+        """The number of operands, those left out included."""
+        return len(self.node.inputs)
+
+    @property
+    def output_count(self) -> int:
+        """The number of results."""
+        return len(self.node.outputs)
+
+    def input(self, position: int) -> KernelTensor:
+        """``GetInputSafe``: the operand at a position; refuses if it is left out or missing."""
+        found = self.optional_input(position)
+        if found is None:
+            raise PrepareError(f"input {position} is missing")
+        return found
+
+    def optional_input(self, position: int) -> KernelTensor | None:
+        """``GetOptionalInputTensor``: the operand at a position, None if it is left out or missing."""
+        inputs = self.node.inputs
+        index = inputs[position] if 0 <= position < len(inputs) else -1
+        return self.tensors[index] if index >= 0 else None
+
+    def output(self, position: int = 0) -> KernelTensor:
+        """``GetOutputSafe``: the result at a position; refuses if it is missing."""
+        outputs = self.node.outputs
+        index = outputs[position] if 0 <= position < len(outputs) else -1
+        if index < 0:
+            raise PrepareError(f"output {position} is missing")
+        return self.tensors[index]
+
+    def intermediate(self, position: int) -> KernelTensor:
+        """The intermediate tensor at a position; refuses if it is missing."""
+        indices = self.node.intermediates
+        index = indices[position] if 0 <= position < len(indices) else -1
+        if index < 0:
+            raise PrepareError(f"intermediate {position} is missing")
+        return self.tensors[index]
+
+    def ensure(self, condition: bool, message: str) -> None:
+        """``TF_LITE_ENSURE``: refuse unless the condition holds. ``message`` says in our words what is demanded."""
+        if not condition:
+            raise PrepareError(message)
+
+    def ensure_counts(self, inputs: int | tuple[int, ...], outputs: int) -> None:
+        """Refuse unless there are exactly so many operands (one of these counts) and results."""
+        allowed = (inputs,) if isinstance(inputs, int) else inputs
+        if self.input_count not in allowed or self.output_count != outputs:
+            raise PrepareError(f"has {self.input_count} inputs and {self.output_count} outputs")
+
+    def ensure_type(self, tensor: KernelTensor, types: str | Iterable[str]) -> None:
+        """Refuse unless the tensor has one of these types."""
+        if tensor.type != types if isinstance(types, str) else tensor.type not in types:
+            raise PrepareError(f"tensor {tensor.index} is {tensor.type}")
+
+    def fail(self, message: str) -> NoReturn:
+        """Refuse."""
+        raise PrepareError(message)
+
+    def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
+        """``ResizeTensor``: set the shape; a constant cannot be resized, and sizes cannot be negative."""
+        if tensor.is_constant:
+            raise PrepareError(f"tensor {tensor.index} is constant and cannot be resized")
+        sizes = tuple(shape)
+        if sizes and min(sizes) < 0:
+            raise PrepareError(f"the shape {list(sizes)} has a negative size")
+        tensor.shape = sizes
+
+    def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
+        """``SetTensorToDynamic``: the size is known only while running, because ``cause`` is not constant."""
+        if tensor.allocation is not Allocation.DYNAMIC:
+            tensor.allocation = Allocation.DYNAMIC
+            tensor.computed = None
+        if cause is not None and self.cause is None:
+            self.cause = cause.index
+
+    def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: npt.ArrayLike | None = None) -> None:
+        """``SetTensorToPersistentRo`` and resize: the value is computed now and stays; give it if it is known."""
+        tensor.allocation = Allocation.PERSISTENT
+        self.resize(tensor, shape)
+        tensor.computed = None if value is None else np.asarray(value)
+
+
+Kernel = Callable[[KernelNode], None]
+KERNELS: dict[str, Kernel] = {}
+"""The Prepare function of each operator. An operator without one leaves its results as they stand in the file."""
+
+
+def kernel(*ops: str) -> Callable[[Kernel], Kernel]:
+    """Register a Prepare function for these operators."""
+
+    def register(function: Kernel) -> Kernel:
+        for op in ops:
+            if op in KERNELS:
+                raise ValueError(f"two Prepare functions for {op}")
+            KERNELS[op] = function
+        return function
+
+    return register
+
+
+def broadcast_shape(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
+    """``CalculateShapeForBroadcast`` (``kernels/kernel_util.cc``) of two shapes; raises PrepareError if they do not fit."""
+    rank = max(len(first), len(second))
+    left = (1,) * (rank - len(first)) + tuple(first)
+    right = (1,) * (rank - len(second)) + tuple(second)
+    shape = []
+    for one, other in zip(left, right, strict=True):
+        if one != other and one != 1 and other != 1:
+            raise PrepareError(f"the shapes {list(first)} and {list(second)} cannot be broadcast together")
+        shape.append(0 if one == 0 or other == 0 else max(one, other))
+    return tuple(shape)

@@ -1,0 +1,3 @@
+"""Prepare of the CPU kernels of one family of operators: slicing."""
+
+from __future__ import annotations
