@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from . import schema
+from .control_dependencies import ControlEdges, control_dependencies
 from .model import NO_TENSOR, OPTIONAL_TENSOR, Model, Node, Options, Subgraph, Tensor
 
 
@@ -47,8 +48,17 @@ class Graph:
     nodes: tuple[Node, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    execution_plan: tuple[int, ...]
+    """Indices of the nodes that run, in order."""
+    control_edges: ControlEdges | None = None
+    """Order between nodes that the model gives, None if it gives none."""
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
+
+    @functools.cached_property
+    def resources(self) -> frozenset[int]:
+        """The tensors that stand for variables and tables."""
+        return frozenset(tensor.index for tensor in self.tensors if tensor.type == "RESOURCE")
 
     def view(self, node: Node) -> NodeView:
         """Return a node with its operands, for rules to ask questions of."""
@@ -63,25 +73,26 @@ class Graph:
 class NodeView:
     """A node with its operands as tensors. What is left out or missing reads as ``NO_TENSOR``."""
 
-    __slots__ = ("_options", "graph", "inputs", "node", "outputs")
+    __slots__ = ("_options", "graph", "node", "op", "version")
 
     def __init__(self, graph: Graph, node: Node) -> None:
-        tensors = graph.tensors
         self.graph = graph
         self.node = node
-        self.inputs = tuple(tensors[index] if index >= 0 else NO_TENSOR for index in node.inputs)
-        self.outputs = tuple(tensors[index] if index >= 0 else NO_TENSOR for index in node.outputs)
+        self.op = node.op
+        self.version = node.version
         self._options: Options | None = None
 
     @property
-    def op(self) -> str:
-        """The operator's name."""
-        return self.node.op
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The operands."""
+        tensors = self.graph.tensors
+        return tuple([tensors[index] if index >= 0 else NO_TENSOR for index in self.node.inputs])
 
     @property
-    def version(self) -> int:
-        """The operator's version."""
-        return self.node.version
+    def outputs(self) -> tuple[Tensor, ...]:
+        """The results."""
+        tensors = self.graph.tensors
+        return tuple([tensors[index] if index >= 0 else NO_TENSOR for index in self.node.outputs])
 
     @property
     def options(self) -> Options:
@@ -92,11 +103,15 @@ class NodeView:
 
     def input(self, position: int) -> Tensor:
         """The operand at a position."""
-        return self.inputs[position] if 0 <= position < len(self.inputs) else NO_TENSOR
+        indices = self.node.inputs
+        index = indices[position] if 0 <= position < len(indices) else OPTIONAL_TENSOR
+        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def output(self, position: int) -> Tensor:
         """The result at a position."""
-        return self.outputs[position] if 0 <= position < len(self.outputs) else NO_TENSOR
+        indices = self.node.outputs
+        index = indices[position] if 0 <= position < len(indices) else OPTIONAL_TENSOR
+        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def value(self, tensor: Tensor) -> npt.NDArray[Any] | None:
         """The elements of a constant or persistent tensor, flat; None for others."""
@@ -112,19 +127,24 @@ def has_side_effects(graph: Graph, node: Node) -> bool:
     """Whether the order of this node against others like it must be kept (``OpMightHaveSideEffect``, ``core/subgraph.cc``)."""
     if node.op in ("IF", "WHILE", "CALL_ONCE"):
         return True
-    return any(index >= 0 and graph.tensors[index].type == "RESOURCE" for index in (*node.inputs, *node.outputs))
+    resources = graph.resources
+    return bool(resources) and not (resources.isdisjoint(node.inputs) and resources.isdisjoint(node.outputs))
 
 
 def file_graph(model: Model, subgraph: Subgraph) -> Graph:
     """Return a subgraph as the file has it, as delegates that accept dynamic tensors see it."""
+    nodes = _added_nodes(subgraph)
+    edges = control_dependencies(model)
     return Graph(
         model=model,
         index=subgraph.index,
         name=subgraph.name,
         tensors=subgraph.tensors,
-        nodes=_added_nodes(subgraph),
+        nodes=nodes,
         inputs=subgraph.inputs,
         outputs=subgraph.outputs,
+        execution_plan=tuple(range(len(nodes))),
+        control_edges=edges[subgraph.index] if edges else None,
     )
 
 
@@ -149,14 +169,3 @@ def _has_parameters(node: Node) -> bool:
 
 OPS_WITHOUT_PARAMETERS: frozenset[str] = frozenset()
 """Builtin operators for which the runtime allocates no parameters (``ParseOpDataTfLite``, ``flatbuffer_conversions.cc``)."""
-
-__all__ = [
-    "OPTIONAL_TENSOR",
-    "DynamicTensor",
-    "Graph",
-    "MappingProxyType",
-    "NodeView",
-    "PrepareFailure",
-    "file_graph",
-    "has_side_effects",
-]

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import schema
+from .errors import ModelError
+from .text import printable
 
 OPTIONAL_TENSOR = -1
 """The tensor index that stands for an optional operand left out."""
@@ -78,7 +80,7 @@ class Tensor(NamedTuple):
     (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is (offset, size) in bytes in the file for a constant.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # in place of tuple.index
     name: str
     type: str
     shape: tuple[int, ...]
@@ -150,7 +152,7 @@ NO_TENSOR = Tensor(
 class Node(NamedTuple):
     """One operator of a subgraph. ``options`` is (name of the options table, its position), None if there is none."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # in place of tuple.index
     op: str
     builtin_code: int
     custom_code: str | None
@@ -179,7 +181,7 @@ class OperatorCode(NamedTuple):
 class Subgraph(NamedTuple):
     """One subgraph: tensors and nodes in file order, and the tensors that are its inputs and outputs."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # in place of tuple.index
     name: str
     tensors: tuple[Tensor, ...]
     nodes: tuple[Node, ...]
@@ -199,7 +201,8 @@ class Signature(NamedTuple):
 class Options:
     """The builtin options of a node, by the schema's field names.
 
-    Without an options table every field reads as 0, as in the runtime's zero-initialised parameters.
+    Without an options table (``table`` is None) every field reads as 0, an empty vector or an empty string, as in the
+    runtime's zero-initialised parameters.
     """
 
     __slots__ = ("_values", "table")
@@ -217,7 +220,9 @@ class Options:
         return iter(self._values.items())
 
 
-NO_OPTIONS = Options(None, MappingProxyType({}))
+@functools.cache
+def _absent_options(table: str) -> Options:
+    return Options(None, {slot_field.name: type(slot_field.default)() for slot_field in schema.table_fields(table)})
 
 
 @dataclass(frozen=True)
@@ -240,18 +245,21 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of the whole file, computed when first asked for."""
-        if self.path is not None:
+        """Digest of the whole file, computed when first asked for; raises ModelError if it cannot be read any more."""
+        if self.path is None:
+            return hashlib.sha256(self.content).hexdigest()
+        try:
             with open(self.path, "rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
-        return hashlib.sha256(self.content).hexdigest()
+        except OSError as error:
+            raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
 
     def options(self, node: Node) -> Options:
-        """Read the builtin options of a node."""
-        if node.options is None:
-            return NO_OPTIONS
-        table, position = node.options
-        return Options(table, _read_table(self.content, table, position))
+        """Read the builtin options of a node. A table that is not that of its operator counts as absent."""
+        own_table = "" if node.is_custom else schema.options_table(node.op)
+        if node.options is None or node.options[0] != own_table:
+            return _absent_options(own_table)
+        return Options(own_table, _read_table(self.content, *node.options))
 
     def constant(self, tensor: Tensor) -> npt.NDArray[Any] | None:
         """Return the elements of a constant or persistent tensor, flat; None if unknown or of a type numpy cannot read."""
@@ -266,14 +274,13 @@ class Model:
 
 
 def _read_table(content: memoryview, name: str, position: int) -> Mapping[str, Any]:
-    """Read the scalars and number vectors of one table. What lies outside the file reads as absent."""
-    values: dict[str, Any] = {}
-    size = len(content)
+    """Read the scalars, vectors of numbers and strings of one table. What lies outside the file reads as absent."""
+    fields = schema.table_fields(name)
+    values = {slot_field.name: slot_field.default for slot_field in fields}
     try:
         vtable = position - struct.unpack_from("<i", content, position)[0]
         vtable_size = struct.unpack_from("<H", content, vtable)[0] if vtable >= 0 else 0
-        for slot_field in schema.table_fields(name):
-            values[slot_field.name] = () if slot_field.element_size else slot_field.default
+        for slot_field in fields:
             entry = 4 + 2 * slot_field.slot
             offset = struct.unpack_from("<H", content, vtable + entry)[0] if entry + 2 <= vtable_size else 0
             if not offset:
@@ -283,14 +290,8 @@ def _read_table(content: memoryview, name: str, position: int) -> Mapping[str, A
                 continue
             start = position + offset + struct.unpack_from("<I", content, position + offset)[0]
             (count,) = struct.unpack_from("<I", content, start)
-            width = slot_field.element_size or 1
-            if start + 4 + count * width > size:
-                continue
-            if slot_field.element_size is None:
-                values[slot_field.name] = bytes(content[start + 4 : start + 4 + count]).decode("utf-8", "replace")
-            else:
-                kind = {1: "<u1", 2: "<i2", 4: "<i4", 8: "<i8"}[width]
-                values[slot_field.name] = tuple(np.frombuffer(content, kind, count, start + 4).tolist())
+            elements = struct.unpack_from(f"<{count}{slot_field.element or 's'}", content, start + 4)
+            values[slot_field.name] = elements if slot_field.element else elements[0].decode("utf-8", "replace")
     except struct.error:
         pass
     return MappingProxyType(values)

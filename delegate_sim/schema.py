@@ -15,8 +15,13 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
-_NEWER_TENSOR_TYPES = {19: "INT2", 20: "UINT4", 21: "FLOAT8_E4M3FN", 22: "FLOAT8_E5M2"}
-_NEWER_OPERATORS = {209: "STABLEHLO_CASE"}
+_NEWER_MEMBERS: Mapping[str, Mapping[int, str]] = MappingProxyType(
+    {
+        "TensorType": {19: "INT2", 20: "UINT4", 21: "FLOAT8_E4M3FN", 22: "FLOAT8_E5M2"},
+        "BuiltinOperator": {209: "STABLEHLO_CASE"},
+        "BuiltinOptions2": {23: "StablehloCaseOptions"},
+    }
+)
 
 BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
     {
@@ -71,15 +76,21 @@ CUSTOM = 32
 class Field(NamedTuple):
     """Where a table keeps one field.
 
-    ``format`` is the struct format of a scalar and None for a reference; ``element_size`` is the size in bytes of the
-    elements of a vector, None for scalars, strings and tables.
+    ``format`` is the struct format of a scalar and None for a reference; ``element`` is the struct character of the
+    elements of a vector of numbers, None for scalars, strings and tables. An absent vector reads as (), an absent string
+    as "".
     """
 
     name: str
     slot: int
     format: str | None
     default: Any
-    element_size: int | None = None
+    element: str | None = None
+
+
+_NEWER_TABLES: Mapping[str, tuple[Field, ...]] = MappingProxyType(
+    {"StablehloCaseOptions": (Field("branch_subgraph_indices", 0, None, (), "i"),)}
+)
 
 
 @functools.cache
@@ -108,11 +119,7 @@ def enum_names(name: str) -> Mapping[int, str]:
     if module is None:
         raise KeyError(name)
     members = {value: key for key, value in vars(getattr(module, name)).items() if not key.startswith("_")}
-    if name == "TensorType":
-        members = {**_NEWER_TENSOR_TYPES, **members}
-    elif name == "BuiltinOperator":
-        members = {**_NEWER_OPERATORS, **members}
-    return MappingProxyType(members)
+    return MappingProxyType({**_NEWER_MEMBERS.get(name, {}), **members})
 
 
 def tensor_type_name(value: int) -> str:
@@ -125,56 +132,115 @@ def operator_name(value: int) -> str:
     return enum_names("BuiltinOperator").get(value, f"UNKNOWN({value})")
 
 
-class _FieldRecorder:
+_SHARED_OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "AVERAGE_POOL_2D": "Pool2DOptions",
+        "CONV_3D_TRANSPOSE": "Conv3DOptions",
+        "L2_NORMALIZATION": "L2NormOptions",
+        "L2_POOL_2D": "Pool2DOptions",
+        "MAXIMUM": "MaximumMinimumOptions",
+        "MAX_POOL_2D": "Pool2DOptions",
+        "MEAN": "ReducerOptions",
+        "MINIMUM": "MaximumMinimumOptions",
+        "MULTINOMIAL": "RandomOptions",
+        "RANDOM_STANDARD_NORMAL": "RandomOptions",
+        "RANDOM_UNIFORM": "RandomOptions",
+        "REDUCE_ALL": "ReducerOptions",
+        "REDUCE_ANY": "ReducerOptions",
+        "REDUCE_MAX": "ReducerOptions",
+        "REDUCE_MIN": "ReducerOptions",
+        "REDUCE_PROD": "ReducerOptions",
+        "SUM": "ReducerOptions",
+        "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNNOptions",
+    }
+)
+"""Options tables that are not named after their operator."""
+
+
+@functools.cache
+def options_table(op: str) -> str:
+    """Return the name of a builtin operator's options table, "" if it has none (``flatbuffer_conversions.cc``)."""
+    return _SHARED_OPTIONS.get(op) or _options_tables().get(op.replace("_", "").lower(), "")
+
+
+@functools.cache
+def _options_tables() -> Mapping[str, str]:
+    tables = [*enum_names("BuiltinOptions").values(), *enum_names("BuiltinOptions2").values()]
+    return MappingProxyType({table.removesuffix("Options").lower(): table for table in tables})
+
+
+_FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "bool": "?",
+        "int8": "b",
+        "uint8": "B",
+        "int16": "h",
+        "uint16": "H",
+        "int32": "i",
+        "uint32": "I",
+        "int64": "q",
+        "uint64": "Q",
+        "float32": "f",
+        "float64": "d",
+    }
+)
+"""Struct characters by the names that flatbuffers gives to types of numbers."""
+
+
+class _BuilderRecorder:
     """Stands in for a flatbuffers builder: notes the slot, type and default that a generated Add function names."""
 
-    _FORMATS: Mapping[str, str | None] = MappingProxyType(
-        {
-            "Bool": "?",
-            "Int8": "<b",
-            "Uint8": "<B",
-            "Int16": "<h",
-            "Uint16": "<H",
-            "Int32": "<i",
-            "Uint32": "<I",
-            "Int64": "<q",
-            "Uint64": "<Q",
-            "Float32": "<f",
-            "Float64": "<d",
-            "UOffsetTRelative": None,
-        }
-    )
-
     field: tuple[int, str | None, Any]
-    element_size: int | None = None
 
     def __getattr__(self, method: str) -> Any:
-        kind = self._FORMATS[method.removeprefix("Prepend").removesuffix("Slot")]
+        kind = _FORMATS.get(method.removeprefix("Prepend").removesuffix("Slot").lower())
 
         def record(slot: int, _value: Any, default: Any) -> None:
-            self.field = (slot, kind, default)
+            self.field = (slot, kind and f"<{kind}", default)
 
         return record
 
-    def StartVector(self, element_size: int, _count: int, _alignment: int) -> None:  # noqa: N802 - the builder's name
-        self.element_size = element_size
+
+class _TableRecorder:
+    """Stands in for a flatbuffers table: notes the type of the elements that a generated accessor of a vector names."""
+
+    element: str | None = None
+
+    def Offset(self, slot: int) -> int:
+        return slot
+
+    def GetVectorAsNumpy(self, flags: Any, _offset: int) -> None:
+        self.element = _FORMATS[flags.name]
 
 
 @functools.cache
 def table_fields(name: str) -> tuple[Field, ...]:
     """Return the fields of one table of the schema under the schema's own names; none if the table is unknown."""
     module = _module(name)
+    if module is None:
+        return _NEWER_TABLES.get(name, ())
     fields = []
-    for key, add in vars(module).items() if module else ():
+    for key, add in vars(module).items():
         if key.startswith(f"{name}Add") and callable(add):
-            recorder = _FieldRecorder()
-            add(recorder, 0)
             words = key.removeprefix(f"{name}Add")
-            start_vector = getattr(module, f"{name}Start{words}Vector", None)
-            if start_vector is not None:
-                start_vector(recorder, 0)
-            fields.append(Field(_snake_case(words), *recorder.field, recorder.element_size))
+            element = _element(getattr(module, name), words)
+            builder = _BuilderRecorder()
+            add(builder, 0)
+            slot, kind, default = builder.field
+            if kind is None:
+                default = () if element else ""
+            fields.append(Field(_snake_case(words), slot, kind, default, element))
     return tuple(fields)
+
+
+def _element(table: type, words: str) -> str | None:
+    accessor = getattr(table, f"{words}AsNumpy", None)
+    if accessor is None:
+        return None
+    instance = table()
+    instance._tab = recorder = _TableRecorder()
+    accessor(instance)
+    return recorder.element
 
 
 def _snake_case(words: str) -> str:

@@ -1,3 +1,505 @@
-"""Prepare of the CPU kernels of one family of operators: convolution."""
+"""Prepare of convolutions, pooling, resizing, and of moving space into depth or batches and back."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .. import schema
+from ..model import Allocation
+from .kernel import KernelNode, KernelTensor, kernel
+from .operands import as_int32, first_unknown
+from .quantization import (
+    affine_quantization,
+    check_convolution_quantization,
+    check_quantized_bias_type,
+    check_symmetric,
+)
+
+_INT16_MAX = 2**15 - 1
+_INT32_MAX = 2**31 - 1
+_UNKNOWN_PADDING = "UNKNOWN"
+
+_CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
+_REARRANGED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT32", "INT64")
+
+
+def _padding(node: KernelNode) -> str:
+    """``ConvertPadding``. Parameters that no options table has filled say that the padding is unknown."""
+    if node.options.table is None:
+        return _UNKNOWN_PADDING
+    return schema.enum_names("Padding").get(node.options.padding, _UNKNOWN_PADDING)
+
+
+def output_size(padding: str, size: int, window: int, stride: int, dilation: int = 1) -> int | None:
+    """``kernels/padding.h: ComputeOutSizeChecked``: how many windows fit along one dimension; None where it refuses."""
+    if size < 0 or window <= 0 or stride <= 0 or dilation <= 0:
+        return None
+    if padding == "SAME":
+        return -(-size // stride)
+    if padding != "VALID":
+        return None
+    reach = size + stride - _dilated(window, dilation)
+    if reach >= 0:
+        return reach // stride
+    return 0 if -reach < stride else None  # The kernels' division rounds towards 0.
+
+
+def _dilated(window: int, dilation: int) -> int:
+    """``kernels/padding.h: ComputeEffectiveFilterSize``."""
+    return (window - 1) * dilation + 1
+
+
+def _checked_output_sizes(
+    node: KernelNode, sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> list[int]:
+    """``kernels/padding.h: ComputePaddingHeightWidthChecked``."""
+    padding = _padding(node)
+    counts = []
+    for size, window, stride, dilation in zip(sizes, windows, strides, dilations, strict=True):
+        count = output_size(padding, size, window, stride, dilation)
+        if count is None:
+            node.fail("the window does not fit the input")
+        total_padding = max(0, (count - 1) * stride + _dilated(window, dilation) - size)
+        _ensure_int32(node, total_padding // 2)
+        counts.append(count)
+    return counts
+
+
+def _ensure_int32(node: KernelNode, *factors: int) -> None:
+    """Refuse if a product is too large for the kernel to count with."""
+    node.ensure(math.prod(factors) <= _INT32_MAX, "a size exceeds the range of int32")
+
+
+def _ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
+    node.ensure(min(sizes) > 0, what)
+
+
+@kernel("CONV_2D")
+def prepare_conv_2d(node: KernelNode) -> None:
+    """``kernels/conv.cc: Prepare``."""
+    node.ensure_counts((2, 3), 1)
+    result, source, weights = node.output(), node.input(0), node.input(1)
+    node.ensure(source.rank == 4, "the input has not 4 dimensions")
+    node.ensure(weights.rank == 4, "the weights have not 4 dimensions")
+    _, height, width, input_channels = source.shape
+    output_channels, window_height, window_width, window_channels = weights.shape
+    _ensure_positive(node, source.shape[1:], "the input is empty")
+    _ensure_positive(node, weights.shape, "the weights are empty")
+    node.ensure(input_channels % window_channels == 0, "the input channels are no multiple of those of the weights")
+    node.ensure(output_channels % (input_channels // window_channels) == 0, "the output channels do not divide into groups")
+    _check_conv_2d_types(node, source, weights, result)
+
+    options = node.options
+    strides = (options.stride_h, options.stride_w)
+    dilations = (options.dilation_h_factor, options.dilation_w_factor)
+    _ensure_positive(node, strides, "a stride is not positive")
+    _ensure_positive(node, dilations, "a dilation is not positive")
+    node.ensure(node.input_count == 3, "there is no bias")
+    bias = node.input(2)
+    _check_conv_2d_bias(node, source, weights, bias)
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+        check_quantized_bias_type(node, bias)
+
+    sizes = _checked_output_sizes(node, (height, width), (window_height, window_width), strides, dilations)
+    _check_conv_2d_buffers(node, source, weights, sizes)
+    if source.type != "FLOAT32":
+        check_convolution_quantization(node, source, weights, bias, result, output_channels)
+    node.resize(result, (source.shape[0], *sizes, output_channels))
+
+
+def _check_conv_2d_types(node: KernelNode, source: KernelTensor, weights: KernelTensor, result: KernelTensor) -> None:
+    node.ensure_type(source, _CONVOLVED_TYPES)
+    node.ensure(result.type == source.type, "input and output have different types")
+    if source.type in ("INT8", "INT16"):
+        quantization = affine_quantization(weights)
+        if quantization is None:
+            node.fail("the weights have no affine quantisation")
+        node.ensure(not quantization.zero_points.any(), "a zero point of the weights is not 0")
+
+
+def _check_conv_2d_bias(node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor) -> None:
+    if source.type == "FLOAT32":
+        node.ensure_type(bias, "FLOAT32")
+    else:
+        node.ensure_type(bias, ("INT32", "INT64") if source.type == "INT16" else "INT32")
+        check_symmetric(node, bias)
+    node.ensure(bias.element_count == weights.shape[0], "the bias has not one element for each output channel")
+
+
+def _check_conv_2d_buffers(node: KernelNode, source: KernelTensor, weights: KernelTensor, sizes: Sequence[int]) -> None:
+    """The sizes of the scratch tensors of the multithreaded kernel, which is the one that the runtime registers."""
+    batches, height, width, input_channels = source.shape
+    output_channels, window_height, window_width, window_channels = weights.shape
+    options = node.options
+    is_hybrid = source.type == "FLOAT32" and weights.type in ("UINT8", "INT8", "INT4")
+    is_dilated = options.dilation_h_factor != 1 or options.dilation_w_factor != 1
+    is_pointwise = options.stride_h == options.stride_w == window_height == window_width == 1
+    is_weight_fixed = weights.allocation not in (Allocation.ARENA, Allocation.DYNAMIC)
+    window_elements = window_height * window_width * window_channels
+
+    _ensure_int32(node, *sizes)
+    if source.type == "FLOAT32" and not is_hybrid and not is_dilated and is_weight_fixed:
+        _ensure_int32(node, window_elements, output_channels)
+    elif is_dilated or not is_pointwise:
+        _ensure_int32(node, batches, *sizes, window_elements)
+    if is_hybrid:
+        _ensure_int32(node, batches, height, width, input_channels // window_channels)
+        _ensure_int32(node, batches, *sizes, output_channels)
+        _check_hybrid_scales(node, weights)
+
+
+def _check_hybrid_scales(node: KernelNode, weights: KernelTensor) -> None:
+    """Scales that differ must be those of slices of the weights."""
+    quantization = affine_quantization(weights)
+    if quantization is None or weights.type == "UINT8":
+        return
+    if bool((quantization.scales != quantization.scales[0]).any()):
+        slices = weights.shape[quantization.dimension]
+        node.ensure(len(quantization.scales) == slices, "the weights have not one scale for each slice")
+
+
+@kernel("DEPTHWISE_CONV_2D")
+def prepare_depthwise_conv_2d(node: KernelNode) -> None:
+    """``kernels/depthwise_conv.cc: Prepare``."""
+    node.ensure_counts((2, 3), 1)
+    source, weights, result = node.input(0), node.input(1), node.output()
+    node.ensure(source.rank == 4, "the input has not 4 dimensions")
+    node.ensure(weights.rank == 4, "the weights have not 4 dimensions")
+    options = node.options
+    strides = (options.stride_h, options.stride_w)
+    dilations = (options.dilation_h_factor, options.dilation_w_factor)
+    for step in (*strides, *dilations):
+        node.ensure(0 < step <= _INT16_MAX, "a stride or dilation is out of range")
+    _ensure_positive(node, source.shape[1:], "the input is empty")
+    _ensure_positive(node, weights.shape[1:], "the weights are empty")
+    is_hybrid = source.type == "FLOAT32" and weights.type == "INT8"
+    _check_depthwise_types(node, source, weights, result, is_hybrid)
+
+    batches, height, width, input_channels = source.shape
+    _, window_height, window_width, output_channels = weights.shape
+    node.ensure(weights.shape[0] == 1, "the first dimension of the weights is not 1")
+    node.ensure(output_channels % input_channels == 0, "the output channels are no multiple of the input channels")
+    bias = node.input(2) if node.input_count == 3 else None
+    if bias is not None:
+        _check_depthwise_bias(node, source, bias, output_channels)
+
+    sizes = _checked_output_sizes(node, (height, width), (window_height, window_width), strides, dilations)
+    if source.type != "FLOAT32":
+        check_convolution_quantization(node, source, weights, bias, result, output_channels)
+    if is_hybrid:
+        quantization = affine_quantization(weights)
+        if quantization is None:
+            node.fail("the weights have no affine quantisation")
+        slices = weights.shape[quantization.dimension]
+        node.ensure(len(quantization.scales) == slices, "the weights have not one scale for each slice")
+        _ensure_int32(node, *source.shape)
+    node.resize(result, (batches, *sizes, output_channels))
+
+
+def _check_depthwise_types(
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, result: KernelTensor, is_hybrid: bool
+) -> None:
+    node.ensure_type(source, _CONVOLVED_TYPES)
+    node.ensure(result.type == source.type, "input and output have different types")
+    node.ensure(
+        is_hybrid or weights.type == source.type or source.type == "INT16" or weights.type == "INT4",
+        "the weights have a type that does not go with that of the input",
+    )
+    if weights.type == "INT4":
+        _ensure_int32(node, *weights.shape)
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+
+
+def _check_depthwise_bias(node: KernelNode, source: KernelTensor, bias: KernelTensor, output_channels: int) -> None:
+    if source.type == "FLOAT32":
+        node.ensure_type(bias, "FLOAT32")
+    else:
+        node.ensure_type(bias, "INT64" if source.type == "INT16" else "INT32")
+        check_symmetric(node, bias)
+    node.ensure(bias.shape == (output_channels,), "the bias has not one element for each output channel")
+
+
+@kernel("TRANSPOSE_CONV")
+def prepare_transpose_conv(node: KernelNode) -> None:
+    """``kernels/transpose_conv.cc: Prepare``."""
+    node.ensure_counts((3, 4), 1)
+    output_shape, weights, source, result = node.input(0), node.input(1), node.input(2), node.output()
+    node.ensure(output_shape.rank == 1, "the output shape is no vector")
+    node.ensure(source.rank == 4, "the input has not 4 dimensions")
+    node.ensure(weights.rank == 4, "the weights have not 4 dimensions")
+    for stride in (node.options.stride_h, node.options.stride_w):
+        node.ensure(0 < stride <= _INT16_MAX, "a stride is out of range")
+    _ensure_positive(node, source.shape[1:], "the input is empty")
+    _ensure_positive(node, weights.shape[:3], "the weights are empty")
+    bias = node.optional_input(3)
+    _check_transpose_conv_types(node, source, weights, bias, result)
+    if bias is not None:
+        node.ensure(bias.element_count == weights.shape[0], "the bias has not one element for each output channel")
+    node.ensure(source.shape[3] == weights.shape[3], "input and weights have different numbers of channels")
+
+    # Unlike other kernels, this one waits for its inputs even where the shape is a persistent result.
+    if not output_shape.is_constant:
+        node.set_dynamic(result, output_shape)
+    else:
+        node.ensure_type(output_shape, "INT32")
+        node.resize(result, output_shape.integers())
+        node.ensure(output_shape.element_count == 4, "the output shape has not 4 elements")
+        _ensure_int32(node, *source.shape[1:3])
+        _ensure_int32(node, *weights.shape[:3])
+    if source.type != "FLOAT32":
+        check_convolution_quantization(node, source, weights, bias, result, weights.shape[0])
+    elif weights.type == "INT8":
+        _check_transpose_conv_hybrid(node, source, weights)
+
+
+def _check_transpose_conv_types(
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
+) -> None:
+    node.ensure_type(source, _CONVOLVED_TYPES)
+    weight_types = {"FLOAT32": ("FLOAT32", "INT8"), "UINT8": ("UINT8",), "INT8": ("INT8",), "INT16": ("INT8",)}
+    bias_types = {"FLOAT32": ("FLOAT32",), "UINT8": ("INT32",), "INT8": ("INT32",), "INT16": ("INT64", "INT32")}
+    node.ensure_type(weights, weight_types[source.type])
+    if bias is not None:
+        node.ensure_type(bias, bias_types[source.type])
+        if source.type in ("INT8", "INT16"):
+            check_symmetric(node, bias)
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+        check_quantized_bias_type(node, bias)
+    node.ensure(result.type == source.type, "input and output have different types")
+
+
+def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:
+    _ensure_int32(node, *source.shape)
+    quantization = affine_quantization(weights)
+    if quantization is None:
+        node.fail("the weights have no affine quantisation")
+    slices = weights.shape[quantization.dimension]
+    node.ensure(len(quantization.scales) in (1, slices), "the weights have not one scale for each slice")
+
+
+@kernel("CONV_3D")
+def prepare_conv_3d(node: KernelNode) -> None:
+    """``kernels/conv3d.cc: Prepare``."""
+    node.ensure_counts((2, 3), 1)
+    result, source, weights = node.output(), node.input(0), node.input(1)
+    node.ensure(source.rank == 5, "the input has not 5 dimensions")
+    node.ensure(weights.rank == 5, "the weights have not 5 dimensions")
+    node.ensure(source.shape[4] == weights.shape[3], "input and weights have different numbers of channels")
+    _ensure_positive(node, source.shape[1:], "the input is empty")
+    _ensure_positive(node, weights.shape, "the weights are empty")
+    for tensor in (source, weights, result):
+        node.ensure_type(tensor, "FLOAT32")
+    output_channels = weights.shape[4]
+    _check_conv_3d_bias(node, node.optional_input(2), output_channels)
+
+    strides, dilations = _steps_3d(node)
+    _ensure_positive(node, strides, "a stride is not positive")
+    _ensure_positive(node, dilations, "a dilation is not positive")
+    sizes = _output_sizes_3d(node, source.shape[1:4], weights.shape[:3])
+    _ensure_int32(node, *sizes)
+    node.resize(result, (source.shape[0], *sizes, output_channels))
+    if max(*strides, *dilations, *weights.shape[:3]) > 1:
+        _ensure_int32(node, source.shape[0], *sizes, *weights.shape[:4])
+
+
+def _steps_3d(node: KernelNode) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Return strides and dilations of depth, height and width."""
+    options = node.options
+    return (
+        (options.stride_d, options.stride_h, options.stride_w),
+        (options.dilation_d_factor, options.dilation_h_factor, options.dilation_w_factor),
+    )
+
+
+def _output_sizes_3d(node: KernelNode, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
+    """``kernels/padding.h: ComputePadding3DValues``: what cannot be computed is 0."""
+    padding = _padding(node)
+    strides, dilations = _steps_3d(node)
+    return [output_size(padding, *along) or 0 for along in zip(sizes, windows, strides, dilations, strict=True)]
+
+
+def _check_conv_3d_bias(node: KernelNode, bias: KernelTensor | None, output_channels: int) -> None:
+    if bias is not None:
+        node.ensure_type(bias, "FLOAT32")
+        node.ensure(bias.element_count == output_channels, "the bias has not one element for each output channel")
+
+
+@kernel("CONV_3D_TRANSPOSE")
+def prepare_conv_3d_transpose(node: KernelNode) -> None:
+    """``kernels/conv3d_transpose.cc: Prepare``."""
+    node.ensure_counts((3, 4), 1)
+    result, output_shape, weights, source = node.output(), node.input(0), node.input(1), node.input(2)
+    node.ensure(output_shape.shape == (5,), "the output shape is no vector of 5 elements")
+    node.ensure(source.rank == 5, "the input has not 5 dimensions")
+    node.ensure(weights.rank == 5, "the weights have not 5 dimensions")
+    node.ensure(source.shape[4] == weights.shape[4], "input and weights have different numbers of channels")
+    for tensor in (source, weights, result):
+        node.ensure_type(tensor, "FLOAT32")
+    node.ensure_type(output_shape, "INT32")
+    _check_conv_3d_bias(node, node.optional_input(3), weights.shape[3])
+    if not output_shape.is_constant_or_persistent:
+        node.set_dynamic(result, output_shape)
+        return
+
+    shape = output_shape.integers()
+    node.ensure(min(shape) >= 0, "the output shape has a negative size")
+    node.ensure(shape[0] == source.shape[0], "the output shape has not as many batches as the input")
+    node.ensure(shape[4] == weights.shape[3], "the output shape has not as many channels as the weights")
+    expected = _output_sizes_3d(node, shape[1:4], weights.shape[:3])
+    node.ensure(tuple(expected) == source.shape[1:4], "the output shape does not lead back to the shape of the input")
+    node.resize(result, shape)
+    if max(_steps_3d(node)[1]) <= 1:
+        _ensure_int32(node, *source.shape[1:4])
+        _ensure_int32(node, *weights.shape[:4])
+
+
+@kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
+def prepare_pool_2d(node: KernelNode) -> None:
+    """``kernels/pooling.cc: GenericPrepare``. A window that does not fit gives an empty result, not an error."""
+    node.ensure_counts(1, 1)
+    result, source = node.output(), node.input(0)
+    node.ensure(source.rank == 4, "the input has not 4 dimensions")
+    node.ensure(source.type == result.type, "input and output have different types")
+    options = node.options
+    _ensure_positive(node, (options.stride_h, options.stride_w), "a stride is not positive")
+    batches, height, width, channels = source.shape
+    padding = _padding(node)
+    output_width = output_size(padding, width, options.filter_width, options.stride_w)
+    output_height = None
+    if output_width is not None:
+        output_height = output_size(padding, height, options.filter_height, options.stride_h)
+    if node.op == "L2_POOL_2D":
+        node.ensure(source.type not in ("UINT8", "INT8"), "there is no quantised L2 pooling")
+    node.resize(result, (batches, output_height or 0, output_width or 0, channels))
+
+
+@kernel("RESIZE_BILINEAR")
+def prepare_resize_bilinear(node: KernelNode) -> None:
+    """``kernels/resize_bilinear.cc: Prepare``."""
+    size = _resized_to(node)
+    if size is None:
+        return
+    options = node.options
+    node.ensure(not (options.half_pixel_centers and options.align_corners), "half-pixel centres do not go with aligned corners")
+    _ensure_positive(node, size, "a size is not positive")
+    _resize_image(node, size)
+
+
+@kernel("RESIZE_NEAREST_NEIGHBOR")
+def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
+    """``kernels/resize_nearest_neighbor.cc: Prepare``."""
+    size = _resized_to(node)
+    if size is not None:
+        _resize_image(node, size)
+
+
+def _resized_to(node: KernelNode) -> list[int] | None:
+    """What both kernels demand: return height and width, None if they are known only while running."""
+    node.ensure_counts(2, 1)
+    source, size, result = node.input(0), node.input(1), node.output()
+    node.ensure(source.rank == 4, "the input has not 4 dimensions")
+    node.ensure(size.shape == (2,), "the size is no vector of 2 elements")
+    node.ensure_type(size, "INT32")
+    result.type = source.type
+    if not size.is_constant_or_persistent:
+        node.set_dynamic(result, size)
+        return None
+    return size.integers()
+
+
+def _resize_image(node: KernelNode, size: Sequence[int]) -> None:
+    batches, _, _, channels = node.input(0).shape
+    node.resize(node.output(), (batches, size[0], size[1], channels))
+
+
+@kernel("DEPTH_TO_SPACE")
+def prepare_depth_to_space(node: KernelNode) -> None:
+    """``kernels/depth_to_space.cc: Prepare``."""
+    block = _block_size(node)
+    batches, height, width, channels = node.input(0).shape
+    node.ensure(channels % block**2 == 0, "the channels do not divide into blocks")
+    _ensure_int32(node, height, block)
+    _ensure_int32(node, width, block)
+    node.resize(node.output(), (batches, height * block, width * block, channels // block**2))
+
+
+@kernel("SPACE_TO_DEPTH")
+def prepare_space_to_depth(node: KernelNode) -> None:
+    """``kernels/space_to_depth.cc: Prepare``."""
+    block = _block_size(node)
+    batches, height, width, channels = node.input(0).shape
+    node.ensure(height % block == 0 and width % block == 0, "height and width do not divide into blocks")
+    node.resize(node.output(), (batches, height // block, width // block, channels * block**2))
+
+
+def _block_size(node: KernelNode) -> int:
+    """What DEPTH_TO_SPACE and SPACE_TO_DEPTH both demand; return the length of a block's side."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank == 4, "the input has not 4 dimensions")
+    node.ensure_type(result, _REARRANGED_TYPES)
+    node.ensure(source.type == result.type, "input and output have different types")
+    block: int = node.options.block_size
+    node.ensure(block > 0, "the block size is not positive")
+    return block
+
+
+@kernel("SPACE_TO_BATCH_ND")
+def prepare_space_to_batch_nd(node: KernelNode) -> None:
+    """``kernels/space_to_batch_nd.cc: Prepare``."""
+    blocks = _batch_blocks(node)
+    if blocks is None:
+        return
+    source = node.input(0)
+    paddings = as_int32(node.input(2))
+    batches, sizes = source.shape[0], []
+    for index, block in enumerate(blocks):
+        padded = source.shape[index + 1] + paddings[2 * index] + paddings[2 * index + 1]
+        node.ensure(block != 0, "a block is empty")
+        node.ensure(padded % block == 0, "a padded dimension does not divide into blocks")
+        sizes.append(padded // block)
+        batches *= block
+    node.resize(node.output(), (batches, *sizes, source.shape[-1]))
+
+
+@kernel("BATCH_TO_SPACE_ND")
+def prepare_batch_to_space_nd(node: KernelNode) -> None:
+    """``kernels/batch_to_space_nd.cc: Prepare``."""
+    blocks = _batch_blocks(node)
+    if blocks is None:
+        return
+    source = node.input(0)
+    crops = as_int32(node.input(2))
+    node.ensure(min(crops[: 2 * len(blocks)]) >= 0, "a crop is negative")
+    batches, sizes = source.shape[0], []
+    for index, block in enumerate(blocks):
+        node.ensure(block != 0, "a block is empty")
+        node.ensure(batches % block == 0, "the batches do not divide into blocks")
+        batches //= block
+        sizes.append(source.shape[index + 1] * block - crops[2 * index] - crops[2 * index + 1])
+    node.resize(node.output(), (batches, *sizes, source.shape[-1]))
+
+
+def _batch_blocks(node: KernelNode) -> list[int] | None:
+    """What SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND both demand; return the block shape, None if it is not known yet."""
+    node.ensure_counts(3, 1)
+    source, block_shape, margins, result = node.input(0), node.input(1), node.input(2), node.output()
+    node.ensure(source.rank in (3, 4), "the input has neither 3 nor 4 dimensions")
+    node.ensure(source.type == result.type, "input and output have different types")
+    if source.type in ("UINT8", "INT8", "INT16"):
+        node.ensure(source.scale == result.scale, "input and output have different scales")
+        node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+    unknown = first_unknown(block_shape, margins)
+    if unknown is not None:
+        node.set_dynamic(result, unknown)
+        return None
+    spatial = source.rank - 2
+    node.ensure(block_shape.shape == (spatial,), "the block shape has not one element for each spatial dimension")
+    node.ensure(margins.shape == (spatial, 2), "there are not two margins for each spatial dimension")
+    return as_int32(block_shape)[:spatial]

@@ -1,3 +1,277 @@
-"""Prepare of the CPU kernels of one family of operators: matrix."""
+"""Prepare of matrix products, of lookups in tables, and of building matrices from diagonals and sparse values."""
 
 from __future__ import annotations
+
+import math
+
+from .. import schema
+from ..model import Allocation
+from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from .quantization import (
+    affine_quantization,
+    check_activation_range,
+    check_product_scale,
+    check_quantized_bias_type,
+    check_symmetric,
+    fused_activation,
+)
+
+_HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
+_QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
+_INTEGER_BIAS_TYPES = ("INT32", "INT64")
+_DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
+
+
+@kernel("FULLY_CONNECTED")
+def prepare_fully_connected(node: KernelNode) -> None:
+    """``kernels/fully_connected.cc: Prepare, PrepareImpl``."""
+    source, weights = node.input(0), node.input(1)
+    _check_fully_connected_options(node, source, weights)
+    options = node.options
+    node.ensure_counts((2, 3), 1 if options.weights_format == _DEFAULT_WEIGHTS else 2)
+    bias, result = node.optional_input(2), node.output()
+    _check_fully_connected_types(node, source, weights, bias, result)
+    node.ensure(weights.rank == 2, "the weights are no matrix")
+    units, depth = weights.shape
+    if depth == 0:
+        rows = math.prod(source.shape[:-1])
+        node.resize(result, (*source.shape[:-1], units) if options.keep_num_dims else (rows, units))
+        return
+    if bias is not None:
+        node.ensure(bias.element_count == units, "the bias has not one element for each unit")
+    if source.type in _QUANTIZED_TYPES:
+        _check_fully_connected_quantization(node, source, weights, bias, result)
+    if source.type == result.type == "INT16":
+        check_symmetric(node, source, result)
+        check_quantized_bias_type(node, bias)
+    if options.keep_num_dims:
+        node.ensure(source.shape[-1] == depth, "the last dimension of the input is not that of the weights")
+        node.resize(result, (*source.shape[:-1], units))
+    else:
+        node.resize(result, (source.element_count // depth, units))
+
+
+def _check_fully_connected_options(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:
+    is_hybrid = source.type == "FLOAT32" and weights.type in _HYBRID_WEIGHT_TYPES
+    node.ensure(is_hybrid or fused_activation(node) not in ("TANH", "SIGN_BIT"), "the fused activation is not supported")
+    quantization = affine_quantization(weights)
+    if weights.type in ("INT4", "INT2") and quantization is not None:
+        node.ensure(not quantization.zero_points.any(), "a zero point of the weights is not 0")
+
+
+def _check_fully_connected_types(
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
+) -> None:
+    """``CheckTypes``."""
+    is_quantized = weights.type in (*_HYBRID_WEIGHT_TYPES, "INT16")
+    expected: tuple[str | tuple[str, ...], str | tuple[str, ...], str | tuple[str, ...]]
+    if is_quantized and node.options.weights_format == _SHUFFLED_WEIGHTS:
+        node.ensure_type(weights, "UINT8")
+        expected = ("UINT8", "INT16", _INTEGER_BIAS_TYPES)
+    elif not is_quantized:
+        node.ensure_type(weights, "FLOAT32")
+        expected = ("FLOAT32", "FLOAT32", "FLOAT32")
+    elif weights.type == "INT16":
+        expected = ("INT16", "INT16", _INTEGER_BIAS_TYPES)
+    elif source.type == "FLOAT32":
+        expected = ("FLOAT32", "FLOAT32", "FLOAT32")
+    else:
+        expected = (_QUANTIZED_TYPES, _QUANTIZED_TYPES, _INTEGER_BIAS_TYPES)
+    node.ensure_type(source, expected[0])
+    node.ensure_type(result, expected[1])
+    if bias is not None:
+        node.ensure_type(bias, expected[2])
+
+
+def _check_fully_connected_quantization(
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
+) -> None:
+    quantization = affine_quantization(weights)
+    node.ensure(affine_quantization(source) is not None, "the input has no affine quantisation")
+    if quantization is None:
+        node.fail("the weights have no affine quantisation")
+    if quantization.is_per_channel:
+        node.ensure_type(source, ("INT8", "INT16"))
+        node.ensure_type(weights, ("INT8", "INT4", "INT2", "INT16"))
+        node.ensure(quantization.dimension == 0, "the scales are not along the units")
+        node.ensure(len(quantization.scales) == weights.shape[0], "the weights have not one scale for each unit")
+    else:
+        check_product_scale(node, source, weights, bias, result)
+    if source.type == "UINT8" and result.type == "INT16":
+        node.ensure_type(weights, "UINT8")
+    check_activation_range(node, result, fused_activation(node))
+
+
+@kernel("BATCH_MATMUL")
+def prepare_batch_matmul(node: KernelNode) -> None:
+    """``kernels/batch_matmul.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    left, right, result = node.input(0), node.input(1), node.output()
+    _check_batch_matmul_types(node, left, right, result)
+    node.ensure(2 <= left.rank <= 5 and 2 <= right.rank <= 5, "an input has not 2 to 5 dimensions")
+    rows, left_depth = left.shape[-2:]
+    right_depth, columns = right.shape[-2:]
+    if node.options.adj_x:
+        rows, left_depth = left_depth, rows
+    if node.options.adj_y:
+        right_depth, columns = columns, right_depth
+    node.ensure(left_depth == right_depth, "columns of the left and rows of the right matrix differ")
+    node.resize(result, (*broadcast_shape(left.shape[:-2], right.shape[:-2]), rows, columns))
+
+
+def _check_batch_matmul_types(node: KernelNode, left: KernelTensor, right: KernelTensor, result: KernelTensor) -> None:
+    if left.type in ("INT8", "INT16") and result.type != "INT32":
+        check_product_scale(node, left, right, None, result)
+    if left.type == "INT16":
+        check_symmetric(node, left, right, result)
+    node.ensure_type(left, ("FLOAT32", "INT8", "INT16"))
+    if left.type == "INT8":
+        node.ensure_type(right, "INT8")
+    else:
+        node.ensure_type(right, (left.type, "INT8"))
+
+
+@kernel("EMBEDDING_LOOKUP")
+def prepare_embedding_lookup(node: KernelNode) -> None:
+    """``kernels/embedding_lookup.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    lookup, table, result = node.input(0), node.input(1), node.output()
+    node.ensure(lookup.rank == 1, "the indices are no vector")
+    node.ensure_type(lookup, "INT32")
+    node.ensure(table.rank >= 2, "the table has less than 2 dimensions")
+    _check_embedding_quantization(node, table, result)
+    node.resize(result, (lookup.shape[0], *table.shape[1:]))
+
+
+def _check_embedding_quantization(node: KernelNode, table: KernelTensor, result: KernelTensor) -> None:
+    quantization = affine_quantization(table)
+    if quantization is None:
+        return
+    if table.type in _HYBRID_WEIGHT_TYPES and result.type == "FLOAT32":
+        node.ensure(quantization.zero_points[0] == 0, "a zero point of the table is not 0")
+    if quantization.is_per_channel:
+        node.ensure_type(table, _HYBRID_WEIGHT_TYPES)
+        node.ensure_type(result, ("FLOAT32", "FLOAT16"))
+        node.ensure(quantization.dimension == 0, "the scales are not along the rows of the table")
+        node.ensure(len(quantization.scales) == table.shape[0], "the table has not one scale for each row")
+        node.ensure(len(quantization.zero_points) in (1, table.shape[0]), "the table has not one zero point for each row")
+
+
+@kernel("EMBEDDING_LOOKUP_SPARSE")
+def prepare_embedding_lookup_sparse(node: KernelNode) -> None:
+    """``kernels/embedding_lookup_sparse.cc: Prepare``."""
+    node.ensure_counts(5, 1)
+    operands = [node.input(position) for position in range(5)]
+    ids, indices, shape, weights, table = operands
+    for tensor, rank, kind in ((ids, 1, "INT32"), (indices, 2, "INT32"), (shape, 1, "INT32"), (weights, 1, "FLOAT32")):
+        node.ensure(tensor.rank == rank, "an operand has the wrong number of dimensions")
+        node.ensure_type(tensor, kind)
+    node.ensure(indices.shape[0] == ids.shape[0] == weights.shape[0], "ids, indices and weights differ in number")
+    node.ensure(table.rank >= 2, "the table has less than 2 dimensions")
+    result = node.output()
+    node.ensure_type(result, "FLOAT32")
+    node.set_dynamic(result)
+
+
+@kernel("HASHTABLE_LOOKUP")
+def prepare_hashtable_lookup(node: KernelNode) -> None:
+    """``kernels/hashtable_lookup.cc: Prepare``."""
+    node.ensure_counts(3, 2)
+    lookup, keys, values = node.input(0), node.input(1), node.input(2)
+    for tensor in (lookup, keys):
+        node.ensure(tensor.rank == 1, "indices or keys are no vector")
+        node.ensure_type(tensor, "INT32")
+    node.ensure(values.rank >= 1, "the values are a scalar")
+    node.ensure(keys.shape[0] == values.shape[0], "keys and values differ in number")
+    node.ensure(values.type != "STRING" or values.rank == 1, "strings as values are no vector")
+    result, hits = node.output(0), node.output(1)
+    node.ensure_type(hits, "UINT8")
+    node.ensure(values.type == result.type, "values and output have different types")
+    if result.type != "STRING":
+        node.resize(result, (lookup.shape[0], *values.shape[1:]))
+    node.resize(hits, lookup.shape)
+
+
+@kernel("LSH_PROJECTION")
+def prepare_lsh_projection(node: KernelNode) -> None:
+    """``kernels/lsh_projection.cc: Resize``."""
+    node.ensure_counts((2, 3), 1)
+    functions, source, result = node.input(0), node.input(1), node.output()
+    node.ensure(functions.rank == 2, "the hash functions are no matrix")
+    node.ensure(functions.shape[1] <= 32, "a hash has more than 32 bits")
+    node.ensure(source.rank >= 1 and source.shape[0] >= 1, "the input is empty")
+    if node.input_count == 3:
+        node.ensure(node.input(2).shape == source.shape[:1], "there is not one weight for each item of the input")
+    kind = schema.enum_names("LSHProjectionType").get(node.options.type)
+    if kind == "SPARSE":
+        node.resize(result, functions.shape[:1])
+    elif kind == "DENSE":
+        node.resize(result, (functions.element_count,))
+    else:
+        node.fail("the type of the projection is unknown")
+
+
+@kernel("SKIP_GRAM")
+def prepare_skip_gram(node: KernelNode) -> None:
+    """``kernels/skip_gram.cc: Prepare``."""
+    node.ensure_counts(1, 1)
+    node.ensure_type(node.input(0), "STRING")
+    node.ensure_type(node.output(), "STRING")
+
+
+@kernel("MATRIX_DIAG")
+def prepare_matrix_diag(node: KernelNode) -> None:
+    """``kernels/matrix_diag.cc: Prepare``."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank >= 1, "the input is a scalar")
+    result.type = source.type
+    node.resize(result, (*source.shape, source.shape[-1]))
+
+
+@kernel("MATRIX_SET_DIAG")
+def prepare_matrix_set_diag(node: KernelNode) -> None:
+    """``kernels/matrix_set_diag.cc: Prepare``. It does not look at the diagonal."""
+    node.ensure_counts(2, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank >= 2, "the input has less than 2 dimensions")
+    result.type = source.type
+    node.resize(result, source.shape)
+
+
+@kernel("DENSIFY")
+def prepare_densify(node: KernelNode) -> None:
+    """``kernels/densify.cc: Prepare``. The result is kept between invocations, to be computed only once."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.type != "STRING", "strings cannot be sparse")
+    node.ensure(source.is_constant, "the input is not constant")
+    node.ensure(source.source.sparsity is not None, "the input is not sparse")
+    result.type = source.type
+    result.allocation = Allocation.VARIABLE
+    node.resize(result, source.shape)
+
+
+@kernel("SPARSE_TO_DENSE")
+def prepare_sparse_to_dense(node: KernelNode) -> None:
+    """``kernels/sparse_to_dense.cc: Prepare``."""
+    node.ensure_counts(4, 1)
+    indices, output_shape, values, default = (node.input(position) for position in range(4))
+    node.ensure(indices.rank < 3, "the indices have more than 2 dimensions")
+    node.ensure(output_shape.rank == 1, "the output shape is no vector")
+    node.ensure(values.rank < 2, "the values have more than 1 dimension")
+    node.ensure(default.element_count == 1, "there is not one default value")
+    node.ensure_type(indices, ("INT32", "INT64"))
+    node.ensure_type(output_shape, ("INT32", "INT64"))
+    node.ensure_type(values, ("INT32", "INT64", "INT8", "UINT8", "FLOAT32"))
+    node.ensure(values.type == default.type, "values and default value have different types")
+    index_size = indices.shape[1] if indices.rank == 2 else 1
+    node.ensure(index_size == output_shape.element_count, "indices and output shape differ in the number of dimensions")
+    index_count = indices.shape[0] if indices.rank == 2 else indices.element_count
+    node.ensure(values.rank == 0 or values.element_count == index_count, "there is not one value for each index")
+    result = node.output()
+    result.type = values.type
+    if output_shape.is_constant_or_persistent:
+        node.resize(result, output_shape.integers())
+    else:
+        node.set_dynamic(result, output_shape)

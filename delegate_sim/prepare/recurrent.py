@@ -1,3 +1,434 @@
-"""Prepare of the CPU kernels of one family of operators: recurrent."""
+"""Prepare of recurrent layers: SVDF, RNN and LSTM."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .. import schema
+from ..model import Allocation
+from .kernel import KernelNode, KernelTensor, kernel
+from .quantization import affine_quantization
+
+_INPUT_TO_INPUT, _INPUT_TO_FORGET, _INPUT_TO_CELL, _INPUT_TO_OUTPUT = range(1, 5)
+_RECURRENT_TO_INPUT, _RECURRENT_TO_FORGET, _RECURRENT_TO_CELL, _RECURRENT_TO_OUTPUT = range(5, 9)
+_CELL_TO_INPUT, _CELL_TO_FORGET, _CELL_TO_OUTPUT = range(9, 12)
+_INPUT_BIAS, _FORGET_BIAS, _CELL_BIAS, _OUTPUT_BIAS = range(12, 16)
+_PROJECTION_WEIGHTS, _PROJECTION_BIAS = range(16, 18)
+_OUTPUT_STATE, _CELL_STATE = range(18, 20)
+_INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
+
+_BACKWARD = 17
+"""How far behind an operand of the forward cell that of the backward cell lies, from the weights to the projection."""
+_FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
+_AUXILIARY_INPUT = 39
+_FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
+"""The first of four weights each, in the order of those of the input."""
+
+_WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
+_HIDDEN_INTERMEDIATE = 4
+"""Which of an integer LSTM's intermediates holds the quantisation of what enters the projection."""
+
+
+def _ensure_shape(node: KernelNode, tensor: KernelTensor, shape: Sequence[int]) -> None:
+    node.ensure(tensor.shape == tuple(shape), "an operand has not the shape that the others ask for")
+
+
+def _variable_input(node: KernelNode, position: int) -> KernelTensor:
+    """``GetVariableInput``: an operand that keeps its value between invocations; refuses any other."""
+    tensor = node.input(position)
+    node.ensure(tensor.is_variable, "a state is not variable")
+    return tensor
+
+
+def _ensure_state(node: KernelNode, position: int, element_count: int) -> None:
+    """A state may have any number of dimensions."""
+    state = _variable_input(node, position)
+    node.ensure(state.element_count == element_count, "a state has not as many elements as the others ask for")
+
+
+@kernel("SVDF")
+def prepare_svdf(node: KernelNode) -> None:
+    """``kernels/svdf.cc: Prepare``."""
+    node.ensure_counts(5, 1)
+    source, feature_weights, time_weights = node.input(0), node.input(1), node.input(2)
+    bias, state, result = node.optional_input(3), node.input(4), node.output()
+    node.ensure_type(source, ("FLOAT32", "INT8"))
+    rank = node.options.rank
+    batches, input_size = source.shape[:2]
+    filters, feature_size = feature_weights.shape[:2]
+    node.ensure(rank != 0 and filters % rank == 0, "the filters do not divide by the rank")
+    units = int(filters / rank)
+    node.ensure(input_size == feature_size, "input and feature weights differ in size")
+    node.ensure(time_weights.shape[0] == filters, "time weights and feature weights differ in the number of filters")
+    if bias is not None:
+        node.ensure(bias.shape[0] == units, "the bias has not one element for each unit")
+    _ensure_shape(node, state, (batches, time_weights.shape[1] * filters))
+    node.resize(result, (batches, units))
+    if source.type == "INT8":
+        for tensor in (source, feature_weights, state, time_weights, result):
+            node.ensure(affine_quantization(tensor) is not None, "a tensor of the integer kernel has no quantisation")
+
+
+@kernel("RNN")
+def prepare_rnn(node: KernelNode) -> None:
+    """``kernels/basic_rnn.cc: Prepare``."""
+    node.ensure_counts(5, 1)
+    source, weights, recurrent_weights, bias, state = (node.input(position) for position in range(5))
+    batches, input_size = source.shape[:2]
+    _check_rnn_cell(node, source, input_size, (weights, recurrent_weights, bias))
+    units = weights.shape[0]
+    _ensure_shape(node, state, (batches, units))
+    node.resize(node.output(), (batches, units))
+
+
+@kernel("UNIDIRECTIONAL_SEQUENCE_RNN")
+def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
+    """``kernels/unidirectional_sequence_rnn.cc: Prepare``."""
+    node.ensure_counts(5, 1)
+    source, weights, recurrent_weights, bias, state = (node.input(position) for position in range(5))
+    for tensor, rank in ((source, 3), (weights, 2), (recurrent_weights, 2), (bias, 1)):
+        node.ensure(tensor.rank == rank, "an operand has the wrong number of dimensions")
+    _check_rnn_cell(node, source, source.shape[2], (weights, recurrent_weights, bias))
+    units = weights.shape[0]
+    _ensure_shape(node, state, (_batches(node, source), units))
+    node.resize(node.output(), (*source.shape[:2], units))
+
+
+def _check_rnn_cell(
+    node: KernelNode, source: KernelTensor, input_size: int, cell: tuple[KernelTensor, KernelTensor, KernelTensor]
+) -> None:
+    """What RNN and UNIDIRECTIONAL_SEQUENCE_RNN demand of weights, recurrent weights and bias."""
+    weights, recurrent_weights, bias = cell
+    units = bias.shape[0]
+    node.ensure(weights.shape[:2] == (units, input_size), "the weights have not the shape that the others ask for")
+    node.ensure(recurrent_weights.shape[:2] == (units, units), "the recurrent weights have not one row for each unit")
+    node.ensure_type(source, "FLOAT32")
+    node.ensure(weights.type == recurrent_weights.type, "weights and recurrent weights have different types")
+
+
+def _batches(node: KernelNode, source: KernelTensor) -> int:
+    """The number of sequences, whose dimension the options name."""
+    return source.shape[1] if node.options.time_major else source.shape[0]
+
+
+@kernel("BIDIRECTIONAL_SEQUENCE_RNN")
+def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
+    """``kernels/bidirectional_sequence_rnn.cc: Prepare``."""
+    merges_outputs = bool(node.options.merge_outputs)
+    node.ensure_counts(12, 1 if merges_outputs else 2)
+    source = node.input(0)
+    node.ensure_type(source, "FLOAT32")
+    node.ensure(source.rank == 3, "the input has not 3 dimensions")
+    forward_units = _check_directed_rnn_cell(node, source, 1)
+    backward_units = _check_directed_rnn_cell(node, source, 5)
+    _ensure_recurrent_size(node, 2, 0, forward_units)
+    _ensure_recurrent_size(node, 6, 1, backward_units)
+    _check_rnn_auxiliary_input(node, source, forward_units, backward_units)
+    if merges_outputs:
+        node.resize(node.output(), (*source.shape[:2], forward_units + backward_units))
+    else:
+        node.resize(node.output(0), (*source.shape[:2], forward_units))
+        node.resize(node.output(1), (*source.shape[:2], backward_units))
+
+
+def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int) -> int:
+    """Check weights, bias and state of the cell whose operands begin at a position; return its number of units."""
+    weights, bias, state = node.input(first), node.input(first + 2), node.input(first + 3)
+    units = weights.shape[0]
+    node.ensure(weights.shape[1] == source.shape[2], "input and weights differ in size")
+    node.ensure(bias.shape[0] == units, "the bias has not one element for each unit")
+    _ensure_shape(node, state, (_batches(node, source), units))
+    return units
+
+
+def _ensure_recurrent_size(node: KernelNode, position: int, dimension: int, units: int) -> None:
+    """The kernel compares one dimension only, and not the same in both directions."""
+    size = node.input(position).shape[dimension]
+    node.ensure(size == units, "the recurrent weights have not the size of the bias")
+
+
+def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_units: int, backward_units: int) -> None:
+    forward_weights, backward_weights = node.optional_input(10), node.optional_input(11)
+    if forward_weights is None and backward_weights is None:
+        return
+    if forward_weights is None or backward_weights is None:
+        node.fail("only one of the cells has weights for the auxiliary input")
+    auxiliary = node.input(9)
+    node.ensure(auxiliary.shape[:2] == source.shape[:2], "input and auxiliary input differ in more than their size")
+    size = auxiliary.shape[2]
+    for weights, units in ((forward_weights, forward_units), (backward_weights, backward_units)):
+        node.ensure(weights.shape[:2] == (units, size), "the auxiliary weights have not the shape that the others ask for")
+
+
+class _CellSizes(NamedTuple):
+    """The sizes that the operands of an LSTM cell have to agree on."""
+
+    inputs: int
+    outputs: int
+    cells: int
+
+
+class _CellRules(NamedTuple):
+    """In what the LSTM kernels differ: how strictly they look at weights, and the types of the integer kernel."""
+
+    allows_diagonal_weights: bool
+    compares_weight_types: bool
+    is_integer: bool
+
+
+@kernel("LSTM")
+def prepare_lstm(node: KernelNode) -> None:
+    """``kernels/lstm.cc: Prepare``."""
+    kind = schema.enum_names("LSTMKernelType").get(node.options.kernel_type)
+    if kind == "BASIC":
+        _prepare_basic_lstm(node)
+    else:
+        _prepare_full_lstm(node)
+
+
+def _prepare_basic_lstm(node: KernelNode) -> None:
+    """``kernels/lstm.cc: basic::Prepare``."""
+    node.ensure_counts(5, 4)
+    source, previous_activation, weights, bias, previous_state = (node.input(position) for position in range(5))
+    node.ensure(source.rank == 2, "the input is no matrix")
+    node.ensure(previous_activation.rank == 2, "the previous activation is no matrix")
+    batches, input_depth = source.shape
+    activation_depth = previous_activation.shape[1]
+    total_depth = input_depth + activation_depth
+    _ensure_shape(node, previous_activation, (batches, activation_depth))
+    _ensure_shape(node, weights, (4 * activation_depth, total_depth))
+    _ensure_shape(node, bias, (4 * activation_depth,))
+    _ensure_shape(node, previous_state, (batches, activation_depth))
+    activation, state, concatenated, gates = (node.output(position) for position in range(4))
+    node.resize(activation, previous_activation.shape)
+    node.resize(state, previous_state.shape)
+    node.resize(concatenated, (batches, total_depth))
+    node.resize(gates, (batches, 4 * activation_depth))
+    previous_activation.allocation = previous_state.allocation = Allocation.VARIABLE
+
+
+def _prepare_full_lstm(node: KernelNode) -> None:
+    """``kernels/lstm.cc: full::Prepare``."""
+    node.ensure_counts((20, 24), 1)
+    source = node.input(0)
+    is_integer = source.type == "INT8"
+    node.ensure(source.rank > 1, "the input has less than 2 dimensions")
+    batches, inputs = source.shape[:2]
+    output_weights, recurrent_weights = node.input(_INPUT_TO_OUTPUT), node.input(_RECURRENT_TO_OUTPUT)
+    cells = output_weights.shape[0]
+    _ensure_shape(node, output_weights, (cells, inputs))
+    node.ensure(recurrent_weights.rank == 2, "the recurrent weights are no matrix")
+    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights have not one row for each cell")
+    sizes = _CellSizes(inputs, recurrent_weights.shape[1], cells)
+    rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=is_integer)
+    _check_lstm_cell(node, 0, sizes, rules)
+    _check_layer_norm(node, cells, is_integer)
+    _check_lstm_states(node, batches, sizes)
+    node.resize(node.output(), (batches, sizes.outputs))
+    if is_integer:
+        _check_integer_lstm(node, (5, 12))
+
+
+@kernel("UNIDIRECTIONAL_SEQUENCE_LSTM")
+def prepare_unidirectional_sequence_lstm(node: KernelNode) -> None:
+    """``kernels/unidirectional_sequence_lstm.cc: Prepare``."""
+    node.ensure_counts((20, 24), 1)
+    source = node.input(0)
+    is_integer = source.type == "INT8"
+    inputs = source.shape[2]
+    output_weights, recurrent_weights = node.input(_INPUT_TO_OUTPUT), node.input(_RECURRENT_TO_OUTPUT)
+    cells = output_weights.shape[0]
+    _ensure_shape(node, output_weights, (cells, inputs))
+    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights have not one row for each cell")
+    if recurrent_weights.rank != 1:
+        node.ensure(recurrent_weights.rank == 2, "the recurrent weights are no matrix")
+        node.ensure(recurrent_weights.type == output_weights.type, "weights and recurrent weights have different types")
+    sizes = _CellSizes(inputs, recurrent_weights.shape[-1], cells)
+    rules = _CellRules(allows_diagonal_weights=True, compares_weight_types=False, is_integer=is_integer)
+    _check_lstm_cell(node, 0, sizes, rules)
+    _check_layer_norm(node, cells, is_integer)
+    _check_lstm_states(node, _batches(node, source), sizes)
+    node.resize(node.output(), (*source.shape[:-1], sizes.outputs))
+    if is_integer:
+        _check_integer_lstm(node, (5,))
+
+
+@kernel("BIDIRECTIONAL_SEQUENCE_LSTM")
+def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
+    """``kernels/bidirectional_sequence_lstm.cc: Prepare``."""
+    merges_outputs = bool(node.options.merge_outputs)
+    node.ensure_counts(48, 1 if merges_outputs else 2)
+    source = node.input(0)
+    node.ensure_type(source, "FLOAT32")
+    node.ensure(source.rank == 3, "the input has not 3 dimensions")
+    forward = _directed_cell_sizes(node, source, 0)
+    backward = _directed_cell_sizes(node, source, _BACKWARD)
+    rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=False)
+    for sizes in {forward, backward}:
+        # Both cells are held to the sizes of the forward cell and then to those of the backward cell.
+        _check_lstm_cell(node, 0, sizes, rules)
+        _check_lstm_cell(node, _BACKWARD, sizes, rules)
+    _check_lstm_auxiliary_input(node, source, forward.cells, backward.cells)
+    batches = _batches(node, source)
+    _ensure_state(node, _FORWARD_OUTPUT_STATE, batches * forward.outputs)
+    _ensure_state(node, _FORWARD_CELL_STATE, batches * forward.cells)
+    _ensure_state(node, _BACKWARD_OUTPUT_STATE, batches * backward.outputs)
+    _ensure_state(node, _BACKWARD_CELL_STATE, batches * backward.cells)
+    if merges_outputs:
+        node.resize(node.output(), (*source.shape[:2], forward.outputs + backward.outputs))
+    else:
+        node.resize(node.output(0), (*source.shape[:2], forward.outputs))
+        node.resize(node.output(1), (*source.shape[:2], backward.outputs))
+
+
+def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> _CellSizes:
+    """Return the sizes of the forward or backward cell, which its weights of the output gate tell."""
+    output_weights = node.input(first + _INPUT_TO_OUTPUT)
+    recurrent_weights = node.input(first + _RECURRENT_TO_OUTPUT)
+    cells = output_weights.shape[0]
+    _ensure_shape(node, output_weights, (cells, source.shape[2]))
+    node.ensure(recurrent_weights.rank == 2, "the recurrent weights are no matrix")
+    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights have not one row for each cell")
+    kind = node.input(_INPUT_TO_OUTPUT).type
+    node.ensure(output_weights.type == recurrent_weights.type == kind, "the weights have different types")
+    node.ensure(node.input(first + _INPUT_TO_FORGET).type == kind, "the weights have different types")
+    return _CellSizes(source.shape[2], recurrent_weights.shape[1], cells)
+
+
+def _check_lstm_cell(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> None:
+    """``CheckInputTensorDimensions`` of the LSTM kernels, of the cell whose operands begin at a position."""
+    node.ensure(node.options.cell_clip >= 0 and node.options.proj_clip >= 0, "a clip is negative")
+    has_input_gate = _check_lstm_weights(node, first, sizes, rules)
+    _check_peephole_weights(node, first, sizes, rules, has_input_gate)
+    _check_lstm_biases(node, first, sizes, rules, has_input_gate)
+    _check_projection(node, first, sizes, rules)
+
+
+def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> bool:
+    """Check the weights of input, forget and cell gate; return whether there is an input gate."""
+    forget_weights = node.input(first + _INPUT_TO_FORGET)
+    if rules.compares_weight_types:
+        node.ensure_type(forget_weights, _WEIGHT_TYPES)
+    gate_weights = node.optional_input(first + _INPUT_TO_INPUT)
+    recurrent_gate_weights = node.optional_input(first + _RECURRENT_TO_INPUT)
+    for weights in (forget_weights, gate_weights, node.input(first + _INPUT_TO_CELL)):
+        if weights is not None:
+            _ensure_shape(node, weights, (sizes.cells, sizes.inputs))
+            same_type = not rules.compares_weight_types or weights.type == forget_weights.type
+            node.ensure(same_type, "the weights have different types")
+    for position in (_RECURRENT_TO_FORGET, _RECURRENT_TO_CELL):
+        _check_recurrent_weights(node, node.input(first + position), forget_weights, sizes, rules)
+    if recurrent_gate_weights is not None:
+        _check_recurrent_weights(node, recurrent_gate_weights, forget_weights, sizes, rules)
+        if recurrent_gate_weights.rank == 1:
+            _ensure_shape(node, recurrent_gate_weights, (sizes.cells,))
+    has_input_gate = gate_weights is not None
+    node.ensure(has_input_gate == (recurrent_gate_weights is not None), "the input gate lacks some of its weights")
+    return has_input_gate
+
+
+def _check_recurrent_weights(
+    node: KernelNode, weights: KernelTensor, forget_weights: KernelTensor, sizes: _CellSizes, rules: _CellRules
+) -> None:
+    if rules.allows_diagonal_weights and weights.rank == 1:
+        return
+    _ensure_shape(node, weights, (sizes.cells, sizes.outputs))
+    node.ensure(weights.type == forget_weights.type, "the weights have different types")
+
+
+def _check_peephole_weights(
+    node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules, has_input_gate: bool
+) -> None:
+    kind = "INT16" if rules.is_integer else node.input(first + _INPUT_TO_FORGET).type
+    weights = [node.optional_input(first + position) for position in (_CELL_TO_INPUT, _CELL_TO_FORGET, _CELL_TO_OUTPUT)]
+    for tensor in weights:
+        if tensor is not None:
+            _ensure_shape(node, tensor, (sizes.cells,))
+            node.ensure_type(tensor, kind)
+    to_input, to_forget, to_output = (tensor is not None for tensor in weights)
+    is_complete = (to_input or not has_input_gate) and to_forget and to_output
+    node.ensure(is_complete or not (to_input or to_forget or to_output), "some of the peephole weights are missing")
+
+
+def _check_lstm_biases(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules, has_input_gate: bool) -> None:
+    positions = [_FORGET_BIAS, _CELL_BIAS, _OUTPUT_BIAS]
+    if has_input_gate:
+        positions.append(_INPUT_BIAS)
+    else:
+        node.ensure(node.optional_input(first + _INPUT_BIAS) is None, "there is a bias but no weights for the input gate")
+    for position in positions:
+        _check_vector(node, node.input(first + position), sizes.cells, "INT32" if rules.is_integer else "FLOAT32")
+
+
+def _check_vector(node: KernelNode, tensor: KernelTensor, size: int, kind: str) -> None:
+    _ensure_shape(node, tensor, (size,))
+    node.ensure_type(tensor, kind)
+
+
+def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> None:
+    weights = node.optional_input(first + _PROJECTION_WEIGHTS)
+    bias = node.optional_input(first + _PROJECTION_BIAS)
+    if weights is not None:
+        _ensure_shape(node, weights, (sizes.outputs, sizes.cells))
+        if rules.compares_weight_types:
+            node.ensure_type(weights, node.input(first + _INPUT_TO_FORGET).type)
+    if bias is not None:
+        node.ensure(weights is not None, "there is a bias but no weights for the projection")
+        _check_vector(node, bias, sizes.outputs, "INT32" if rules.is_integer else "FLOAT32")
+
+
+def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
+    """Layer normalisation is used where there are coefficients for the forget gate."""
+    if node.optional_input(_FORGET_NORM) is None:
+        return
+    positions = [_FORGET_NORM, _CELL_NORM, _OUTPUT_NORM]
+    if node.optional_input(_INPUT_TO_INPUT) is not None:
+        positions.append(_INPUT_NORM)
+    else:
+        node.ensure(node.optional_input(_INPUT_NORM) is None, "there are coefficients but no weights for the input gate")
+    for position in positions:
+        _check_vector(node, node.input(position), cells, "INT16" if is_integer else "FLOAT32")
+
+
+def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> None:
+    _ensure_state(node, _OUTPUT_STATE, batches * sizes.outputs)
+    _ensure_state(node, _CELL_STATE, batches * sizes.cells)
+
+
+def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
+    """What the integer kernels need to fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
+    count = len(node.node.intermediates)
+    node.ensure(count in intermediate_counts, "the integer kernel has not as many intermediates as it needs")
+    if count != 5:
+        return
+    hidden = node.intermediate(_HIDDEN_INTERMEDIATE)
+    node.ensure(affine_quantization(hidden) is not None, "an intermediate has no quantisation")
+    for position in range(_INPUT_TO_INPUT, _RECURRENT_TO_OUTPUT + 1):
+        weights = node.optional_input(position)
+        node.ensure(weights is None or weights.rank == 2, "the integer kernel does not support diagonal weights")
+
+
+def _check_lstm_auxiliary_input(node: KernelNode, source: KernelTensor, forward_cells: int, backward_cells: int) -> None:
+    """``CheckAuxInputTensorDimensions``, and that both cells have weights for the auxiliary input or none has."""
+    auxiliary = node.optional_input(_AUXILIARY_INPUT)
+    cells = ((_FORWARD_AUXILIARY_WEIGHTS, forward_cells), (_BACKWARD_AUXILIARY_WEIGHTS, backward_cells))
+    present = [node.optional_input(first + gate) is not None for first, _ in cells for gate in (1, 2, 3)]
+    node.ensure(all(present) or not any(present), "some of the auxiliary weights are missing")
+    if any(present):
+        if auxiliary is None:
+            node.fail("there are weights for the auxiliary input, but no such input")
+        _ensure_shape(node, auxiliary, (*source.shape[:2], auxiliary.shape[-1]))
+        _check_auxiliary_weights(node, cells, auxiliary.shape[-1])
+    elif auxiliary is not None:
+        _ensure_shape(node, auxiliary, source.shape)
+
+
+def _check_auxiliary_weights(node: KernelNode, cells: Sequence[tuple[int, int]], size: int) -> None:
+    for index, (first, cell_count) in enumerate(cells):
+        for gate in range(4):
+            weights = node.optional_input(first + gate)
+            if weights is not None:
+                _ensure_shape(node, weights, (cell_count, size))
+        has_input_gate = node.optional_input(index * _BACKWARD + _INPUT_TO_INPUT) is not None
+        node.ensure(not has_input_gate or node.optional_input(first) is not None, "the input gate lacks auxiliary weights")

@@ -1,3 +1,115 @@
-"""Prepare of the CPU kernels of one family of operators: reduction."""
+"""Prepare of operators that reduce dimensions of a tensor: MEAN, SUM, REDUCE_*, ARG_MAX, ARG_MIN."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import schema
+from .kernel import KernelNode, KernelTensor, kernel
+from .operands import first_unknown, known_array, wrapped
+
+_LARGEST_COUNT = 2**31 - 1
+_LARGEST_COMPUTED_RESULT = 8
+"""REDUCE_PROD computes results of up to so many elements at once, as they come up in the arithmetic of shapes."""
+
+_REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16", "BOOL"})
+_QUANTIZED_PRODUCT_TYPES = frozenset({"INT8", "INT16"})
+_COMPUTED_PRODUCT_TYPES = frozenset({"FLOAT32", "INT32", "INT64"})
+_ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
+
+
+@kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM")
+def prepare_reduction(node: KernelNode) -> None:
+    """``kernels/reduce.cc: PrepareSimple`` and ``PrepareMeanOrSum``, which differ in temporaries and multipliers alone."""
+    node.ensure_counts(2, 1)
+    source, axis, result = node.input(0), node.input(1), node.output()
+    node.ensure_type(axis, "INT32")
+    node.ensure_type(source, _REDUCED_TYPES)
+    if source.type == "INT16":
+        node.ensure(source.zero_point == 0 and result.zero_point == 0, "a zero point of INT16 is not 0")
+    if axis.is_constant_or_persistent:
+        node.resize(result, _reduced_shape(node, source, _resolved_axes(node, source, axis)))
+    else:
+        node.set_dynamic(result, axis)
+
+
+@kernel("REDUCE_ANY", "REDUCE_ALL")
+def prepare_all_or_any(node: KernelNode) -> None:
+    """``kernels/reduce.cc: PrepareAllOrAny``."""
+    node.ensure_type(node.input(0), "BOOL")
+    prepare_reduction(node)
+
+
+@kernel("REDUCE_PROD")
+def prepare_product(node: KernelNode) -> None:
+    """``kernels/reduce.cc: PrepareProd``."""
+    prepare_reduction(node)
+    source, axis, result = node.input(0), node.input(1), node.output()
+    if not axis.is_constant_or_persistent:
+        return
+    node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")
+    if source.quantization is not None:
+        node.ensure(source.quantization.is_affine, "the quantisation is not affine")
+        node.ensure_type(source, _QUANTIZED_PRODUCT_TYPES)
+    if first_unknown(source) is not None or result.element_count > _LARGEST_COMPUTED_RESULT:
+        return
+    if source.quantization is None and source.type in ("UINT8", "INT8", "INT16"):
+        node.ensure(source.scale == result.scale, "input and output have different scales")
+        node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+    node.set_persistent(result, result.shape, _product(source, _resolved_axes(node, source, axis), result.shape))
+
+
+def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -> set[int]:
+    """``kernels/reduce.cc: ResolveAxisForShape``. A scalar has no axes, whatever is asked for."""
+    if source.rank == 0:
+        return set()
+    axes = {wrapped(number, source.rank) for number in axis.integers()[: axis.element_count]}
+    node.ensure(all(0 <= number < source.rank for number in axes), "an axis is out of range")
+    return axes
+
+
+def _reduced_shape(node: KernelNode, source: KernelTensor, axes: set[int]) -> list[int]:
+    """``kernels/reduce.cc: GetOutputShape``."""
+    if node.options.keep_dims:
+        return [1 if number in axes else size for number, size in enumerate(source.shape)]
+    return [size for number, size in enumerate(source.shape) if number not in axes]
+
+
+def _product(source: KernelTensor, axes: set[int], shape: Sequence[int]) -> npt.NDArray[Any] | None:
+    array = known_array(source) if source.type in _COMPUTED_PRODUCT_TYPES and source.quantization is None else None
+    if array is None:
+        return None
+    with np.errstate(over="ignore"):
+        product: npt.NDArray[Any] = np.asarray(np.prod(array, tuple(axes), dtype=array.dtype))
+    return product.reshape(shape)
+
+
+@kernel("ARG_MAX", "ARG_MIN")
+def prepare_arg_max(node: KernelNode) -> None:
+    """``kernels/arg_min_max.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, axis = node.input(0), node.input(1)
+    node.ensure(axis.element_count == 1, "the axis is not one number")
+    node.ensure_type(axis, ("INT32", "INT64"))
+    result = node.output()
+    output_type = schema.tensor_type_name(node.options.output_type)
+    node.ensure(output_type in ("INT32", "INT64"), "the type of the result is neither INT32 nor INT64")
+    result.type = output_type
+    node.ensure_type(source, _ARG_TYPES)
+    node.ensure(source.rank >= 1, "the input is a scalar")
+    if not axis.is_constant_or_persistent:
+        node.set_dynamic(result, axis)
+        return
+    position = wrapped(axis.integers()[0], source.rank)
+    node.ensure(0 <= position < source.rank, "the axis is out of range")
+    node.ensure(source.shape[position] > 0, "the dimension to search is empty")
+    outer, inner = source.shape[:position], source.shape[position + 1 :]
+    node.ensure(math.prod(outer) <= _LARGEST_COUNT and math.prod(inner) <= _LARGEST_COUNT, "the number of elements overflows")
+    shape = (*outer, *inner)
+    node.ensure(math.prod(shape) <= _LARGEST_COUNT, "the number of elements of the result overflows")
+    node.resize(result, shape)

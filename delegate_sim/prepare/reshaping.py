@@ -1,3 +1,137 @@
-"""Prepare of the CPU kernels of one family of operators: reshaping."""
+"""Prepare of operators that rearrange one tensor or tell its shape: RESHAPE, SQUEEZE, TRANSPOSE, SHAPE and their like."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import schema
+from .kernel import KernelNode, KernelTensor, kernel
+from .operands import as_int32, known_array, wrapped
+
+_LARGEST_DIMENSION = 2**31 - 1
+_LARGEST_COUNT = 2**64 - 1
+_SQUEEZE_MAX_RANK = 8
+_TRANSPOSE_MAX_RANK = 8
+
+
+@kernel("RESHAPE")
+def prepare_reshape(node: KernelNode) -> None:
+    """``kernels/reshape.cc: Prepare``."""
+    node.ensure_counts((1, 2), 1)
+    result = node.output()
+    if result.type == "STRING":
+        # Strings are sized only while running, whatever is known of their shape.
+        return
+    source = node.input(0)
+    requested = node.input(1) if node.input_count == 2 else None
+    if requested is not None and not requested.is_constant_or_persistent:
+        node.set_dynamic(result, requested)
+        return
+    shape = _resolved_shape(node, source.shape, _requested_shape(node, requested))
+    if source.is_constant_or_persistent:
+        node.set_persistent(result, shape, known_array(source))
+    else:
+        node.resize(result, shape)
+
+
+def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequence[int]:
+    """``kernels/reshape.cc: GetOutputShape``. A shape operand that is no INT32 vector leaves the word to the options."""
+    if requested is not None and requested.rank == 1 and requested.type == "INT32":
+        return requested.integers()[: requested.shape[0]]
+    new_shape: Sequence[int] = node.options.new_shape or ()
+    is_legacy_scalar = len(new_shape) == 1 and new_shape[0] == 0
+    return () if is_legacy_scalar else new_shape
+
+
+def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence[int]) -> list[int]:
+    """``kernels/internal/reshape_utils.h: ResolveOutputShape``: fill in the one size that may be left open with -1."""
+    stretched = [position for position, size in enumerate(requested) if size == -1]
+    node.ensure(len(stretched) <= 1, "the new shape leaves more than one size open")
+    sizes = [size for size in requested if size != -1]
+    node.ensure(not sizes or min(sizes) >= 0, "the new shape has a negative size")
+    nonzero_source = math.prod(size for size in source if size)
+    nonzero_sizes = math.prod(size for size in sizes if size)
+    node.ensure(max(nonzero_source, nonzero_sizes) <= _LARGEST_COUNT, "the number of elements overflows")
+    shape = list(requested)
+    if stretched:
+        is_empty = 0 in source and 0 not in sizes
+        shape[stretched[0]] = 0 if is_empty else nonzero_source // nonzero_sizes
+        node.ensure(shape[stretched[0]] <= _LARGEST_DIMENSION, "the size left open overflows")
+    node.ensure(math.prod(source) == math.prod(shape), "the new shape has another number of elements")
+    return shape
+
+
+@kernel("SQUEEZE")
+def prepare_squeeze(node: KernelNode) -> None:
+    """``kernels/squeeze.cc: Prepare``."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank <= _SQUEEZE_MAX_RANK, "the input has more than 8 dimensions")
+    axes: Sequence[int] = node.options.squeeze_dims or ()
+    if axes:
+        squeezed = {wrapped(axis, source.rank) for axis in axes}
+        for axis in squeezed:
+            node.ensure(0 <= axis < source.rank and source.shape[axis] == 1, "a dimension to be removed is not there or not 1")
+    else:
+        squeezed = {axis for axis, size in enumerate(source.shape) if size == 1}
+    node.resize(result, [size for axis, size in enumerate(source.shape) if axis not in squeezed])
+
+
+@kernel("EXPAND_DIMS")
+def prepare_expand_dims(node: KernelNode) -> None:
+    """``kernels/expand_dims.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, axis, result = node.input(0), node.input(1), node.output()
+    result.type = source.type
+    node.ensure(source.scale == result.scale, "input and output have different scales")
+    node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+    if source.type == "INT16":
+        node.ensure(source.zero_point == 0, "the zero point of INT16 is not 0")
+    if not axis.is_constant_or_persistent:
+        node.set_dynamic(result, axis)
+        return
+    node.ensure(axis.element_count == 1, "the axis is not one number")
+    node.ensure_type(axis, ("INT32", "INT64"))
+    position = wrapped(axis.integers()[0], source.rank + 1)
+    node.ensure(0 <= position <= source.rank, "the axis is out of range")
+    node.resize(result, (*source.shape[:position], 1, *source.shape[position:]))
+
+
+@kernel("SHAPE")
+def prepare_shape(node: KernelNode) -> None:
+    """``kernels/shape.cc: Prepare``."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    out_type = schema.tensor_type_name(node.options.out_type)
+    node.ensure(out_type in ("INT32", "INT64"), "the type of the result is neither INT32 nor INT64")
+    result.type = out_type
+    node.set_persistent(result, (source.rank,), np.array(source.shape, schema.NUMPY_TYPES[out_type]))
+
+
+@kernel("RANK")
+def prepare_rank(node: KernelNode) -> None:
+    """``kernels/rank.cc: Prepare``."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    result.type = "INT32"
+    node.set_persistent(result, (), np.array(source.rank, np.int32))
+
+
+@kernel("TRANSPOSE")
+def prepare_transpose(node: KernelNode) -> None:
+    """``kernels/transpose.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, permutation, result = node.input(0), node.input(1), node.output()
+    rank = source.rank
+    node.ensure(rank <= _TRANSPOSE_MAX_RANK, "the input has more than 8 dimensions")
+    node.ensure(source.type == result.type, "input and output have different types")
+    if not permutation.is_constant_or_persistent:
+        node.set_dynamic(result, permutation)
+        return
+    node.ensure(permutation.shape == (rank,), "the permutation does not name every dimension")
+    axes = as_int32(permutation)[:rank]
+    node.ensure(all(-rank <= axis < rank for axis in axes), "the permutation is out of range")
+    node.resize(result, [source.shape[axis] for axis in axes])

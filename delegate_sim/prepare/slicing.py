@@ -1,3 +1,263 @@
-"""Prepare of the CPU kernels of one family of operators: slicing."""
+"""Prepare of operators that cut out, replace or reverse a part of a tensor: SLICE, STRIDED_SLICE and their like."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import schema
+from .kernel import KernelNode, KernelTensor, kernel
+from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, has_unspecified_dimension, known_array
+
+_LARGEST_DIMENSION = 2**31 - 1
+_SMALLEST_INT32 = -(2**31)
+_STRIDED_SLICE_MAX_INDICES = 31
+_STRIDED_SLICE_WIDTHS = frozenset({8, 16, 32, 64})
+"""Widths in bits of the elements that STRIDED_SLICE can copy."""
+_REVERSE_MAX_RANK = 8
+
+_REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
+_REVERSE_SEQUENCE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT16", "INT64"})
+
+
+@kernel("SLICE")
+def prepare_slice(node: KernelNode) -> None:
+    """``kernels/slice.cc: Prepare``."""
+    node.ensure_counts(3, 1)
+    source, begin, size, result = node.input(0), node.input(1), node.input(2), node.output()
+    node.ensure(source.type == result.type, "input and output have different types")
+    node.ensure_type(begin, ("INT32", "INT64"))
+    node.ensure_type(size, ("INT32", "INT64"))
+    node.ensure(begin.rank == 1 and size.rank == 1, "begin and size are not vectors")
+    node.ensure(begin.element_count == size.element_count, "begin and size have different lengths")
+    if result.rank > 0 and not has_unspecified_dimension(result):
+        # The shape in the file is complete, and taken as it is.
+        return
+    unknown = first_unknown(begin, size)
+    if unknown is not None or has_unspecified_dimension(source):
+        node.set_dynamic(result, unknown)
+        return
+    node.resize(result, _slice_shape(node, source, begin, size))
+
+
+def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, size: KernelTensor) -> list[int]:
+    """``kernels/slice.cc: CalculateOutputShapeVector``. ``size`` is read with the type of ``begin``."""
+    begins = begin.integers()
+    sizes = size.value().view(begin.value().dtype).tolist()
+    shape = []
+    for axis, dimension in enumerate(source.shape):
+        wanted = sizes[axis]
+        node.ensure(wanted >= -1, "a size is negative")
+        if wanted == -1:
+            wanted = dimension - begins[axis]
+        else:
+            node.ensure(begins[axis] + wanted <= dimension, "the slice reaches past the input")
+        shape.append(wanted)
+    return shape
+
+
+class _Axis(NamedTuple):
+    """How STRIDED_SLICE cuts one dimension of its input, the added dimensions of size 1 included."""
+
+    size: int
+    start: int = 0
+    stop: int = 0
+    stride: int = 1
+    begin_masked: bool = True
+    end_masked: bool = True
+    shrunk: bool = False
+
+    def first(self) -> int:
+        """``kernels/internal/reference/strided_slice.h: StartForAxis``."""
+        if self.begin_masked:
+            return 0 if self.stride > 0 else self.size - 1
+        return self._clamped(self.start)
+
+    def last(self, first: int, is_offset: bool) -> int:
+        """``kernels/internal/reference/strided_slice.h: EndForAxis``: the position behind the last element."""
+        if self.shrunk:
+            return first if first >= self.size else first + 1
+        if self.end_masked:
+            return self.size if self.stride > 0 else -1
+        return self._clamped(self.stop + first if is_offset else self.stop)
+
+    def _clamped(self, position: int) -> int:
+        position = position + self.size if position < 0 else position
+        low, high = (0, self.size) if self.stride > 0 else (-1, self.size - 1)
+        return min(max(position, low), high)
+
+
+@kernel("STRIDED_SLICE")
+def prepare_strided_slice(node: KernelNode) -> None:
+    """``kernels/strided_slice.cc: Prepare``."""
+    node.ensure_counts(4, 1)
+    source, begin, end, strides = node.input(0), node.input(1), node.input(2), node.input(3)
+    result = node.output()
+    node.ensure(begin.rank == end.rank == strides.rank == 1, "begin, end and strides are not vectors")
+    node.ensure(begin.element_count == end.element_count, "begin and end have different lengths")
+    node.ensure(source.type == result.type, "input and output have different types")
+    for indices in (begin, end, strides):
+        node.ensure_type(indices, "INT32")
+    node.ensure(begin.element_count <= _STRIDED_SLICE_MAX_INDICES, "there are more than 31 indices")
+    is_offset = bool(node.options.offset)
+    unknown = first_unknown(strides) if is_offset else first_unknown(strides, begin, end)
+    if unknown is not None:
+        node.set_dynamic(result, unknown)
+        return
+    is_known = first_unknown(source, begin, end) is None
+    if not is_known:
+        node.resize(result, _strided_slice_shape(node, _strided_slice_axes(node, has_begin=not is_offset), is_offset))
+    elif result.type == "STRING":
+        # The strings are written at once, which puts them on the heap.
+        node.set_dynamic(result)
+        node.resize(result, _strided_slice_shape(node, _strided_slice_axes(node), is_offset))
+    else:
+        axes = _strided_slice_axes(node)
+        shape = _strided_slice_shape(node, axes, is_offset)
+        is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _STRIDED_SLICE_WIDTHS
+        node.ensure(is_copied, "elements of this type cannot be sliced")
+        node.set_persistent(result, shape, _strided_slice(source, axes, shape, is_offset))
+
+
+def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]:
+    """``kernels/strided_slice.cc: BuildStridedSliceParams``: resolve the masks for ellipses and new axes."""
+    source, begin, end, strides = node.input(0), node.input(1), node.input(2), node.input(3)
+    options = node.options
+    count = begin.shape[0]
+    added = sum(1 for index in range(count) if _bit(options.new_axis_mask & ~options.ellipsis_mask, index))
+    rank = source.rank + added
+    in_ellipsis, is_new = [False] * rank, [False] * rank
+    ellipsis_start, expanded = rank, 0
+    axis = 0
+    while axis < rank:
+        if _bit(options.ellipsis_mask, axis):
+            ellipsis_start = axis
+            ellipsis_end = max(axis + 1, min(axis + 1 + rank - count, rank))
+            expanded = ellipsis_end - ellipsis_start - 1
+            in_ellipsis[ellipsis_start:ellipsis_end] = [True] * (ellipsis_end - ellipsis_start)
+            axis = ellipsis_end
+        else:
+            is_new[axis] = _bit(options.new_axis_mask, axis - expanded)
+            axis += 1
+
+    begins = begin.integers() if has_begin else [0] * count
+    ends = end.integers() if has_begin else [0] * count
+    steps = strides.integers()
+    skipped = 0
+    new = 0
+    axes = []
+    for axis in range(rank):
+        if in_ellipsis[axis]:
+            skipped = max(0, axis - ellipsis_start)
+            axes.append(_Axis(source.shape[axis - new]))
+        elif is_new[axis]:
+            new += 1
+            axes.append(_Axis(1, 0, 1, 1, begin_masked=False, end_masked=False))
+        elif axis >= count + expanded:
+            axes.append(_Axis(source.shape[axis - new]))
+        else:
+            index = axis - skipped
+            axes.append(
+                _Axis(
+                    source.shape[axis - new],
+                    begins[index],
+                    ends[index],
+                    steps[index],
+                    _bit(options.begin_mask, index),
+                    _bit(options.end_mask, index),
+                    _bit(options.shrink_axis_mask, index),
+                )
+            )
+    return axes
+
+
+def _bit(mask: int, index: int) -> bool:
+    return bool(mask >> index & 1)
+
+
+def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: bool) -> list[int]:
+    """``kernels/strided_slice.cc: ResizeOutputTensor``. With offsets, ``end`` holds the sizes themselves."""
+    sizes = node.input(2).integers() if is_offset else []
+    shape = []
+    for index, axis in enumerate(axes):
+        node.ensure(axis.stride != 0, "a stride is 0")
+        if axis.shrunk:
+            continue
+        if is_offset:
+            distance = sizes[index]
+        else:
+            first = axis.first()
+            distance = axis.last(first, is_offset) - first
+        node.ensure(axis.stride != _SMALLEST_INT32, "a stride is too small")
+        size = len(range(0, distance, axis.stride))
+        node.ensure(size <= _LARGEST_DIMENSION, "a size of the result overflows")
+        shape.append(size)
+    return shape
+
+
+def _strided_slice(
+    source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
+) -> npt.NDArray[Any] | None:
+    """The elements of the result; None where the slice reaches past the input, whose result is undefined."""
+    array = known_array(source)
+    if array is None or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
+        return None
+    cut = array.reshape([axis.size for axis in axes])[tuple(_python_slice(axis, is_offset) for axis in axes)]
+    return np.ascontiguousarray(cut).reshape(shape) if cut.size == math.prod(shape) else None
+
+
+def _python_slice(axis: _Axis, is_offset: bool) -> slice:
+    first = axis.first()
+    last = axis.last(first, is_offset)
+    if not range(first, last, axis.stride):
+        return slice(0, 0)
+    return slice(first, last if last >= 0 else None, axis.stride)
+
+
+@kernel("DYNAMIC_UPDATE_SLICE")
+def prepare_dynamic_update_slice(node: KernelNode) -> None:
+    """``kernels/dynamic_update_slice.cc: Prepare``."""
+    source, update, start, result = node.input(0), node.input(1), node.input(2), node.output()
+    node.ensure(start.shape == (source.rank,), "there is not one start index for each dimension")
+    node.ensure(update.rank == source.rank, "the update has another number of dimensions than the input")
+    node.ensure(
+        all(part <= whole for part, whole in zip(update.shape, source.shape, strict=True)),
+        "the update is larger than the input",
+    )
+    node.ensure_counts(3, 1)
+    node.ensure(source.type == update.type, "input and update have different types")
+    node.ensure_type(start, ("INT32", "INT64"))
+    result.type = source.type
+    node.resize(result, source.shape)
+
+
+@kernel("REVERSE_V2")
+def prepare_reverse_v2(node: KernelNode) -> None:
+    """``kernels/reverse.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, axes = node.input(0), node.input(1)
+    node.ensure(axes.rank == 1, "the axes are not a vector")
+    node.ensure(source.rank <= _REVERSE_MAX_RANK, "the input has more than 8 dimensions")
+    node.ensure(source.rank >= axes.element_count, "there are more axes than dimensions")
+    node.ensure_type(source, _REVERSE_TYPES)
+    node.ensure_type(axes, "INT32")
+    result = node.output()
+    node.ensure(result.type == source.type, "input and output have different types")
+    node.resize(result, source.shape)
+
+
+@kernel("REVERSE_SEQUENCE")
+def prepare_reverse_sequence(node: KernelNode) -> None:
+    """``kernels/reverse_sequence.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, lengths = node.input(0), node.input(1)
+    node.ensure(lengths.rank == 1, "the lengths are not a vector")
+    node.ensure_type(source, _REVERSE_SEQUENCE_TYPES)
+    node.ensure_type(lengths, ("INT32", "INT64"))
+    result = node.output()
+    node.ensure(result.type == source.type, "input and output have different types")
+    node.resize(result, source.shape)

@@ -1,0 +1,51 @@
+"""Order between nodes that the model's metadata gives, in place of the chain of nodes with side effects.
+
+Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies``
+(``remat/metadata_util.cc``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from .model import Model
+
+METADATA_NAME = "model_control_dependencies"
+_FORMAT_VERSION = 1
+
+ControlEdges = Sequence[tuple[int, int]]
+"""Pairs of execution plan indices: the first must run before the second."""
+
+
+def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
+    """Return the control edges of each subgraph, None if the model gives none that can be read and fit."""
+    if METADATA_NAME not in model.metadata:
+        return None
+    offset, size = model.metadata[METADATA_NAME]
+    numbers = _varints(model.content[offset : offset + size])
+    subgraphs: list[ControlEdges] = []
+    try:
+        if next(numbers) != _FORMAT_VERSION or next(numbers) != len(model.subgraphs):
+            return None
+        for _ in model.subgraphs:
+            edges = []
+            for _ in range(next(numbers)):
+                edges.append((_signed(next(numbers)), _signed(next(numbers))))
+            subgraphs.append(tuple(edges))
+    except StopIteration:
+        return None
+    return tuple(subgraphs) if next(numbers, None) is None else None
+
+
+def _varints(content: Iterable[int]) -> Iterator[int]:
+    value = shift = 0
+    for byte in content:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value & 0xFFFFFFFF
+            value = shift = 0
+
+
+def _signed(value: int) -> int:
+    return -(value // 2) - 1 if value % 2 else value // 2

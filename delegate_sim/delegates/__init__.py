@@ -1,0 +1,1 @@
+"""The delegates, one package each."""

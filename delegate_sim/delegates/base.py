@@ -1,0 +1,134 @@
+"""What every delegate offers to the runtime that applies it, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from ..graph import Graph, NodeView
+from ..model import Node
+from ..options import Option
+from ..partition import Subset
+from ..rules import Explanation, Reason, RuleSet, Verdict
+
+Options = Mapping[str, Any]
+
+
+class KernelFailure(NamedTuple):
+    """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialised or prepared.
+
+    ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is.
+    """
+
+    node: int | None
+    tensor: int | None
+    code: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a delegate decides about one subgraph.
+
+    ``graph`` has the operands as the delegate left them; ``nodes`` are those that it asks the runtime to replace, chosen
+    among the partitions of ``preview``; ``set_aside`` says of supported nodes why they are not among them. ``initialised``
+    are partitions whose kernels are known to initialise. A ``failure`` ends everything before any node is replaced.
+    """
+
+    graph: Graph
+    verdicts: Mapping[int, Verdict]
+    nodes: tuple[int, ...] = ()
+    preview: tuple[Subset, ...] = ()
+    set_aside: Mapping[int, Reason] = field(default_factory=dict)
+    initialised: frozenset[Subset] = frozenset()
+    failure: KernelFailure | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Subset, ...]:
+        """The partitions that the delegate could take."""
+        return tuple(subset for subset in self.preview if subset.is_delegated)
+
+    @property
+    def keeps_preview(self) -> bool:
+        """Whether the nodes to replace are all those of the preview, so that its partitions stand."""
+        return sum(len(subset.nodes) for subset in self.candidates) == len(self.nodes)
+
+
+class Delegate(Protocol):
+    """One delegate: a module-level object, without state."""
+
+    name: str
+    """The name on the command line and in reports."""
+    kernel_name: str
+    """The name of its kernels in log lines."""
+    provider_name: str
+    """The name in benchmark_model's lines."""
+    options: tuple[Option, ...]
+    rules: RuleSet
+    explanations: Mapping[str, Explanation]
+
+    def allows_dynamic_tensors(self, options: Options) -> bool:
+        """Whether it sees graphs as they stand in the file and takes dynamic tensors (kTfLiteDelegateFlagsAllowDynamicTensors)."""
+
+    def decide(self, graph: Graph, options: Options) -> Decision:
+        """Look at one subgraph and say which nodes to replace."""
+
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+        """Initialise and prepare the kernel of one partition; None if that works."""
+
+
+class Float16Remapping:
+    """Constant float16 weights behind DEQUANTIZE: nodes are asked about, and run, with the float16 constants themselves.
+
+    Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``). A DEQUANTIZE counts once it has come up in plan order.
+    """
+
+    def __init__(self) -> None:
+        self.constants: dict[int, int] = {}
+        """Output of each such DEQUANTIZE to its constant."""
+        self.nodes: dict[int, int] = {}
+        """Output of each such DEQUANTIZE to its node."""
+
+    def notice(self, node: NodeView) -> bool:
+        """Remember a DEQUANTIZE of a float16 constant; say whether this is one."""
+        if not node.is_constant_float16_dequantize or not node.node.outputs:
+            return False
+        self.constants[node.node.outputs[0]] = node.node.inputs[0]
+        self.nodes[node.node.outputs[0]] = node.node.index
+        return True
+
+    def remapped(self, node: Node) -> Node:
+        """Return the node with the constants as operands."""
+        constants = self.constants
+        if constants and any(index in constants for index in node.inputs):
+            return node._replace(inputs=tuple(constants.get(index, index) for index in node.inputs))
+        return node
+
+    def apply(self, graph: Graph, nodes: Iterable[int]) -> Graph:
+        """Return the graph with these nodes remapped."""
+        chosen = set(nodes)
+        inputs = {
+            node.index: changed.inputs
+            for node in graph.nodes
+            if node.index in chosen and (changed := self.remapped(node)) is not node
+        }
+        return graph.with_inputs(inputs) if inputs else graph
+
+
+def largest_partitions(subsets: Sequence[Subset], limit: int) -> tuple[Subset, ...]:
+    """Return the ``limit`` partitions of most nodes, largest first, equal ones in order.
+
+    The C++ sort is not stable; up to 16 elements, common libraries order equal ones as here.
+    """
+    return tuple(sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit])
+
+
+def order_depends_on_library(subsets: Sequence[Subset], limit: int) -> bool:
+    """Whether which partitions the limit keeps is up to the C++ library's way with equal sizes."""
+    if len(subsets) <= 16 or limit >= len(subsets):
+        return False
+    sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
+    return sizes[limit - 1] == sizes[limit]

@@ -1,0 +1,1 @@
+"""The NNAPI delegate (``TfLiteNnapiDelegate``)."""

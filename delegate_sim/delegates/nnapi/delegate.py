@@ -1,0 +1,283 @@
+"""How the NNAPI delegate goes about a subgraph (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from ...graph import Graph
+from ...options import Option, boolean, integer, names, text
+from ...partition import Subset, partition
+from ...rules import Reason, Verdict
+from ..base import (
+    Decision,
+    Float16Remapping,
+    KernelFailure,
+    Options,
+    largest_partitions,
+    order_depends_on_library,
+)
+from .mapping import Mapping, map_partition, nodes_supported_by_driver
+from .rules import EXPLANATIONS, RULES, validate
+from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, Target
+
+REFERENCE_DEVICE = "nnapi-reference"
+"""The name of NNAPI's own CPU implementation."""
+
+_LEVEL_NAMES = {
+    "1.0": 27,
+    "1.1": 28,
+    "1.2": 29,
+    "1.3": 30,
+    "5": FEATURE_LEVEL_5,
+    "6": 1000006,
+    "7": 1000007,
+    "8": FEATURE_LEVEL_8,
+}
+
+
+def feature_level(value: Any) -> int:
+    """Parse a feature level: the number NNAPI gives it, its name, or an Android API level.
+
+    From Android 12 (31) on NNAPI is updated apart from Android; an API level then stands for level 5, which all have.
+    """
+    level = _LEVEL_NAMES.get(str(value).strip())
+    if level is None:
+        try:
+            level = integer(value)
+        except ValueError:
+            level = 0
+        if FEATURE_LEVEL_5 < level < 100:
+            level = FEATURE_LEVEL_5
+    if isinstance(value, bool) or level not in FEATURE_LEVELS:
+        known = ", ".join(map(str, FEATURE_LEVELS))
+        raise ValueError(f"takes one of {known}, {', '.join(_LEVEL_NAMES)} or an Android API level from 27, not {value!r}")
+    return level
+
+
+def _optional_feature_level(value: Any) -> int | None:
+    return None if value is None else feature_level(value)
+
+
+OPTIONS = (
+    Option("feature_level", feature_level, FEATURE_LEVEL_8, "feature level of the NNAPI runtime", flag="feature_level"),
+    Option(
+        "device_feature_level",
+        _optional_feature_level,
+        None,
+        "feature level of the accelerator, if below the runtime's",
+        flag="device_feature_level",
+    ),
+    Option("accelerator_name", text, None, "the accelerator to use, by name", flag="nnapi_accelerator_name"),
+    Option("disallow_nnapi_cpu", boolean, True, "leave NNAPI's own CPU implementation out", flag="disable_nnapi_cpu"),
+    Option(
+        "max_number_delegated_partitions",
+        integer,
+        3,
+        "how many partitions to delegate at most, largest first; no limit at 0 and below",
+        benchmark_default=0,
+        has_benchmark_default=True,
+        flag="max_delegated_partitions",
+    ),
+    Option(
+        "allow_dynamic_dimensions",
+        boolean,
+        False,
+        "take graphs with dynamic dimensions, as they stand in the file",
+        flag="nnapi_allow_dynamic_dimensions",
+    ),
+    Option("allow_fp16", boolean, False, "compute float32 in float16; changes no verdict", flag="nnapi_allow_fp16"),
+    Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver_rejects"),
+)
+
+
+class NnapiDelegate:
+    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+
+    name = "nnapi"
+    kernel_name = "TfLiteNnapiDelegate"
+    provider_name = "NNAPI"
+    options = OPTIONS
+    rules = RULES
+    explanations = EXPLANATIONS
+
+    def allows_dynamic_tensors(self, options: Options) -> bool:
+        """Only as an option, and only from NNAPI 1.1 on."""
+        return bool(options["allow_dynamic_dimensions"]) and options["feature_level"] > NNAPI_1_0
+
+    def decide(self, graph: Graph, options: Options) -> Decision:
+        """Validate every node, ask the driver, and keep the largest partitions."""
+        target = Target(_validation_level(options), _is_accelerator_specified(options))
+        remapping = Float16Remapping()
+        views = [graph.view(graph.nodes[index]) for index in graph.execution_plan]
+        if any(view.is_constant_float16_dequantize for view in views):
+            supported, verdicts = _supported_with_float16(graph, target, remapping)
+            graph = remapping.apply(graph, supported)
+        else:
+            verdicts = {view.node.index: validate(view, target) for view in views}
+            supported = tuple(view.node.index for view in views if verdicts[view.node.index].is_supported)
+        if not supported:
+            return Decision(graph, verdicts)
+        decision = Decision(graph, verdicts, supported, partition(graph, supported))
+        if target.accelerator and options["feature_level"] >= NNAPI_1_2:
+            decision = _ask_driver(decision, options, has_float16=bool(remapping.nodes))
+        return _limit(decision, options["max_number_delegated_partitions"])
+
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+        """Build the NNAPI model of one partition."""
+        return _map(graph, subset, options).failure
+
+
+def _supported_with_float16(
+    graph: Graph, target: Target, remapping: Float16Remapping
+) -> tuple[tuple[int, ...], dict[int, Verdict]]:
+    """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
+    verdicts: dict[int, Verdict] = {}
+    supported = []
+    for index in graph.execution_plan:
+        node = graph.nodes[index]
+        if remapping.notice(graph.view(node)):
+            verdicts[index] = Verdict(False, (_WIDENING,))
+            continue
+        verdicts[index] = validate(graph.view(remapping.remapped(node)), target)
+        if verdicts[index].is_supported:
+            supported.append(index)
+    if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
+        return graph.execution_plan, verdicts
+    return tuple(supported), verdicts
+
+
+def _ask_driver(decision: Decision, options: Options, has_float16: bool) -> Decision:
+    """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
+    rejected_operations = frozenset(options["driver_rejects"])
+    taken: list[int] = []
+    set_aside: dict[int, Reason] = {}
+    for subset in decision.candidates:
+        mapping = _map(decision.graph, subset, options)
+        if mapping.failure is not None:
+            return dataclasses.replace(decision, nodes=(), failure=mapping.failure)
+        supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapping, rejected_operations)
+        taken += supported
+        for node in set(subset.nodes).difference(supported):
+            set_aside[node] = _driver_rejects(rejected_operations.intersection(mapping.operations[node]))
+    decision = dataclasses.replace(decision, initialised=frozenset(decision.candidates))
+    if not set_aside:
+        return decision
+    if has_float16:
+        # The remapping holds for all nodes or none: the delegate takes it back and delegates nothing.
+        return dataclasses.replace(
+            decision,
+            nodes=(),
+            preview=(),
+            set_aside={node: set_aside.get(node, _FLOAT16_ALL_OR_NOTHING) for node in decision.nodes},
+        )
+    preview = partition(decision.graph, taken) if taken else ()
+    return dataclasses.replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
+
+
+def _limit(decision: Decision, limit: int) -> Decision:
+    """``LimitDelegatedPartitions``."""
+    candidates = decision.candidates
+    if limit <= 0 or len(candidates) <= limit:
+        return decision
+    kept = {node for subset in largest_partitions(candidates, limit) for node in subset.nodes}
+    reason = _partition_limit(len(candidates), limit)
+    dropped = {node: reason for subset in candidates for node in subset.nodes if node not in kept}
+    warnings = decision.warnings
+    if order_depends_on_library(candidates, limit):
+        warnings += (
+            f"subgraph {decision.graph.index}: partitions of equal size compete for the limit of {limit}; which are kept "
+            "depends on the C++ library of the runtime",
+        )
+    return dataclasses.replace(
+        decision,
+        nodes=tuple(node for node in decision.nodes if node in kept),
+        set_aside={**decision.set_aside, **dropped},
+        warnings=warnings,
+    )
+
+
+def _map(graph: Graph, subset: Subset, options: Options) -> Mapping:
+    return map_partition(
+        graph,
+        subset.nodes,
+        subset.inputs,
+        subset.outputs,
+        target_feature_level=_mapping_level(options),
+        runtime_feature_level=options["feature_level"],
+    )
+
+
+def _uses_target_devices(options: Options) -> bool:
+    """``ShouldUseTargetDevices``: a named accelerator, or from NNAPI 1.2 on all but NNAPI's CPU."""
+    return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and options["feature_level"] >= NNAPI_1_2)
+
+
+def _is_accelerator_specified(options: Options) -> bool:
+    return options["accelerator_name"] != REFERENCE_DEVICE and _uses_target_devices(options)
+
+
+def _device_level(options: Options) -> int:
+    """``GetTargetFeatureLevel``: the runtime's level, or the devices' if that is lower."""
+    level: int = options["feature_level"]
+    device: int | None = options["device_feature_level"]
+    if device is None or options["accelerator_name"] == REFERENCE_DEVICE:
+        return level
+    return min(level, device)
+
+
+def _validation_level(options: Options) -> int:
+    """Without target devices, nodes are validated at Android's API level, which stays at 33 beyond NNAPI's level 5."""
+    if options["feature_level"] >= NNAPI_1_2 and _uses_target_devices(options):
+        return _device_level(options)
+    return int(min(options["feature_level"], FEATURE_LEVEL_5))
+
+
+def _mapping_level(options: Options) -> int:
+    if options["feature_level"] >= NNAPI_1_2 and _uses_target_devices(options):
+        return _device_level(options)
+    return int(options["feature_level"])
+
+
+_WIDENING = Reason(
+    "float16-dequantize",
+    "FP16GraphPartitionHelper",
+    "widens a float16 constant; is delegated only together with every other node",
+    "DEQUANTIZE of a float16 constant",
+    "all other nodes supported",
+    "make every other node acceptable, and this one goes along",
+)
+_FLOAT16_ALL_OR_NOTHING = Reason(
+    "float16-all-or-nothing",
+    "float16-all-or-nothing",
+    "the driver rejects part of a model with float16 weights, so nothing is delegated",
+    "a driver that rejects an operation",
+    "a driver that takes all operations",
+    "convert the model with float32 or 8-bit weights",
+)
+
+
+def _driver_rejects(operations: frozenset[str]) -> Reason:
+    found = ", ".join(sorted(operations)) or "an operation of the same partition"
+    return Reason(
+        "nnapi-driver",
+        "driver",
+        f"the driver rejects {found}",
+        found,
+        "operations that the driver takes",
+        "replace the operator, or use a driver that takes it",
+    )
+
+
+def _partition_limit(found: int, limit: int) -> Reason:
+    return Reason(
+        "partition-limit",
+        "partition-limit",
+        f"its partition is not among the {limit} largest of {found}",
+        f"{found} partitions",
+        f"at most {limit}",
+        "raise max_number_delegated_partitions, or merge partitions by removing what splits them",
+    )
+
+
+DELEGATE = NnapiDelegate()

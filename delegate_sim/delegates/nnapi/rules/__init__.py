@@ -1,0 +1,55 @@
+"""What the NNAPI delegate accepts: for each operator its conditions, in the delegate's order.
+
+Source: ``NNAPIDelegateKernel::Validate`` (``delegates/nnapi/nnapi_delegate.cc``).
+"""
+
+from __future__ import annotations
+
+import functools
+
+from ....graph import NodeView
+from ....rules import ACCEPTED, Check, OpRule, Reason, Verdict, rule_set
+from ..target import Target
+from . import activation, arithmetic, convolution, recurrent, reduction, shape
+from .checks import EXPLANATIONS
+
+__all__ = ["EXPLANATIONS", "RULES", "validate"]
+
+RULES: dict[str, OpRule] = rule_set(
+    arithmetic.RULES, activation.RULES, convolution.RULES, shape.RULES, reduction.RULES, recurrent.RULES
+)
+
+
+def validate(node: NodeView, target: Target) -> Verdict:
+    """Return the delegate's verdict on one node, with every failure in its order."""
+    checks = _checks_for(node.op, target) if not node.node.is_custom else None
+    if checks is None:
+        return Verdict(False, (_not_mapped(node),))
+    accepted_early, demands = checks
+    if accepted_early is not None and accepted_early.finder(node, target) is None:
+        return ACCEPTED
+    reasons = [reason for check in demands if (reason := check.test(node, target)) is not None]
+    return Verdict(False, tuple(reasons)) if reasons else ACCEPTED
+
+
+@functools.lru_cache(maxsize=4096)
+def _checks_for(op: str, target: Target) -> tuple[Check | None, tuple[Check, ...]] | None:
+    rule = RULES.get(op)
+    if rule is None:
+        return None
+    early = rule.accepted_early
+    if early is not None and not early.counts_at(target.level, target.accelerator):
+        early = None
+    return early, tuple(check for check in rule.checks if check.counts_at(target.level, target.accelerator))
+
+
+def _not_mapped(node: NodeView) -> Reason:
+    found = f"custom operator {node.op}" if node.node.is_custom else node.op
+    return Reason(
+        "nnapi-operator",
+        "kUnsupportedOperator",
+        f"{found} is not mapped",
+        found,
+        "an operator that NNAPI has",
+        "replace the operator, or let another delegate take it",
+    )

@@ -1,0 +1,20 @@
+"""The delegates by name. A delegate's package is imported when it is first asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ..errors import OptionError
+from .base import Delegate
+
+_PACKAGES = {"nnapi": ".nnapi.delegate"}
+
+DELEGATE_NAMES = tuple(_PACKAGES)
+
+
+def find_delegate(name: str) -> Delegate:
+    """Return the delegate of this name; raises OptionError naming the known ones."""
+    if name not in _PACKAGES:
+        raise OptionError(f"there is no delegate {name!r}; known are {', '.join(DELEGATE_NAMES)}")
+    delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
+    return delegate

@@ -1,0 +1,96 @@
+"""Options of delegates: declared once, for the Python interface, the command line and the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from .errors import OptionError
+
+DEFAULT_SETS = ("api", "benchmark")
+"""``api``: what the delegate's own options default to. ``benchmark``: what benchmark_model passes."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a delegate, under the delegate's own name.
+
+    ``parse`` turns a value (from Python, or text from the command line) into the option's, and raises ValueError saying
+    what it takes. ``flag`` is the name of benchmark_model's flag for it, without dashes.
+    """
+
+    name: str
+    parse: Callable[[Any], Any]
+    default: Any
+    help: str
+    benchmark_default: Any = None
+    has_benchmark_default: bool = False
+    flag: str | None = None
+
+    def default_in(self, defaults: str) -> Any:
+        """Return the default in one of the two sets."""
+        return self.benchmark_default if defaults == "benchmark" and self.has_benchmark_default else self.default
+
+
+def parse_options(
+    delegate: str, declared: Sequence[Option], given: Mapping[str, Any], defaults: str = "api"
+) -> Mapping[str, Any]:
+    """Return every option's value; raises OptionError for an unknown name or a value that the option does not take."""
+    if defaults not in DEFAULT_SETS:
+        raise OptionError(f"there are no defaults named {defaults!r}; known are {', '.join(DEFAULT_SETS)}")
+    by_name = {option.name: option for option in declared}
+    for name in given:
+        if name not in by_name:
+            raise OptionError(f"{delegate} has no option {name!r}; its options are {', '.join(by_name)}")
+    values = {}
+    for name, option in by_name.items():
+        if name not in given:
+            values[name] = option.default_in(defaults)
+            continue
+        try:
+            values[name] = option.parse(given[name])
+        except (ValueError, TypeError) as error:
+            raise OptionError(f"option {name} of {delegate}: {error}") from error
+    return MappingProxyType(values)
+
+
+def integer(value: Any) -> int:
+    """Parse a 32-bit whole number."""
+    if isinstance(value, str):
+        try:
+            value = int(value.strip())
+        except ValueError:
+            raise ValueError(f"takes a whole number, not {value!r}") from None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"takes a whole number, not {value!r}")
+    if not -(1 << 31) <= value < 1 << 31:
+        raise ValueError(f"takes a 32-bit number, not {value}")
+    return value
+
+
+def boolean(value: Any) -> bool:
+    """Parse true or false."""
+    words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+    if isinstance(value, str) and value.strip().lower() in words:
+        return words[value.strip().lower()]
+    if isinstance(value, bool):
+        return value
+    raise ValueError(f"takes true or false, not {value!r}")
+
+
+def text(value: Any) -> str | None:
+    """Parse a text; None and the empty text both mean not set."""
+    if value is None or isinstance(value, str):
+        return value or None
+    raise ValueError(f"takes a text, not {value!r}")
+
+
+def names(value: Any) -> tuple[str, ...]:
+    """Parse names: a sequence of them, or one text with commas between them."""
+    if isinstance(value, str):
+        value = [name.strip() for name in value.split(",") if name.strip()]
+    if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    raise ValueError(f"takes a list of names, not {value!r}")

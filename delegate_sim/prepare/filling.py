@@ -1,0 +1,182 @@
+"""Prepare of operators that repeat or generate elements: BROADCAST_TO, TILE, FILL, RANGE, ONE_HOT and their like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import schema
+from .kernel import KernelNode, KernelTensor, kernel
+from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_array
+
+_LARGEST_DIMENSION = 2**31 - 1
+
+_ONE_HOT_TYPES = frozenset({"FLOAT32", "INT16", "INT32", "INT64", "INT8", "UINT8", "BOOL"})
+_COPIED_WIDTHS = frozenset({8, 16, 32, 64})
+"""Widths in bits of the elements that TILE can copy."""
+
+
+@kernel("BROADCAST_TO")
+def prepare_broadcast_to(node: KernelNode) -> None:
+    """``kernels/broadcast_to.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, shape, result = node.input(0), node.input(1), node.output()
+    node.ensure_type(shape, ("INT32", "INT64"))
+    node.ensure(source.type == result.type, "input and output have different types")
+    node.ensure(source.type != "STRING", "strings cannot be broadcast")
+    if not shape.is_constant_or_persistent:
+        node.set_dynamic(result, shape)
+        return
+    node.ensure(shape.rank == 1, "the shape is not a vector")
+    node.ensure(source.rank <= shape.shape[0], "the shape has fewer dimensions than the input")
+    sizes = shape.integers()[: shape.shape[0]]
+    extended = (1,) * (len(sizes) - source.rank) + source.shape
+    node.ensure(
+        all(size in (1, wanted) for size, wanted in zip(extended, sizes, strict=True)),
+        "the input cannot be broadcast to the shape",
+    )
+    node.resize(result, sizes)
+
+
+@kernel("BROADCAST_ARGS")
+def prepare_broadcast_args(node: KernelNode) -> None:
+    """``kernels/broadcast_args.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    first, second, result = node.input(0), node.input(1), node.output()
+    node.ensure_type(first, ("INT32", "INT64"))
+    node.ensure(first.type == second.type, "the shapes have different types")
+    node.ensure(first.type == result.type, "input and output have different types")
+    node.ensure(first.rank == 1 and second.rank == 1, "the shapes are not vectors")
+    rank = max(first.shape[0], second.shape[0])
+    if first_unknown(first, second) is None:
+        sizes = _broadcast_sizes(node, first.integers()[: first.shape[0]], second.integers()[: second.shape[0]])
+        node.set_persistent(result, (rank,), np.array(sizes, schema.NUMPY_TYPES[result.type]))
+    else:
+        node.resize(result, (rank,))
+
+
+def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> list[int]:
+    """``kernels/internal/reference/broadcast_args.h: BroadcastArgs``."""
+    rank = max(len(first), len(second))
+    left, right = [1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second
+    for one, other in zip(left, right, strict=True):
+        node.ensure(one == other or 1 in (one, other), "the shapes cannot be broadcast together")
+    return [other if one == 1 else one for one, other in zip(left, right, strict=True)]
+
+
+@kernel("TILE")
+def prepare_tile(node: KernelNode) -> None:
+    """``kernels/tile.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, result, multiples = node.input(0), node.output(), node.input(1)
+    node.ensure(source.type == result.type, "input and output have different types")
+    node.ensure_type(multiples, ("INT32", "INT64"))
+    if not multiples.is_constant_or_persistent:
+        node.set_dynamic(result, multiples)
+        return
+    node.ensure(multiples.element_count == source.rank, "there is not one multiple for each dimension")
+    factors = multiples.integers()[: source.rank]
+    node.ensure(not factors or min(factors) >= 0, "a multiple is negative")
+    shape = [size * factor for size, factor in zip(source.shape, factors, strict=True)]
+    node.ensure(not shape or max(shape) <= _LARGEST_DIMENSION, "a size of the result overflows")
+    if not source.is_constant_or_persistent:
+        node.resize(result, shape)
+    elif result.type == "STRING":
+        # The strings are written at once, which puts them on the heap.
+        node.set_dynamic(result)
+        node.resize(result, shape)
+    else:
+        is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _COPIED_WIDTHS
+        node.ensure(is_copied or 0 in shape, "elements of this type cannot be tiled")
+        node.set_persistent(result, shape, _tiled(source, factors, shape))
+
+
+def _tiled(source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -> npt.NDArray[Any] | None:
+    array = known_array(source) if math.prod(shape) <= MAXIMUM_COMPUTED_ELEMENTS else None
+    return None if array is None else np.tile(array, factors)
+
+
+@kernel("FILL")
+def prepare_fill(node: KernelNode) -> None:
+    """``kernels/fill.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    shape, value = node.input(0), node.input(1)
+    node.ensure(shape.rank == 1, "the shape is not a vector")
+    node.ensure_type(shape, ("INT32", "INT64"))
+    node.ensure(value.rank == 0, "the value is not a scalar")
+    result = node.output()
+    result.type = value.type
+    node.ensure(result.scale == value.scale, "value and output have different scales")
+    node.ensure(result.zero_point == value.zero_point, "value and output have different zero points")
+    if value.type == "INT16":
+        node.ensure(value.zero_point == 0, "the zero point of INT16 is not 0")
+    if shape.is_constant_or_persistent:
+        node.resize(result, shape.integers()[: shape.shape[0]])
+    else:
+        node.set_dynamic(result, shape)
+
+
+@kernel("RANGE")
+def prepare_range(node: KernelNode) -> None:
+    """``kernels/range.cc: Prepare``."""
+    node.ensure_counts(3, 1)
+    start, limit, delta = node.input(0), node.input(1), node.input(2)
+    node.ensure(start.rank == limit.rank == delta.rank == 0, "an operand is not a scalar")
+    node.ensure_type(start, ("FLOAT32", "INT32", "INT64"))
+    node.ensure(start.type == limit.type == delta.type, "the operands have different types")
+    result = node.output()
+    result.type = start.type
+    unknown = first_unknown(start, limit, delta)
+    if unknown is not None:
+        node.set_dynamic(result, unknown)
+        return
+    first, last, step = start.value()[0], limit.value()[0], delta.value()[0]
+    size = _range_size(node, first, last, step)
+    node.set_persistent(result, (size,), _range(first, step, size))
+
+
+def _range_size(node: KernelNode, start: Any, limit: Any, delta: Any) -> int:
+    """``kernels/range.cc: GetSize``."""
+    node.ensure(delta != 0, "the step is 0")
+    leads_to_limit = (start >= limit and delta < 0) or (start <= limit and delta > 0)
+    node.ensure(leads_to_limit, "the step leads away from the limit")
+    if isinstance(start, np.floating):
+        with np.errstate(all="ignore"):
+            return math.ceil(float(abs((limit - start) / delta)))
+    distance, step = abs(int(limit) - int(start)), abs(int(delta))
+    return (distance + step - 1) // step
+
+
+def _range(start: Any, delta: Any, size: int) -> npt.NDArray[Any] | None:
+    """The runtime adds step by step, which shows in the last digits of floats."""
+    if size > MAXIMUM_COMPUTED_ELEMENTS:
+        return None
+    steps = np.full(size, delta)
+    steps[:1] = start
+    return np.add.accumulate(steps, dtype=steps.dtype)
+
+
+@kernel("ONE_HOT")
+def prepare_one_hot(node: KernelNode) -> None:
+    """``kernels/one_hot.cc: Prepare``."""
+    node.ensure_counts(4, 1)
+    indices, depth, on_value, off_value = (node.input(position) for position in range(4))
+    result = node.output()
+    axis = indices.rank if node.options.axis == -1 else node.options.axis
+    node.ensure_type(on_value, _ONE_HOT_TYPES)
+    result.type = on_value.type
+    node.ensure_type(indices, ("INT32", "INT64"))
+    node.ensure(0 <= axis <= indices.rank, "the axis is out of range")
+    node.ensure(depth.element_count == 1, "the depth is not one number")
+    node.ensure(on_value.element_count == 1 and off_value.element_count == 1, "a value is not one number")
+    node.ensure(off_value.type == on_value.type, "the values have different types")
+    if not depth.is_constant_or_persistent:
+        node.set_dynamic(result, depth)
+        return
+    size = as_int32(depth)[0]
+    node.ensure(size >= 0, "the depth is negative")
+    node.resize(result, (*indices.shape[:axis], size, *indices.shape[axis:]))

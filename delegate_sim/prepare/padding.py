@@ -1,0 +1,77 @@
+"""Prepare of operators that pad a tensor: PAD, PADV2, MIRROR_PAD."""
+
+from __future__ import annotations
+
+import math
+
+from .kernel import KernelNode, KernelTensor, kernel
+
+_LARGEST_INT32 = 2**31 - 1
+_PAD_MAX_RANK = 5
+
+_PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
+_MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
+"""How much narrower than the dimension padding must be, by ``MirrorPadMode``: reflect leaves out the border."""
+
+
+@kernel("PAD", "PADV2")
+def prepare_pad(node: KernelNode) -> None:
+    """``kernels/pad.cc: Prepare``."""
+    node.ensure_counts((2, 3), 1)
+    source, paddings, result = node.input(0), node.input(1), node.output()
+    fill = node.optional_input(2)
+    node.ensure_type(paddings, _PADDING_TYPES)
+    node.ensure(paddings.rank == 2 and paddings.shape[1] == 2, "the paddings are not pairs")
+    is_known = paddings.is_constant_or_persistent
+    if source.rank != 0 and not is_known:
+        node.ensure(paddings.shape[0] == source.rank, "there is not one pair of paddings for each dimension")
+    node.ensure(source.type == result.type, "input and output have different types")
+    if fill is not None:
+        node.ensure(source.type == fill.type, "input and fill value have different types")
+        node.ensure(fill.element_count == 1, "the fill value is not one number")
+    node.ensure(source.rank <= _PAD_MAX_RANK, "the input has more than 5 dimensions")
+    if source.rank == 0 or not is_known:
+        node.set_dynamic(result, None if is_known else paddings)
+        return
+    node.ensure(paddings.shape[0] == source.rank, "there is not one pair of paddings for each dimension")
+    pairs = _pairs(paddings)
+    node.ensure(all(0 <= padding <= _LARGEST_INT32 for pair in pairs for padding in pair), "a padding is negative or too large")
+    shape = _padded(node, source, pairs)
+    node.ensure(math.prod(shape) <= _LARGEST_INT32, "the number of elements of the result overflows")
+    node.resize(result, shape)
+
+
+@kernel("MIRROR_PAD")
+def prepare_mirror_pad(node: KernelNode) -> None:
+    """``kernels/mirror_pad.cc: Prepare``."""
+    source, paddings, result = node.input(0), node.input(1), node.output()
+    node.ensure(source.type == result.type, "input and output have different types")
+    has_mode = node.options.table == "MirrorPadOptions" and node.options.mode in _MIRROR_PAD_OFFSETS
+    node.ensure(has_mode, "the options tell no mode of padding")
+    node.ensure_type(paddings, ("INT32", "INT64"))
+    node.ensure(paddings.shape == (source.rank, 2), "there is not one pair of paddings for each dimension")
+    if source.type in ("UINT8", "INT8", "INT16"):
+        node.ensure(source.scale == result.scale, "input and output have different scales")
+        node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+    if source.type == "INT16":
+        node.ensure(source.zero_point == 0, "the zero point of INT16 is not 0")
+    if not paddings.is_constant_or_persistent:
+        node.set_dynamic(result, paddings)
+        return
+    offset = _MIRROR_PAD_OFFSETS[node.options.mode]
+    pairs = _pairs(paddings)
+    for size, pair in zip(source.shape, pairs, strict=True):
+        node.ensure(min(pair) >= 0, "a padding is negative")
+        node.ensure(max(pair) <= size - offset, "a padding is wider than what it mirrors")
+    node.resize(result, _padded(node, source, pairs))
+
+
+def _pairs(paddings: KernelTensor) -> list[tuple[int, int]]:
+    flat = paddings.integers()[: paddings.element_count]
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _padded(node: KernelNode, source: KernelTensor, pairs: list[tuple[int, int]]) -> list[int]:
+    shape = [before + size + after for size, (before, after) in zip(source.shape, pairs, strict=True)]
+    node.ensure(max(shape, default=0) <= _LARGEST_INT32, "a size of the result overflows")
+    return shape

@@ -1,0 +1,92 @@
+"""What kernels demand of the quantisation parameters of their operands (``kernels/kernel_util.cc``)."""
+
+from __future__ import annotations
+
+from .. import schema
+from ..model import Quantization
+from .kernel import KernelNode, KernelTensor
+
+_QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
+
+_ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
+"""What a fused activation clips to; the others clip nothing."""
+
+_GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
+"""The greatest quotient that is not above the greatest int32 once it is rounded to float32, as the kernels round it."""
+
+_GREATEST_BIAS_SCALE_ERROR = 0.02
+
+
+def affine_quantization(tensor: KernelTensor) -> Quantization | None:
+    """Return the parameters of affine quantisation, None for a tensor without any or with those of another kind."""
+    quantization = tensor.quantization
+    return quantization if quantization is not None and quantization.is_affine else None
+
+
+def fused_activation(node: KernelNode) -> str:
+    """``ConvertActivation``: the activation that the node applies to its result, by the schema's name."""
+    return schema.enum_names("ActivationFunctionType").get(node.options.fused_activation_function, "NONE")
+
+
+def check_activation_range(node: KernelNode, result: KernelTensor, activation: str) -> None:
+    """``CalculateActivationRangeQuantized``: the bounds of the activation must be representable in the result."""
+    node.ensure_type(result, _QUANTIZED_TYPES)
+    for bound in _ACTIVATION_BOUNDS.get(activation, ()):
+        node.ensure(
+            result.scale != 0 and abs(bound / result.scale) <= _GREATEST_QUANTIZED_BOUND,
+            "the bounds of the fused activation cannot be quantised with the scale of the output",
+        )
+
+
+def check_product_scale(
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
+) -> None:
+    """``GetQuantizedConvolutionMultipler``: the scale of a bias must be that of the products it is added to."""
+    product_scale = source.scale * weights.scale
+    if bias is not None:
+        node.ensure(
+            result.scale != 0 and abs(product_scale - bias.scale) / result.scale <= _GREATEST_BIAS_SCALE_ERROR,
+            "the scale of the bias is not the product of those of input and weights",
+        )
+    node.ensure(product_scale >= 0, "the product of the scales of input and weights is negative")
+
+
+def check_convolution_quantization(
+    node: KernelNode,
+    source: KernelTensor,
+    weights: KernelTensor,
+    bias: KernelTensor | None,
+    result: KernelTensor,
+    channels: int,
+) -> None:
+    """``PopulateConvolutionQuantizationParams``, and the number of scales that its callers demand."""
+    quantization = affine_quantization(weights)
+    if quantization is None:
+        node.fail("the weights have no affine quantisation")
+    scale_count = len(quantization.scales)
+    node.ensure(scale_count in (1, channels), "the number of scales is not that of the output channels")
+    node.ensure(affine_quantization(source) is not None, "the input has no affine quantisation")
+    if scale_count > 1:
+        node.ensure_type(source, ("INT8", "INT16"))
+        node.ensure_type(weights, ("INT8", "INT4"))
+        node.ensure(weights.shape[quantization.dimension] == channels, "the scales are not along the output channels")
+    if source.type == "UINT8":
+        check_product_scale(node, source, weights, bias, result)
+    check_activation_range(node, result, fused_activation(node))
+
+
+def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> None:
+    """``quantized_bias_type``: the type that the options name for the bias of an int16 kernel; FLOAT32 names none."""
+    if node.options.table is None:
+        node.fail("there are no options to name the type of the bias")
+    kind = schema.tensor_type_name(node.options.quantized_bias_type)
+    if kind == "FLOAT32":
+        return
+    node.ensure(kind in ("INT32", "INT64"), "the type that the options name for the bias is not supported")
+    node.ensure(bias is None or bias.type == kind, "the bias has not the type that the options name")
+
+
+def check_symmetric(node: KernelNode, *tensors: KernelTensor) -> None:
+    """Refuse unless the zero points are 0."""
+    for tensor in tensors:
+        node.ensure(tensor.zero_point == 0, "a zero point is not 0")

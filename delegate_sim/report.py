@@ -1,0 +1,138 @@
+"""The report: what one or more runs found, as objects and as the dictionary that JSON output and other tools use."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from .graph import Graph
+from .model import Model, Node
+from .partition import Subset
+from .rules import Reason
+from .simulate import Refusal, Run, SubgraphRun, option_values
+from .version import __version__
+
+SCHEMA = "delegate-sim/report/1"
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """Runs of one model. ``to_dict`` gives the stable form."""
+
+    model: Model
+    runs: tuple[Run, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data (schema ``delegate-sim/report/1``)."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "model": _model_entry(self.model),
+            "runs": [_run_entry(run) for run in self.runs],
+        }
+
+
+def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
+    """Return why a node is not supported, or is supported and yet not delegated."""
+    decision = run.decision
+    if decision is None:
+        return ()
+    verdict = decision.verdicts.get(index)
+    if verdict is None or not verdict.is_supported:
+        return verdict.reasons if verdict else ()
+    if index in decision.set_aside:
+        return (decision.set_aside[index],)
+    if index not in run.delegated and refusal is not None:
+        return (_taken_back(refusal),)
+    return ()
+
+
+def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
+    """Return the bytes of these tensors that cross a border while running; constants do not."""
+    return sum(graph.tensors[index].byte_size for index in tensors if not graph.tensors[index].is_constant)
+
+
+def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
+    """Return those of these tensors that are not constant."""
+    return [index for index in tensors if not graph.tensors[index].is_constant]
+
+
+def _model_entry(model: Model) -> dict[str, Any]:
+    return {
+        "path": model.path,
+        "sha256": model.sha256,
+        "bytes": model.size,
+        "schema_version": model.version,
+        "description": model.description,
+        "subgraphs": len(model.subgraphs),
+    }
+
+
+def _run_entry(run: Run) -> dict[str, Any]:
+    return {
+        "delegate": run.delegate.name,
+        "kernel_name": run.delegate.kernel_name,
+        "runtime": str(run.release),
+        "options": option_values(run.options),
+        "outcome": run.outcome,
+        "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
+        "log_lines": list(run.log_lines),
+        "warnings": list(run.warnings),
+        "subgraphs": [_subgraph_entry(subgraph, run.refusal) for subgraph in run.subgraphs],
+    }
+
+
+def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None) -> dict[str, Any]:
+    graph = run.graph
+    partition_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
+    entry = functools.partial(_node_entry, run, partition_of, refusal)
+    nodes = [entry(graph.nodes[index]) for index in graph.execution_plan]
+    return {
+        "index": graph.index,
+        "name": graph.name,
+        "nodes_total": len(nodes),
+        "nodes_supported": sum(node["supported"] for node in nodes),
+        "nodes_delegated": len(run.delegated),
+        "partitions": len(run.subsets),
+        "delegate_kernels": sum(subset.is_delegated for subset in run.subsets),
+        "nodes": nodes,
+        "partition_list": [_partition_entry(graph, number, subset) for number, subset in enumerate(run.subsets)],
+    }
+
+
+def _node_entry(run: SubgraphRun, partition_of: Mapping[int, int], refusal: Refusal | None, node: Node) -> dict[str, Any]:
+    verdict = run.decision.verdicts.get(node.index) if run.decision else None
+    return {
+        "index": node.index,
+        "op": node.op,
+        "version": node.version,
+        "supported": verdict is not None and verdict.is_supported,
+        "delegated": node.index in run.delegated,
+        "partition": partition_of.get(node.index),
+        "reasons": [reason.to_dict() for reason in node_reasons(run, node.index, refusal)],
+    }
+
+
+def _partition_entry(graph: Graph, number: int, subset: Subset) -> dict[str, Any]:
+    return {
+        "id": number,
+        "kind": "delegate" if subset.is_delegated else "cpu",
+        "nodes": list(subset.nodes),
+        "inputs": crossing(graph, subset.inputs),
+        "outputs": crossing(graph, subset.outputs),
+        "bytes_in": border_bytes(graph, subset.inputs),
+        "bytes_out": border_bytes(graph, subset.outputs),
+    }
+
+
+def _taken_back(refusal: Refusal) -> Reason:
+    return Reason(
+        refusal.code,
+        "restored",
+        f"the runtime took all delegation back: {refusal.message}",
+        refusal.message,
+        "every delegate kernel and CPU kernel to prepare",
+        refusal.hint,
+    )

@@ -1,0 +1,123 @@
+"""What an acceptance rule is, whatever the delegate, and what a refusal says.
+
+A delegate's rules are, for each operator, the conditions that the delegate tests in its order. A condition (``Check``)
+says what it demands, finds what is there, and is listed in the documentation and explained by its code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from .graph import NodeView
+
+
+class Reason(NamedTuple):
+    """Why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours where it has none."""
+
+    code: str
+    kind: str
+    message: str
+    found: str
+    needed: str
+    hint: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the fields as a dictionary, for JSON."""
+        return self._asdict()
+
+
+class Explanation(NamedTuple):
+    """What stands behind a code: a title, what it means, and what to do about it."""
+
+    title: str
+    meaning: str
+    advice: str
+
+
+class Verdict(NamedTuple):
+    """A delegate's verdict on one node, with each reason in the delegate's order."""
+
+    is_supported: bool
+    reasons: tuple[Reason, ...] = ()
+
+
+ACCEPTED = Verdict(True)
+
+Finder = Callable[[NodeView, Any], str | None]
+"""Returns what was found where the demand is not met, None where it is. The second argument is the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition of a rule.
+
+    It counts for targets with ``since <= level < below`` and, unless ``accelerator`` is None, only with (or without) a
+    named accelerator. ``needed`` completes "needs ...".
+    """
+
+    code: str
+    kind: str
+    needed: str
+    finder: Finder
+    hint: str = ""
+    since: int | None = None
+    below: int | None = None
+    accelerator: bool | None = None
+
+    def from_level(self, level: int) -> Check:
+        """Return this check for targets of at least this level."""
+        return replace(self, since=level)
+
+    def below_level(self, level: int) -> Check:
+        """Return this check for targets below this level."""
+        return replace(self, below=level)
+
+    def with_accelerator(self, named: bool) -> Check:
+        """Return this check for targets with, or without, a named accelerator."""
+        return replace(self, accelerator=named)
+
+    def counts_at(self, level: int, accelerator: bool) -> bool:
+        """Whether the check counts for this target."""
+        return (
+            (self.since is None or level >= self.since)
+            and (self.below is None or level < self.below)
+            and (self.accelerator is None or accelerator == self.accelerator)
+        )
+
+    def test(self, node: NodeView, target: Any) -> Reason | None:
+        """Return the refusal, None if the demand is met."""
+        found = self.finder(node, target)
+        if found is None:
+            return None
+        return Reason(self.code, self.kind, f"{found}; needs {self.needed}", found, self.needed, self.hint)
+
+
+@dataclass(frozen=True, slots=True)
+class OpRule:
+    """What a delegate demands of one operator: every check in order, unless ``accepted_early`` lets the node pass before."""
+
+    checks: tuple[Check, ...]
+    accepted_early: Check | None = None
+    """A check whose being met accepts the node at once; it never refuses."""
+
+
+RuleSet = Mapping[str, OpRule]
+
+
+def rule_set(*families: Mapping[str, OpRule]) -> dict[str, OpRule]:
+    """Join the rules of several families; an operator may stand in one only."""
+    joined: dict[str, OpRule] = {}
+    for family in families:
+        for op, rule in family.items():
+            if op in joined:
+                raise ValueError(f"two rules for {op}")
+            joined[op] = rule
+    return joined
+
+
+def for_each(ops: Iterable[str], *checks: Check) -> dict[str, OpRule]:
+    """Give several operators the same checks."""
+    rule = OpRule(tuple(checks))
+    return dict.fromkeys(ops, rule)

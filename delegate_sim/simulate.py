@@ -1,0 +1,235 @@
+"""What the runtime does with a delegate and a model, subgraph by subgraph.
+
+Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) and ``Subgraph::ModifyGraphWithDelegateImpl``
+(``core/subgraph.cc``).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .delegates.base import Decision, Delegate, KernelFailure, Options
+from .graph import Graph, file_graph
+from .model import Model
+from .partition import Subset, partition
+from .prepare import prepare, prepare_node
+from .runtime import (
+    DYNAMIC_TENSOR_LINE,
+    RESTORED_LINE,
+    Release,
+    benchmark_failure_line,
+    benchmark_line,
+    replacing_line,
+)
+
+VALIDATION_PREFIX = "VALIDATION:"
+"""Subgraphs with such names hold tests of the model; no delegate is applied to them."""
+
+
+@dataclass(frozen=True)
+class SubgraphRun:
+    """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
+
+    graph: Graph
+    decision: Decision | None = None
+    subsets: tuple[Subset, ...] = ()
+    """All partitions in running order; none if no node was replaced."""
+
+    @functools.cached_property
+    def delegated(self) -> frozenset[int]:
+        """The nodes that run on the delegate in the end."""
+        return frozenset(node for subset in self.subsets if subset.is_delegated for node in subset.nodes)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the runtime applied the delegate to nothing (``refused``), or took it back (``restored``)."""
+
+    code: str
+    message: str
+    hint: str
+    subgraph: int
+    node: int | None
+    tensor: int | None
+    cause: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One delegate applied to a model."""
+
+    delegate: Delegate
+    options: Options
+    release: Release
+    outcome: str
+    """``delegated``, ``none``, ``refused`` or ``restored``."""
+    refusal: Refusal | None
+    log_lines: tuple[str, ...]
+    warnings: tuple[str, ...]
+    subgraphs: tuple[SubgraphRun, ...]
+
+
+def simulate(model: Model, delegate: Delegate, options: Options, release: Release, defaults: str = "api") -> Run:
+    """Apply one delegate to every subgraph of a model."""
+    return _Simulation(model, delegate, options, release, defaults).run()
+
+
+class _Simulation:
+    def __init__(self, model: Model, delegate: Delegate, options: Options, release: Release, defaults: str) -> None:
+        self.model = model
+        self.delegate = delegate
+        self.options = options
+        self.release = release
+        self.defaults = defaults
+        self.log_lines: list[str] = []
+        self.warnings: list[str] = []
+        self.subgraphs: list[SubgraphRun] = []
+
+    def run(self) -> Run:
+        static = not self.delegate.allows_dynamic_tensors(self.options)
+        graphs = prepared_graphs(self.model) if static else file_graphs(self.model)
+        self.subgraphs = [SubgraphRun(graph) for graph in graphs]
+        refusal = None
+        for graph in graphs:
+            if graph.name.startswith(VALIDATION_PREFIX):
+                continue
+            if static and graph.dynamic is not None:
+                return self._finish("refused", self._refuse_dynamic(graph))
+            if graph.failure is not None:
+                self.warnings.append(
+                    f"subgraph {graph.index}: the CPU runtime cannot prepare node {graph.failure.node} "
+                    f"({graph.nodes[graph.failure.node].op}): {graph.failure.message}; shapes behind it are those of the file"
+                )
+            failure = self._apply(graph)
+            if failure is not None:
+                refusal = self._restore(graph, failure)
+                return self._finish("restored", refusal)
+        delegated = any(subgraph.delegated for subgraph in self.subgraphs)
+        return self._finish("delegated" if delegated else "none", None)
+
+    def _apply(self, graph: Graph) -> KernelFailure | None:
+        decision = self.delegate.decide(graph, self.options)
+        self.warnings += decision.warnings
+        self.subgraphs[graph.index] = SubgraphRun(graph, decision)
+        if decision.failure is not None or not decision.nodes:
+            return decision.failure
+        subsets = decision.preview if decision.keeps_preview else partition(decision.graph, decision.nodes)
+        self.log_lines.append(
+            replacing_line(
+                self.release,
+                replaced=len(decision.nodes),
+                total=len(graph.execution_plan),
+                kernel=self.delegate.kernel_name,
+                partitions=len(subsets),
+                subgraph=graph.index,
+                name=graph.name,
+            )
+        )
+        self.subgraphs[graph.index] = SubgraphRun(graph, decision, subsets)
+        return self._prepare_plan(graph, decision, subsets)
+
+    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+        """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
+        for subset in subsets:
+            if subset.is_delegated:
+                failure = (
+                    None if subset in decision.initialised else self.delegate.kernel_failure(decision.graph, subset, self.options)
+                )
+                if failure is not None:
+                    return failure
+                continue
+            for index in subset.nodes:
+                node = decision.graph.nodes[index]
+                if node is graph.nodes[index]:
+                    continue
+                message = prepare_node(decision.graph, node)
+                if message is not None:
+                    return KernelFailure(
+                        index,
+                        None,
+                        "cpu-kernel-after-remapping",
+                        f"the CPU kernel of {node.op} cannot take the float16 constants that the delegate gave it: {message}",
+                        "raise the limit on partitions so that the node is delegated, or convert without float16 weights",
+                    )
+        return None
+
+    def _refuse_dynamic(self, graph: Graph) -> Refusal:
+        assert graph.dynamic is not None
+        dynamic = graph.dynamic
+        self.log_lines.append(DYNAMIC_TENSOR_LINE.format(tensor=dynamic.tensor))
+        tensor = graph.tensors[dynamic.tensor]
+        message = f"tensor {dynamic.tensor} ({tensor.name}) of subgraph {graph.index} is dynamic-sized"
+        hint = "fix the shapes of the model before converting it"
+        if dynamic.node is not None:
+            message += f", made so by node {dynamic.node} ({graph.nodes[dynamic.node].op})"
+        if dynamic.cause is not None:
+            cause = graph.tensors[dynamic.cause]
+            message += f", because its input tensor {dynamic.cause} ({cause.name}) is not constant"
+            hint = f"make tensor {dynamic.cause} a constant: {hint}"
+        return Refusal("dynamic-tensors", message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
+
+    def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
+        """The runtime takes all delegation back, in every subgraph."""
+        self.log_lines.append(RESTORED_LINE)
+        self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
+        return Refusal(failure.code, failure.message, failure.hint, graph.index, failure.node, failure.tensor)
+
+    def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
+        if outcome == "refused":
+            self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
+        if self.defaults == "benchmark":
+            self.log_lines.append(self._benchmark_line(outcome))
+        return Run(
+            self.delegate,
+            self.options,
+            self.release,
+            outcome,
+            refusal,
+            tuple(self.log_lines),
+            tuple(self.warnings),
+            tuple(self.subgraphs),
+        )
+
+    def _benchmark_line(self, outcome: str) -> str:
+        if outcome in ("refused", "restored"):
+            return benchmark_failure_line(self.delegate.provider_name)
+        first = self.subgraphs[0]
+        kernels = sum(subset.is_delegated for subset in first.subsets)
+        cpu_nodes = len(first.graph.execution_plan) - len(first.delegated)
+        return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
+
+
+def prepared_graphs(model: Model) -> tuple[Graph, ...]:
+    """Return the graphs as static delegates see them, prepared once for each model."""
+    return _prepared(_Identity(model))
+
+
+def file_graphs(model: Model) -> tuple[Graph, ...]:
+    """Return the graphs as delegates see them that take dynamic tensors."""
+    return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
+
+
+class _Identity:
+    """A model as a cache key: by identity, since models are immutable."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def __hash__(self) -> int:
+        return id(self.model)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.model is self.model
+
+
+@functools.lru_cache(maxsize=1)
+def _prepared(key: _Identity) -> tuple[Graph, ...]:
+    return prepare(key.model)
+
+
+def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options fit for JSON."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
