@@ -28,10 +28,9 @@ def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
         if next(numbers) != _FORMAT_VERSION or next(numbers) != len(model.subgraphs):
             return None
         for _ in model.subgraphs:
-            edges = []
-            for _ in range(next(numbers)):
-                edges.append((_signed(next(numbers)), _signed(next(numbers))))
-            subgraphs.append(tuple(edges))
+            count = next(numbers)
+            pairs = [_signed(next(numbers)) for _ in range(2 * count)]
+            subgraphs.append(tuple(zip(pairs[::2], pairs[1::2], strict=True)))
     except StopIteration:
         return None
     return tuple(subgraphs) if next(numbers, None) is None else None

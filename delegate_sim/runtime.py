@@ -35,8 +35,8 @@ _REPLACING = {
 _WORDINGS = {
     **{("tf", (2, minor)): "plain" for minor in (10, 11)},
     ("tf", (2, 12)): "whole graph",
-    **{("tf", (2, minor)): "out of, whole graph" for minor in range(13, 20)},
-    **{("tf", (2, minor)): "subgraph" for minor in (20, 21)},
+    **{("tf", (2, minor)): "out of, whole graph" for minor in range(13, 19)},
+    **{("tf", (2, minor)): "subgraph" for minor in (19, 20, 21)},
     ("litert", (1, 0)): "out of, whole graph",
     **{("litert", (1, minor)): "subgraph" for minor in (1, 2, 3, 4)},
     **{("litert", (2, minor)): "subgraph" for minor in (0, 1)},

@@ -129,7 +129,12 @@ class _Simulation:
             )
         )
         self.subgraphs[graph.index] = SubgraphRun(graph, decision, subsets)
-        return self._prepare_plan(graph, decision, subsets)
+        failure = self._prepare_plan(graph, decision, subsets)
+        if failure is not None and self.delegate.allows_dynamic_tensors(self.options):
+            # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
+            self.warnings.append(f"subgraph {graph.index}: AllocateTensors will fail: {failure.message}")
+            return None
+        return failure
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""

@@ -71,7 +71,7 @@ class Delegate(Protocol):
     explanations: Mapping[str, Explanation]
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
-        """Whether it sees graphs as they stand in the file and takes dynamic tensors (kTfLiteDelegateFlagsAllowDynamicTensors)."""
+        """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they stand in the file, dynamic tensors included."""
 
     def decide(self, graph: Graph, options: Options) -> Decision:
         """Look at one subgraph and say which nodes to replace."""

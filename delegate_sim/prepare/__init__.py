@@ -37,14 +37,27 @@ def prepare_node(graph: Graph, node: Node) -> str | None:
 
 
 def _run_kernel(node: KernelNode) -> None:
-    function = KERNELS.get(node.op) if not node.node.is_custom else KERNELS.get(f"CUSTOM:{node.op}")
+    function = KERNELS.get(f"CUSTOM:{node.op}" if node.node.is_custom else node.op)
     if function is None:
+        if node.node.is_custom:
+            _keep_variants(node)
         return
     try:
         function(node)
     except (IndexError, OverflowError, ZeroDivisionError, ValueError) as error:
         # A kernel would read past an array here, or divide by zero: no shape of its results can be told.
         raise PrepareError(f"its operands do not fit together ({type(error).__name__})") from error
+
+
+def _keep_variants(node: KernelNode) -> None:
+    """A custom operator of the application keeps its VARIANT results itself, as those for lists do.
+
+    They then count as an allocation of their own, which is not dynamic (``kernels/variants/list_kernels/*.cc``).
+    """
+    for position in range(node.output_count):
+        result = node.output(position)
+        if result.type == "VARIANT" and result.is_dynamic:
+            result.allocation = Allocation.ARENA
 
 
 class _Subgraph:

@@ -204,7 +204,7 @@ def _check_depthwise_types(
     node.ensure_type(source, _CONVOLVED_TYPES)
     node.ensure(result.type == source.type, "input and output have different types")
     node.ensure(
-        is_hybrid or weights.type == source.type or source.type == "INT16" or weights.type == "INT4",
+        is_hybrid or source.type in (weights.type, "INT16") or weights.type == "INT4",
         "the weights have a type that does not go with that of the input",
     )
     if weights.type == "INT4":

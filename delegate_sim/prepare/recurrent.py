@@ -34,6 +34,10 @@ def _ensure_shape(node: KernelNode, tensor: KernelTensor, shape: Sequence[int]) 
     node.ensure(tensor.shape == tuple(shape), "an operand has not the shape that the others ask for")
 
 
+def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
+    node.ensure(affine_quantization(tensor) is not None, "a tensor of the integer kernel has no affine quantisation")
+
+
 def _variable_input(node: KernelNode, position: int) -> KernelTensor:
     """``GetVariableInput``: an operand that keeps its value between invocations; refuses any other."""
     tensor = node.input(position)
@@ -58,7 +62,7 @@ def prepare_svdf(node: KernelNode) -> None:
     batches, input_size = source.shape[:2]
     filters, feature_size = feature_weights.shape[:2]
     node.ensure(rank != 0 and filters % rank == 0, "the filters do not divide by the rank")
-    units = int(filters / rank)
+    units = filters // rank
     node.ensure(input_size == feature_size, "input and feature weights differ in size")
     node.ensure(time_weights.shape[0] == filters, "time weights and feature weights differ in the number of filters")
     if bias is not None:
@@ -67,7 +71,7 @@ def prepare_svdf(node: KernelNode) -> None:
     node.resize(result, (batches, units))
     if source.type == "INT8":
         for tensor in (source, feature_weights, state, time_weights, result):
-            node.ensure(affine_quantization(tensor) is not None, "a tensor of the integer kernel has no quantisation")
+            _ensure_affine(node, tensor)
 
 
 @kernel("RNN")
@@ -265,7 +269,7 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
     forward = _directed_cell_sizes(node, source, 0)
     backward = _directed_cell_sizes(node, source, _BACKWARD)
     rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=False)
-    for sizes in {forward, backward}:
+    for sizes in (forward, backward):
         # Both cells are held to the sizes of the forward cell and then to those of the backward cell.
         _check_lstm_cell(node, 0, sizes, rules)
         _check_lstm_cell(node, _BACKWARD, sizes, rules)
@@ -321,8 +325,7 @@ def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: 
         _check_recurrent_weights(node, node.input(first + position), forget_weights, sizes, rules)
     if recurrent_gate_weights is not None:
         _check_recurrent_weights(node, recurrent_gate_weights, forget_weights, sizes, rules)
-        if recurrent_gate_weights.rank == 1:
-            _ensure_shape(node, recurrent_gate_weights, (sizes.cells,))
+        node.ensure(recurrent_gate_weights.shape[0] == sizes.cells, "the recurrent weights have not one row for each cell")
     has_input_gate = gate_weights is not None
     node.ensure(has_input_gate == (recurrent_gate_weights is not None), "the input gate lacks some of its weights")
     return has_input_gate
@@ -331,15 +334,15 @@ def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: 
 def _check_recurrent_weights(
     node: KernelNode, weights: KernelTensor, forget_weights: KernelTensor, sizes: _CellSizes, rules: _CellRules
 ) -> None:
+    """Check recurrent weights. Where they may be diagonal, the kernel does not compare the number of rows."""
     if rules.allows_diagonal_weights and weights.rank == 1:
         return
-    _ensure_shape(node, weights, (sizes.cells, sizes.outputs))
+    rows = weights.shape[0] if rules.allows_diagonal_weights else sizes.cells
+    _ensure_shape(node, weights, (rows, sizes.outputs))
     node.ensure(weights.type == forget_weights.type, "the weights have different types")
 
 
-def _check_peephole_weights(
-    node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules, has_input_gate: bool
-) -> None:
+def _check_peephole_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules, has_input_gate: bool) -> None:
     kind = "INT16" if rules.is_integer else node.input(first + _INPUT_TO_FORGET).type
     weights = [node.optional_input(first + position) for position in (_CELL_TO_INPUT, _CELL_TO_FORGET, _CELL_TO_OUTPUT)]
     for tensor in weights:
@@ -400,10 +403,11 @@ def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) 
     """What the integer kernels need to fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
     node.ensure(count in intermediate_counts, "the integer kernel has not as many intermediates as it needs")
-    if count != 5:
+    if count == 12:
+        for position in range(count):
+            _ensure_affine(node, node.intermediate(position))
         return
-    hidden = node.intermediate(_HIDDEN_INTERMEDIATE)
-    node.ensure(affine_quantization(hidden) is not None, "an intermediate has no quantisation")
+    _ensure_affine(node, node.intermediate(_HIDDEN_INTERMEDIATE))
     for position in range(_INPUT_TO_INPUT, _RECURRENT_TO_OUTPUT + 1):
         weights = node.optional_input(position)
         node.ensure(weights is None or weights.rank == 2, "the integer kernel does not support diagonal weights")

@@ -34,30 +34,31 @@ def prepare_slice(node: KernelNode) -> None:
     node.ensure_type(size, ("INT32", "INT64"))
     node.ensure(begin.rank == 1 and size.rank == 1, "begin and size are not vectors")
     node.ensure(begin.element_count == size.element_count, "begin and size have different lengths")
-    if result.rank > 0 and not has_unspecified_dimension(result):
-        # The shape in the file is complete, and taken as it is.
-        return
     unknown = first_unknown(begin, size)
-    if unknown is not None or has_unspecified_dimension(source):
+    is_static = unknown is None and not has_unspecified_dimension(source)
+    shape = _slice_shape(node, source, begin, size) if is_static else None
+    if result.rank > 0 and not has_unspecified_dimension(result):
+        # A complete shape in the file is taken as it is, and compared with the operands where they are known.
+        node.ensure(shape is None or shape == result.shape, "the output does not have the shape of the slice")
+    elif shape is None:
         node.set_dynamic(result, unknown)
-        return
-    node.resize(result, _slice_shape(node, source, begin, size))
+    else:
+        node.resize(result, shape)
 
 
-def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, size: KernelTensor) -> list[int]:
+def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, size: KernelTensor) -> tuple[int, ...]:
     """``kernels/slice.cc: CalculateOutputShapeVector``. ``size`` is read with the type of ``begin``."""
+    node.ensure(begin.element_count == source.rank, "begin and size do not name every dimension")
     begins = begin.integers()
     sizes = size.value().view(begin.value().dtype).tolist()
     shape = []
     for axis, dimension in enumerate(source.shape):
-        wanted = sizes[axis]
+        first, wanted = begins[axis], sizes[axis]
         node.ensure(wanted >= -1, "a size is negative")
-        if wanted == -1:
-            wanted = dimension - begins[axis]
-        else:
-            node.ensure(begins[axis] + wanted <= dimension, "the slice reaches past the input")
-        shape.append(wanted)
-    return shape
+        node.ensure(0 <= first <= dimension, "the slice begins outside the input")
+        node.ensure(first + wanted <= dimension, "the slice reaches past the input")
+        shape.append(dimension - first if wanted == -1 else wanted)
+    return tuple(shape)
 
 
 class _Axis(NamedTuple):
@@ -180,7 +181,11 @@ def _bit(mask: int, index: int) -> bool:
 
 
 def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: bool) -> list[int]:
-    """``kernels/strided_slice.cc: ResizeOutputTensor``. With offsets, ``end`` holds the sizes themselves."""
+    """``kernels/strided_slice.cc: ResizeOutputTensor``. With offsets, ``end`` holds the sizes themselves.
+
+    The kernel then looks them up by dimension of the result, and past the end where dimensions were added: it finds the zeros
+    that pad the data.
+    """
     sizes = node.input(2).integers() if is_offset else []
     shape = []
     for index, axis in enumerate(axes):
@@ -188,7 +193,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
         if axis.shrunk:
             continue
         if is_offset:
-            distance = sizes[index]
+            distance = sizes[index] if index < len(sizes) else 0
         else:
             first = axis.first()
             distance = axis.last(first, is_offset) - first
@@ -202,12 +207,13 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
 def _strided_slice(
     source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
 ) -> npt.NDArray[Any] | None:
-    """The elements of the result; None where the slice reaches past the input, whose result is undefined."""
+    """The elements of the result; None where fewer are found than it holds, as when an axis to be removed is cut empty."""
     array = known_array(source)
-    if array is None or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
+    count = math.prod(shape)
+    if array is None or count > MAXIMUM_COMPUTED_ELEMENTS:
         return None
     cut = array.reshape([axis.size for axis in axes])[tuple(_python_slice(axis, is_offset) for axis in axes)]
-    return np.ascontiguousarray(cut).reshape(shape) if cut.size == math.prod(shape) else None
+    return cut.reshape(-1)[:count].copy() if cut.size >= count else None
 
 
 def _python_slice(axis: _Axis, is_offset: bool) -> slice:

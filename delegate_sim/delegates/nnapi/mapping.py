@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from ...graph import Graph, NodeView
 from ...model import Node, Tensor
-from ...rules import Explanation
+from ..base import KernelFailure
+from .failures import kernel_failure
 from .questions import QUANTIZED_TYPES, is_basic_lstm, is_constant_densify, is_full_lstm, is_runtime_float16_dequantize
 from .target import FEATURE_LEVEL_6, NNAPI_1_3
 
@@ -24,108 +25,30 @@ OPERAND_TYPES = frozenset({"FLOAT32", "FLOAT16", "UINT8", "INT8", "INT32", "BOOL
 INTERMEDIATE_TYPES = frozenset({"FLOAT32", "UINT8", "INT8"})
 """Types of results between the operations of one node (``AddIntermediateOutputTensor``)."""
 
+_SAME_NAME = (
+    "ABS", "ADD", "AVERAGE_POOL_2D", "BATCH_MATMUL", "BATCH_TO_SPACE_ND", "BIDIRECTIONAL_SEQUENCE_LSTM", "CAST",
+    "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEPTH_TO_SPACE", "DEQUANTIZE", "DIV", "ELU", "EMBEDDING_LOOKUP",
+    "EQUAL", "EXP", "EXPAND_DIMS", "FILL", "FLOOR", "FULLY_CONNECTED", "GATHER", "GREATER", "GREATER_EQUAL", "HARD_SWISH",
+    "HASHTABLE_LOOKUP", "L2_NORMALIZATION", "L2_POOL_2D", "LESS", "LESS_EQUAL", "LOCAL_RESPONSE_NORMALIZATION", "LOG",
+    "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR", "LOGISTIC", "LOG_SOFTMAX", "LSH_PROJECTION", "LSTM", "MAXIMUM",
+    "MAX_POOL_2D", "MEAN", "MINIMUM", "MIRROR_PAD", "MUL", "NEG", "NOT_EQUAL", "PACK", "PAD", "POW", "PRELU", "QUANTIZE",
+    "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "RELU", "RELU6", "RESHAPE", "RESIZE_BILINEAR",
+    "RESIZE_NEAREST_NEIGHBOR", "RNN", "RSQRT", "SELECT", "SIN", "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH",
+    "SPLIT", "SQRT", "SQUEEZE", "STRIDED_SLICE", "SUB", "SVDF", "TANH", "TILE", "TOPK_V2", "TRANSPOSE", "TRANSPOSE_CONV",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN",
+)  # fmt: skip
+
 OPERATIONS: collections.abc.Mapping[str, str] = {
-    "ABS": "ABS",
-    "ADD": "ADD",
+    **{name: name for name in _SAME_NAME},
     "ARG_MAX": "ARGMAX",
     "ARG_MIN": "ARGMIN",
-    "AVERAGE_POOL_2D": "AVERAGE_POOL_2D",
-    "BATCH_MATMUL": "BATCH_MATMUL",
-    "BATCH_TO_SPACE_ND": "BATCH_TO_SPACE_ND",
-    "BIDIRECTIONAL_SEQUENCE_LSTM": "BIDIRECTIONAL_SEQUENCE_LSTM",
-    "CAST": "CAST",
-    "CONCATENATION": "CONCATENATION",
-    "CONV_2D": "CONV_2D",
-    "DEPTHWISE_CONV_2D": "DEPTHWISE_CONV_2D",
-    "DEPTH_TO_SPACE": "DEPTH_TO_SPACE",
-    "DEQUANTIZE": "DEQUANTIZE",
-    "DIV": "DIV",
-    "ELU": "ELU",
-    "EMBEDDING_LOOKUP": "EMBEDDING_LOOKUP",
-    "EQUAL": "EQUAL",
-    "EXP": "EXP",
-    "EXPAND_DIMS": "EXPAND_DIMS",
-    "FILL": "FILL",
-    "FLOOR": "FLOOR",
-    "FULLY_CONNECTED": "FULLY_CONNECTED",
-    "GATHER": "GATHER",
-    "GREATER": "GREATER",
-    "GREATER_EQUAL": "GREATER_EQUAL",
-    "HARD_SWISH": "HARD_SWISH",
-    "HASHTABLE_LOOKUP": "HASHTABLE_LOOKUP",
-    "L2_NORMALIZATION": "L2_NORMALIZATION",
-    "L2_POOL_2D": "L2_POOL_2D",
     "LEAKY_RELU": "PRELU",
-    "LESS": "LESS",
-    "LESS_EQUAL": "LESS_EQUAL",
-    "LOCAL_RESPONSE_NORMALIZATION": "LOCAL_RESPONSE_NORMALIZATION",
-    "LOG": "LOG",
-    "LOGICAL_AND": "LOGICAL_AND",
-    "LOGICAL_NOT": "LOGICAL_NOT",
-    "LOGICAL_OR": "LOGICAL_OR",
-    "LOGISTIC": "LOGISTIC",
-    "LOG_SOFTMAX": "LOG_SOFTMAX",
-    "LSH_PROJECTION": "LSH_PROJECTION",
-    "LSTM": "LSTM",
-    "MAXIMUM": "MAXIMUM",
-    "MAX_POOL_2D": "MAX_POOL_2D",
-    "MEAN": "MEAN",
-    "MINIMUM": "MINIMUM",
-    "MIRROR_PAD": "MIRROR_PAD",
-    "MUL": "MUL",
-    "NEG": "NEG",
-    "NOT_EQUAL": "NOT_EQUAL",
-    "PACK": "PACK",
-    "PAD": "PAD",
     "PADV2": "PAD",
-    "POW": "POW",
-    "PRELU": "PRELU",
-    "QUANTIZE": "QUANTIZE",
-    "REDUCE_ANY": "REDUCE_ANY",
-    "REDUCE_MAX": "REDUCE_MAX",
-    "REDUCE_MIN": "REDUCE_MIN",
-    "REDUCE_PROD": "REDUCE_PROD",
-    "RELU": "RELU",
-    "RELU6": "RELU6",
     "RELU_N1_TO_1": "RELU1",
-    "RESHAPE": "RESHAPE",
-    "RESIZE_BILINEAR": "RESIZE_BILINEAR",
-    "RESIZE_NEAREST_NEIGHBOR": "RESIZE_NEAREST_NEIGHBOR",
     "REVERSE_V2": "REVERSE",
-    "RNN": "RNN",
-    "RSQRT": "RSQRT",
-    "SELECT": "SELECT",
-    "SIN": "SIN",
-    "SLICE": "SLICE",
-    "SOFTMAX": "SOFTMAX",
-    "SPACE_TO_BATCH_ND": "SPACE_TO_BATCH_ND",
-    "SPACE_TO_DEPTH": "SPACE_TO_DEPTH",
-    "SPLIT": "SPLIT",
-    "SQRT": "SQRT",
-    "SQUEEZE": "SQUEEZE",
-    "STRIDED_SLICE": "STRIDED_SLICE",
-    "SUB": "SUB",
     "SUM": "REDUCE_SUM",
-    "SVDF": "SVDF",
-    "TANH": "TANH",
-    "TILE": "TILE",
-    "TOPK_V2": "TOPK_V2",
-    "TRANSPOSE": "TRANSPOSE",
-    "TRANSPOSE_CONV": "TRANSPOSE_CONV",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": "UNIDIRECTIONAL_SEQUENCE_LSTM",
-    "UNIDIRECTIONAL_SEQUENCE_RNN": "UNIDIRECTIONAL_SEQUENCE_RNN",
 }
 """The NNAPI operation of each operator, where its operands and the feature level do not decide otherwise (``Map``)."""
-
-
-class KernelFailure(NamedTuple):
-    """Why a kernel cannot be initialised. ``node`` is None where the partition as a whole is to blame."""
-
-    node: int | None
-    tensor: int | None
-    code: str
-    message: str
-    hint: str
 
 
 class Mapping(NamedTuple):
@@ -133,132 +56,6 @@ class Mapping(NamedTuple):
 
     operations: collections.abc.Mapping[int, tuple[str, ...]]
     failure: KernelFailure | None
-
-
-_FAILURES: collections.abc.Mapping[str, tuple[str, Explanation]] = {
-    "nnapi-tensor-type": (
-        "{tensor} is {type}, a type that NNAPI operands cannot have",
-        Explanation(
-            "tensor type that NNAPI lacks",
-            "The rules look at the types of some operands only. A tensor that they let pass and NNAPI has no type for makes "
-            "the kernel of the whole partition fail.",
-            "convert the model so that this tensor has another type",
-        ),
-    ),
-    "nnapi-absent-operand": (
-        "an operand is left out that the delegate expects to be there",
-        Explanation(
-            "operand left out",
-            "The delegate uses the index -1 of an operand that is left out as if it were a tensor, which crashes the process.",
-            "give the node the operand, for example a bias of zeros",
-        ),
-    ),
-    "nnapi-unmapped-operator": (
-        "{op} has no NNAPI operation",
-        Explanation(
-            "operator without an NNAPI operation",
-            "The delegate accepted the node and has no operation to map it to.",
-            "replace the operator by mapped ones",
-        ),
-    ),
-    "nnapi-scalar-operand": (
-        "{tensor} is a scalar and {found}; scalars here must be constants of type FLOAT32, UINT8, INT8 or INT32",
-        Explanation(
-            "scalar operand of MAXIMUM or MINIMUM",
-            "The delegate copies a scalar operand into a tensor with one element. It can do so only with constants of some types, "
-            "and float16 is none of them.",
-            "give the operand a dimension (shape [1]), or convert the model without float16 weights",
-        ),
-    ),
-    "nnapi-scalar-value": (
-        "{tensor} has {found} elements; NNAPI takes this operand as one number",
-        Explanation(
-            "operand with more than one element",
-            "NNAPI takes this operand as a scalar, which the delegate can make only from a tensor with exactly one element.",
-            "give the operand exactly one element",
-        ),
-    ),
-    "nnapi-scalar-type": (
-        "{tensor} is {type}; NNAPI takes this operand as a number of another type",
-        Explanation(
-            "type of an operand that becomes a number",
-            "The axis of ARG_MAX and ARG_MIN, the operands of FILL and the padding value of PAD and PADV2 become numbers of the "
-            "NNAPI operation. The delegate can read them only from some types.",
-            "convert the model so that this operand has another type (INT32 for shapes and axes, FLOAT32 for values)",
-        ),
-    ),
-    "nnapi-intermediate-type": (
-        "{tensor} is {type}; the results between the NNAPI operations of {op} can only be FLOAT32, UINT8 or INT8",
-        Explanation(
-            "type of a result in between",
-            "The delegate makes more than one NNAPI operation of this node, and the tensor between them cannot have this type.",
-            "convert the model so that the result has another type",
-        ),
-    ),
-    "nnapi-requantize-type": (
-        "{tensor} is {type} and has other quantisation parameters than the input; only UINT8 and INT8 can be requantised",
-        Explanation(
-            "MEAN that changes the quantisation",
-            "Where scale or zero point of input and result differ, the delegate appends an addition that requantises the result. "
-            "That works with 8-bit results only.",
-            "remove the quantisation parameters from float tensors, or quantise the result to 8 bits",
-        ),
-    ),
-    "nnapi-axis": (
-        "axis {axis} does not fit a tensor of shape {shape}",
-        Explanation(
-            "axis that cannot be lowered",
-            "The delegate makes other operations of this node, and cannot do so along this axis.",
-            "use another axis and transpose, or target feature level 6 (for PACK)",
-        ),
-    ),
-    "nnapi-split-count": (
-        "splits into {count} parts, with {size} elements along the axis and {outputs} outputs",
-        Explanation(
-            "number of parts",
-            "The number of parts, the size along the axis and the number of outputs of UNPACK must be equal.",
-            "correct the node's attributes",
-        ),
-    ),
-    "nnapi-split-size": (
-        "a part has size {size}",
-        Explanation(
-            "size of a part",
-            "Each part of SPLIT_V becomes a SLICE, whose size must be positive.",
-            "leave empty parts out",
-        ),
-    ),
-    "nnapi-lstm-intermediates": (
-        "has {count} intermediate tensors; NNAPI's quantised LSTM needs 5",
-        Explanation(
-            "quantised LSTM of another variant",
-            "NNAPI takes the variant of the integer LSTM with five intermediate tensors. TFLite also has one with twelve.",
-            "convert the LSTM with five intermediate tensors",
-        ),
-    ),
-    "nnapi-sparse-weights": (
-        "{tensor} holds sparse weights of type {type} {found}",
-        Explanation(
-            "sparse weights that cannot be unpacked",
-            "The delegate unpacks sparse weights of CONV_2D itself. It needs their sparsity parameters, and FLOAT32, FLOAT16 or "
-            "INT8 values.",
-            "convert the model without sparse weights",
-        ),
-    ),
-    "nnapi-empty-pool": (
-        "the {side}s of the partition have no bytes",
-        Explanation(
-            "partition without input or output bytes",
-            "The delegate keeps all inputs of a partition in one pool of memory and all outputs in another. Constants do not count. "
-            "A pool of 0 bytes cannot be created, so a partition fails that reads only constants and empty tensors, or writes only "
-            "empty ones.",
-            "fold nodes whose operands are all constant, and remove empty tensors from the model",
-        ),
-    ),
-}
-
-EXPLANATIONS: collections.abc.Mapping[str, Explanation] = {code: explanation for code, (_, explanation) in _FAILURES.items()}
-"""What stands behind the code of each failure."""
 
 
 def map_partition(
@@ -291,9 +88,13 @@ def nodes_supported_by_driver(graph: Graph, nodes: Sequence[int], mapping: Mappi
     (``GetOperationsSupportedByTargetNnApiDevices``).
     """
     supported = tuple(index for index in nodes if not any(operation in rejected for operation in mapping.operations[index]))
-    if len(supported) < len(nodes) and any(_is_folded(graph.view(graph.nodes[index])) for index in nodes):
+    if len(supported) < len(nodes) and any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes):
         return ()
     return supported
+
+
+def _is_all_or_nothing(view: NodeView) -> bool:
+    return is_constant_densify(view) or is_runtime_float16_dequantize(view)
 
 
 class _KernelError(Exception):
@@ -305,12 +106,7 @@ class _KernelError(Exception):
 
 
 def _error(code: str, node: int | None, tensor: Tensor | None = None, **found: Any) -> _KernelError:
-    message, explanation = _FAILURES[code]
-    if tensor is not None:
-        name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
-        found = {"tensor": name, "type": tensor.type, **found}
-    index = None if tensor is None else tensor.index
-    return _KernelError(KernelFailure(node, index, code, message.format(**found), explanation.advice))
+    return _KernelError(kernel_failure(code, node, tensor, **found))
 
 
 class _Partition:
@@ -385,23 +181,20 @@ class _Partition:
             self.add_operation(node, "DEQUANTIZE")
 
 
-def _add_nodes(partition: _Partition, nodes: Sequence[Node]) -> None:
+def _add_nodes(partition: _Partition, nodes: Iterable[Node]) -> None:
     """``AddOpsAndTensors``."""
     views = [partition.graph.view(node) for node in nodes]
-    for view in views:
-        _note_folded(partition, view)
-    for view in views:
-        if _is_folded(view):
-            continue
+    remaining = [view for view in views if not _fold(partition, view)]
+    for view in remaining:
         lowering = _lowering(partition, view)
-        if lowering is not None:
-            lowering(partition, view)
-        elif not view.is_constant_float16_dequantize:
+        if lowering is None:
             _add_node(partition, view)
+        else:
+            lowering(partition, view)
 
 
-def _note_folded(partition: _Partition, view: NodeView) -> None:
-    """Map constant float16 weights, and remember the nodes that have no operation of their own."""
+def _fold(partition: _Partition, view: NodeView) -> bool:
+    """Take note of a node that only unpacks or widens weights and gets no operation; return whether it is one."""
     node = view.node
     if view.is_constant_float16_dequantize:
         partition.add_tensor_unchecked(node, node.inputs[0])
@@ -409,11 +202,9 @@ def _note_folded(partition: _Partition, view: NodeView) -> None:
         partition.densified[node.outputs[0]] = node
     elif is_runtime_float16_dequantize(view):
         partition.widened[node.outputs[0]] = node
-
-
-def _is_folded(view: NodeView) -> bool:
-    """Whether a node vanishes into the convolution that reads its result."""
-    return is_constant_densify(view) or is_runtime_float16_dequantize(view)
+    else:
+        return False
+    return True
 
 
 def _add_node(partition: _Partition, view: NodeView) -> None:
@@ -422,24 +213,23 @@ def _add_node(partition: _Partition, view: NodeView) -> None:
     add_inputs = _INPUTS.get(node.op, _add_all_inputs)
     add_inputs(partition, view)
     operation = _operation(view)
-    _add_outputs(partition, view)
+    append = _appended(view)
+    _add_outputs(partition, view, in_between=append is not None)
     _dequantize_weights(partition, view)
     partition.add_operation(node, operation)
-    if _flattens_result(view):
-        partition.add_tensor(node, node.outputs[0])
-        partition.add_operation(node, "RESHAPE")
-    elif _requantizes_result(view):
-        _append_requantize(partition, view)
+    if append is not None:
+        append(partition, view)
 
 
 def _operation(view: NodeView) -> str:
     """``Map``: the NNAPI operation of a node."""
-    if view.op == "CONV_2D" and _is_grouped(view):
-        return "GROUPED_CONV_2D"
-    if view.op in ("PAD", "PADV2") and len(view.inputs) != 2 and view.node.inputs[2] >= 0:
-        return "PAD_V2"
-    if view.op == "LSTM" and is_basic_lstm(view):
-        return "QUANTIZED_16BIT_LSTM"
+    match view.op:
+        case "CONV_2D" if _is_grouped(view):
+            return "GROUPED_CONV_2D"
+        case "PAD" | "PADV2" if len(view.inputs) != 2 and view.node.inputs[2] >= 0:
+            return "PAD_V2"
+        case "LSTM" if is_basic_lstm(view):
+            return "QUANTIZED_16BIT_LSTM"
     operation = OPERATIONS.get(view.op)
     if operation is None:
         raise _error("nnapi-unmapped-operator", view.node.index, op=view.op)
@@ -463,9 +253,13 @@ def _add_first_input(partition: _Partition, view: NodeView) -> None:
 
 def _add_given_inputs(partition: _Partition, view: NodeView) -> None:
     """What is left out becomes an empty or zero operand."""
-    for index in view.node.inputs:
+    _add_given(partition, view.node, view.node.inputs)
+
+
+def _add_given(partition: _Partition, node: Node, indices: Iterable[int]) -> None:
+    for index in indices:
         if index >= 0:
-            partition.add_tensor(view.node, index)
+            partition.add_tensor(node, index)
 
 
 def _add_convolution_inputs(partition: _Partition, view: NodeView) -> None:
@@ -507,27 +301,22 @@ def _add_lstm_inputs(partition: _Partition, view: NodeView) -> None:
         for index in (node.inputs[0], node.inputs[4], node.inputs[1], node.outputs[1], node.outputs[0]):
             partition.add_tensor_unchecked(node, index)
         return
-    _add_recurrent_inputs(partition, node, node.inputs[:20] if is_full_lstm(view) else node.inputs)
+    _add_given(partition, node, node.inputs[:20] if is_full_lstm(view) else node.inputs)
     partition.state_tensors += node.inputs[18:20]
-    if len(node.inputs) == 24:
-        _add_layer_normalization(partition, node)
+    _add_layer_normalization(partition, node)
 
 
 def _add_sequence_lstm_inputs(partition: _Partition, view: NodeView) -> None:
     node = view.node
-    _add_recurrent_inputs(partition, node, node.inputs[:20])
-    if len(node.inputs) == 24:
-        _add_layer_normalization(partition, node)
-
-
-def _add_recurrent_inputs(partition: _Partition, node: Node, inputs: Iterable[int]) -> None:
-    for index in inputs:
-        if index >= 0:
-            partition.add_tensor(node, index)
+    _add_given(partition, node, node.inputs[:20])
+    _add_layer_normalization(partition, node)
 
 
 def _add_layer_normalization(partition: _Partition, node: Node) -> None:
-    for index in node.inputs[20:24]:
+    """The last four operands of the long form."""
+    if len(node.inputs) != 24:
+        return
+    for index in node.inputs[20:]:
         if index >= 0:
             partition.add_tensor_unchecked(node, index)
 
@@ -603,7 +392,7 @@ def _add_extremum_inputs(partition: _Partition, view: NodeView) -> None:
         elif not operand.is_constant:
             raise _error("nnapi-scalar-operand", node.index, operand, found="not constant")
         elif operand.type not in ("FLOAT32", "UINT8", "INT8", "INT32"):
-            raise _error("nnapi-scalar-operand", node.index, operand, found=operand.type)
+            raise _error("nnapi-scalar-operand", node.index, operand, found=f"of type {operand.type}")
 
 
 def _add_reduction_inputs(partition: _Partition, view: NodeView) -> None:
@@ -668,27 +457,37 @@ _INPUTS: collections.abc.Mapping[str, _Step] = {
 """How operands are added, where it is not simply all of them in order."""
 
 
-def _add_outputs(partition: _Partition, view: NodeView) -> None:
+def _add_outputs(partition: _Partition, view: NodeView, in_between: bool) -> None:
+    """Add the results, or where another operation follows, tensors like them."""
     node = view.node
     if node.op == "LSTM" and is_basic_lstm(view):
         return
-    in_between = _flattens_result(view) or _requantizes_result(view)
-    for tensor, index in zip(view.outputs, node.outputs, strict=True):
+    for position, index in enumerate(node.outputs):
         if in_between:
-            partition.add_intermediate(node, tensor)
+            partition.add_intermediate(node, view.output(position))
         else:
             partition.add_tensor(node, index)
 
 
-def _flattens_result(view: NodeView) -> bool:
-    """Whether a FULLY_CONNECTED keeps more than two dimensions, which NNAPI's does not."""
-    return view.op == "FULLY_CONNECTED" and bool(view.options.keep_num_dims)
+def _appended(view: NodeView) -> _Step | None:
+    """What gives the result its shape or quantisation where the NNAPI operation cannot; None if nothing is needed."""
+    match view.op:
+        case "FULLY_CONNECTED" if view.options.keep_num_dims:
+            return _append_reshape
+        case "MEAN" if _requantizes_result(view):
+            return _append_requantize
+    return None
+
+
+def _append_reshape(partition: _Partition, view: NodeView) -> None:
+    """``AppendReshape``."""
+    node = view.node
+    partition.add_tensor(node, node.outputs[0])
+    partition.add_operation(node, "RESHAPE")
 
 
 def _requantizes_result(view: NodeView) -> bool:
     """``IsMeanWithDifferentInputOutputQuantization``."""
-    if view.op != "MEAN":
-        return False
     source, result = view.input(0), view.output(0)
     return source.scale != result.scale or source.zero_point != result.zero_point
 
@@ -752,8 +551,7 @@ def _lower_pack(partition: _Partition, view: NodeView) -> None:
     _add_all_inputs(partition, view)
     partition.add_intermediate(node, first)
     partition.add_operation(node, "CONCATENATION")
-    partition.add_tensor(node, node.outputs[0])
-    partition.add_operation(node, "RESHAPE")
+    _append_reshape(partition, view)
 
 
 def _lower_unpack(partition: _Partition, view: NodeView) -> None:

@@ -1,0 +1,42 @@
+# Every target sets up its own environment first; PYTHON names the interpreter to make it with (3.11 or newer).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MODEL ?= fixtures/models/mobilenet_block.tflite
+STAMP := $(VENV)/.stamp
+
+.PHONY: setup demo test lint conformance fixtures docs bench clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	$(BIN)/python -m compileall -q delegate_sim cli
+	@touch $@
+
+demo: setup  ## analyse a model (MODEL=...), by default a fixture
+	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
+
+test: setup lint  ## lint, types, unit tests, property tests, conformance
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+conformance: setup  ## the whole comparison with the recorded verdicts, where ../shared exists
+	$(BIN)/python ../shared/tools/conformance.py $(ARGS)
+
+fixtures: setup  ## remake fixtures/models and fixtures/expected
+	$(BIN)/python -m fixtures.make
+
+docs: setup  ## remake docs/rules from the rules
+	$(BIN)/python -m docs.make
+
+bench: setup
+	$(BIN)/python -m benchmarks.bench
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
