@@ -36,6 +36,8 @@ class Allocation(Enum):
     """Kept between invocations (kTfLiteArenaRwPersistent)."""
     DYNAMIC = "dynamic"
     """On the heap, because its size is known only while running (kTfLiteDynamic)."""
+    CUSTOM = "custom"
+    """Handed in by another subgraph that calls this one (kTfLiteCustom)."""
 
 
 class Quantization(NamedTuple):

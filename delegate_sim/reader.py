@@ -2,8 +2,8 @@
 
 Each vector of tables (tensors, operators, ...) is read with a handful of array operations, whatever its length and however
 many subgraphs it is spread over. Every position is checked against the size of the file before it is followed, and what all
-tables and vectors together claim to hold is checked against what a file of that size can hold, so that many references to
-one place cost no more than an honest file.
+tables and vectors together claim to hold is checked against the size of the file, so that however many references lead to one
+place, memory and time stay proportional to that size.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ _DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3
 _SMALLEST_TABLE = 8
 """Bytes: the reference to it and its own reference to a vtable."""
 _SMALLEST_VTABLE = 4
+_SHARING = 2
+"""How many times the size of the file its parts may claim in all, since a writer may refer to equal parts but once written."""
 _GREATEST_STRUCTURE = 1 << 28
 """Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
 _GREATEST_RANK = 256
@@ -113,38 +115,43 @@ class _Flatbuffer:
         if found != IDENTIFIER:
             raise _Malformed(f"is not a TFLite model: the identifier at offset 4 is {found!r}, not {IDENTIFIER!r}")
         self._views: dict[str, npt.NDArray[Any]] = {}
-        self._budget = min(self.size, _GREATEST_STRUCTURE)
+        self._budget = min(_SHARING * self.size, _GREATEST_STRUCTURE)
 
     def spend(self, amount: int, what: str) -> None:
         """Count bytes that tables or vectors claim to take; raises once all together exceed what the file can hold."""
         self._budget -= amount
         if self._budget < 0:
-            raise _Malformed(f"is malformed: {what} and what comes before claim more bytes than there are")
+            raise _Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
 
     def gather(self, kind: str, positions: Positions, what: str) -> npt.NDArray[Any]:
         """Read one number of numpy type ``kind`` at each position."""
+        if not len(positions):
+            return np.empty(0, kind)
         view = self._views.get(kind)
         if view is None:
             length = max(self.size - np.dtype(kind).itemsize + 1, 0)
             view = self._views[kind] = np.ndarray((length,), kind, self.content, strides=(1,))
-        if len(positions) and (int(positions.min()) < 0 or int(positions.max()) >= len(view)):
+        if int(positions.view(np.uint64).max()) >= len(view):  # which negative positions exceed as well
             raise _Malformed(f"is truncated or malformed: {what} lies outside the file")
         values: npt.NDArray[Any] = view[positions]
         return values
 
     def follow(self, positions: Positions, what: str) -> Positions:
         """Return where the offsets at these positions point; 0 (absent) stays 0."""
+        targets = _nowhere(positions)
         present = positions > 0
-        targets = np.zeros_like(positions)
-        targets[present] = positions[present] + self.gather("<u4", positions[present], what).astype(np.int64)
+        located = positions[present]
+        targets[present] = located + self.gather("<u4", located, what)
         return targets
 
     def vectors(self, positions: Positions, width: int, what: str) -> tuple[Positions, Positions]:
         """Return (start, count) of the vectors that the offsets at these positions point to; absent ones are (0, 0)."""
         targets = self.follow(positions, what)
+        counts = _nowhere(targets)
         present = targets > 0
-        counts = np.zeros_like(targets)
-        counts[present] = self.gather("<u4", targets[present], what).astype(np.int64)
+        if not present.any():
+            return targets, counts
+        counts[present] = self.gather("<u4", targets[present], what)
         starts = np.where(present, targets + 4, 0)
         if bool((starts + counts * width > self.size).any()):
             raise _Malformed(f"is truncated or malformed: {what} runs past the end of the file")
@@ -177,27 +184,30 @@ class _Tables:
 
     def __init__(self, buffer: _Flatbuffer, name: str, positions: Positions) -> None:
         self.buffer = buffer
-        self.what = f"a {name} table"
+        self.what = f"one of its {name} tables"
         self.positions = positions
         self.present = positions > 0
-        located = positions[self.present]
-        buffer.spend(len(located) * _SMALLEST_TABLE, f"{name} tables")
-        self._vtables = located - buffer.gather("<i4", located, self.what)
+        self._located = positions[self.present]
+        buffer.spend(len(self._located) * _SMALLEST_TABLE, f"its {name} tables")
+        self._vtables = self._located - buffer.gather("<i4", self._located, self.what)
         self._sizes = buffer.gather("<u2", self._vtables, self.what).astype(np.int64)
         if bool((self._sizes < _SMALLEST_VTABLE).any()):
             raise _Malformed(f"is malformed: {self.what} has no vtable")
+        self._largest_size = int(self._sizes.max(initial=0))
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def at(self, slot: int) -> Positions:
         """Return where each table keeps the field of this slot number, 0 where it has none."""
-        entries = self._vtables + 4 + 2 * slot
-        has_entry = 4 + 2 * slot + 2 <= self._sizes
-        offsets = np.zeros_like(entries)
-        offsets[has_entry] = self.buffer.gather("<u2", entries[has_entry], self.what)
-        fields = np.zeros_like(self.positions)
-        fields[self.present] = np.where(offsets > 0, self.positions[self.present] + offsets, 0)
+        entry = 4 + 2 * slot
+        fields = _nowhere(self.positions)
+        if entry + 2 > self._largest_size:
+            return fields
+        has_entry = entry + 2 <= self._sizes
+        offsets = _nowhere(self._vtables)
+        offsets[has_entry] = self.buffer.gather("<u2", self._vtables[has_entry] + entry, self.what)
+        fields[self.present] = np.where(offsets > 0, self._located + offsets, 0)
         return fields
 
     def column(self, slot: int, kind: str, default: int = 0) -> npt.NDArray[Any]:
@@ -253,14 +263,18 @@ class _Tables:
 
     def children(self, slot: int, name: str) -> _Tables:
         """Return the one table that each table refers to."""
-        return _Tables(self.buffer, name, self.buffer.follow(self.at(slot), f"a {name} table"))
+        return _Tables(self.buffer, name, self.buffer.follow(self.at(slot), f"one of its {name} tables"))
 
     def child_vectors(self, slot: int, name: str) -> tuple[_Tables, list[int]]:
         """Return the tables of the vector that each table refers to, all end to end, and the length of each vector."""
-        buffer, what = self.buffer, f"the vector of {name} tables"
+        buffer, what = self.buffer, f"a vector of {name} tables"
         starts, counts = buffer.vectors(self.at(slot), 4, what)
         buffer.spend(int(counts.sum()) * 4, what)
-        return _Tables(buffer, name, buffer.follow(_elements(starts, counts, 4), f"a {name} table")), counts.tolist()
+        return _Tables(buffer, name, buffer.follow(_elements(starts, counts, 4), f"one of its {name} tables")), counts.tolist()
+
+
+def _nowhere(positions: Positions) -> Positions:
+    return np.zeros(len(positions), np.int64)
 
 
 def _elements(starts: Positions, counts: Positions, width: int) -> Positions:
@@ -490,7 +504,7 @@ def _read_quantizations(tables: _Tables) -> list[Quantization | None]:
     buffer = tables.buffer
     scale_starts, scale_counts = buffer.vectors(tables.at(2), 4, "scales")
     zero_starts, zero_counts = buffer.vectors(tables.at(3), 8, "zero points")
-    buffer.spend(int(scale_counts.sum()) * 4 + int(zero_counts.sum()) * 8, "scales and zero points")
+    buffer.spend(int(scale_counts.sum()) * 4 + int(zero_counts.sum()) * 8, "its scales and zero points")
     kinds = tables.column(4, "<u1")
     has_details = np.isin(kinds, list(_DETAILED_QUANTIZATIONS))
     positions = np.where(has_details, buffer.follow(tables.at(5), "quantisation details"), 0)

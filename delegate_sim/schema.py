@@ -106,7 +106,8 @@ def _module(name: str) -> ModuleType | None:
     if not path.is_file():
         return None
     spec = importlib.util.spec_from_file_location(f"{__name__}.{name}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -206,10 +207,10 @@ class _TableRecorder:
 
     element: str | None = None
 
-    def Offset(self, slot: int) -> int:
+    def Offset(self, slot: int) -> int:  # noqa: N802 - the name that accessors call
         return slot
 
-    def GetVectorAsNumpy(self, flags: Any, _offset: int) -> None:
+    def GetVectorAsNumpy(self, flags: Any, _offset: int) -> None:  # noqa: N802 - the name that accessors call
         self.element = _FORMATS[flags.name]
 
 

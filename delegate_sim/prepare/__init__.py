@@ -6,17 +6,19 @@ Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/
 
 from __future__ import annotations
 
-import dataclasses
-
 from .. import graph as graphs
 from ..graph import DynamicTensor, Graph, PrepareFailure
-from ..model import OPTIONAL_TENSOR, Allocation, Model, Node
+from ..model import Allocation, Model, Node
 from . import families
-from .kernel import KERNELS, KernelNode, KernelTensor, PrepareError
+from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
 
 __all__ = ["KERNELS", "PrepareError", "prepare", "prepare_node"]
 
 families.register()
+
+_DEEPEST_CALL = 100
+_MOST_CALLED_NODES = 1_000_000
+"""Beyond these limits on calls of subgraphs, which no sensible model comes near, the runtime itself would not end in time."""
 
 
 def prepare(model: Model) -> tuple[Graph, ...]:
@@ -27,10 +29,8 @@ def prepare(model: Model) -> tuple[Graph, ...]:
 
 def prepare_node(graph: Graph, node: Node) -> str | None:
     """Prepare one node again, with the tensors of a prepared graph; return why its kernel refuses, None if it does not."""
-    interpreter = _Interpreter(graph.model)
-    tensors = [KernelTensor(graph.model, tensor) for tensor in graph.tensors]
     try:
-        _run_kernel(KernelNode(graph.model, node, tensors, interpreter))
+        _Interpreter(graph.model).prepare_node(graph, node)
     except PrepareError as error:
         return str(error)
     return None
@@ -60,95 +60,74 @@ def _keep_variants(node: KernelNode) -> None:
             result.allocation = Allocation.ARENA
 
 
-class _Subgraph:
-    """One subgraph while it is being prepared."""
-
-    def __init__(self, model: Model, graph: Graph) -> None:
-        self.graph = graph
-        self.inputs = list(graph.inputs)
-        self.tensors = [KernelTensor(model, tensor) for tensor in graph.tensors]
-        self.dynamic: DynamicTensor | None = None
-        self.failure: PrepareFailure | None = None
-
-
 class _Interpreter:
-    """Prepares subgraphs, those that control flow names before their turn included (``kernel.Interpreter``)."""
+    """Prepares subgraphs, those that kernels call before their turn included (``kernel.Interpreter``)."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._subgraphs: dict[int, _Subgraph] = {}
-        self._preparing: set[int] = set()
+        self._subgraphs: dict[int, KernelSubgraph] = {}
+        self._preparing: list[KernelSubgraph] = []
+        self._called_nodes = 0
 
     def prepared_graph(self, index: int) -> Graph:
-        """Prepare a subgraph and return it as it then stands."""
-        subgraph = self._subgraph(index)
+        """Prepare a subgraph, in the state that callers left it in, and return it as it then stands."""
+        subgraph = self.subgraph(index)
         self._prepare(subgraph)
-        return dataclasses.replace(
-            subgraph.graph,
-            inputs=tuple(subgraph.inputs),
-            tensors=tuple([tensor.freeze() for tensor in subgraph.tensors]),
-            dynamic=subgraph.dynamic,
-            failure=subgraph.failure,
-        )
+        return subgraph.freeze()
+
+    def prepare_node(self, graph: Graph, node: Node) -> None:
+        """Prepare one node of a graph that has been prepared; raises PrepareError."""
+        subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
+        self._preparing.append(subgraph)
+        _run_kernel(KernelNode(self.model, node, subgraph.tensors, self))
 
     def subgraph_count(self) -> int:
         return len(self.model.subgraphs)
 
-    def prepare_subgraph(self, index: int) -> None:
-        subgraph = self._subgraph(index)
-        if index in self._preparing:
+    def subgraph(self, index: int) -> KernelSubgraph:
+        if not 0 <= index < len(self.model.subgraphs):
+            raise PrepareError(f"there is no subgraph {index}")
+        if index not in self._subgraphs:
+            graph = graphs.file_graph(self.model, self.model.subgraphs[index])
+            self._subgraphs[index] = KernelSubgraph(self.model, graph)
+        return self._subgraphs[index]
+
+    def current_subgraph(self) -> KernelSubgraph:
+        return self._preparing[-1]
+
+    def allocate_tensors(self, subgraph: KernelSubgraph) -> None:
+        index = subgraph.graph.index
+        if subgraph in self._preparing:
             raise PrepareError(f"subgraph {index} calls itself")
+        self._called_nodes += 1 + len(subgraph.nodes)
+        if len(self._preparing) > _DEEPEST_CALL or self._called_nodes > _MOST_CALLED_NODES:
+            raise PrepareError("subgraphs call each other too often")
         self._prepare(subgraph)
         if subgraph.failure is not None:
             raise PrepareError(f"node {subgraph.failure.node} of subgraph {index}: {subgraph.failure.message}")
 
-    def inputs_of(self, index: int) -> list[KernelTensor | None]:
-        subgraph = self._subgraph(index)
-        return [subgraph.tensors[tensor] if tensor >= 0 else None for tensor in subgraph.inputs]
-
-    def outputs_of(self, index: int) -> list[KernelTensor | None]:
-        subgraph = self._subgraph(index)
-        return [subgraph.tensors[tensor] if tensor >= 0 else None for tensor in subgraph.graph.outputs]
-
-    def has_dynamic_tensors(self, index: int) -> bool:
-        return self._subgraph(index).dynamic is not None
-
-    def remove_unused_inputs(self, index: int) -> None:
-        subgraph = self._subgraph(index)
-        used = {tensor for node in subgraph.graph.nodes for tensor in node.inputs}
-        used.update(subgraph.graph.outputs)
-        subgraph.inputs = [tensor if tensor in used else OPTIONAL_TENSOR for tensor in subgraph.inputs]
-
-    def _subgraph(self, index: int) -> _Subgraph:
-        if not 0 <= index < len(self.model.subgraphs):
-            raise PrepareError(f"there is no subgraph {index}")
-        if index not in self._subgraphs:
-            self._subgraphs[index] = _Subgraph(self.model, graphs.file_graph(self.model, self.model.subgraphs[index]))
-        return self._subgraphs[index]
-
-    def _prepare(self, subgraph: _Subgraph) -> None:
+    def _prepare(self, subgraph: KernelSubgraph) -> None:
         """``PrepareOpsStartingAt``: node by node, until one has a dynamic result or cannot be prepared."""
-        self._preparing.add(subgraph.graph.index)
-        try:
-            subgraph.dynamic = _first_dynamic(subgraph, subgraph.graph.outputs, None, None)
-            subgraph.failure = None
-            for node in subgraph.graph.nodes:
-                running = KernelNode(self.model, node, subgraph.tensors, self)
-                try:
-                    _run_kernel(running)
-                except PrepareError as error:
-                    subgraph.failure = PrepareFailure(node.index, str(error))
-                    return
-                dynamic = _first_dynamic(subgraph, node.outputs, node.index, running.cause)
-                if dynamic is not None:
-                    subgraph.dynamic = dynamic
-                    return
-        finally:
-            self._preparing.discard(subgraph.graph.index)
+        self._preparing.append(subgraph)
+        subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
+        subgraph.failure = None
+        for position, node in enumerate(subgraph.nodes):
+            running = KernelNode(self.model, node, subgraph.tensors, self)
+            try:
+                _run_kernel(running)
+            except PrepareError as error:
+                subgraph.failure = PrepareFailure(node.index, str(error))
+                break
+            subgraph.nodes[position] = running.node
+            dynamic = _first_dynamic(subgraph, running.node.outputs, node.index, running.cause)
+            if dynamic is not None:
+                subgraph.dynamic = dynamic
+                break
+        self._preparing.pop()
 
 
 def _first_dynamic(
-    subgraph: _Subgraph, indices: tuple[int, ...], node: int | None, cause: int | None
+    subgraph: KernelSubgraph, indices: tuple[int, ...], node: int | None, cause: int | None
 ) -> DynamicTensor | None:
     tensors = subgraph.tensors
     for index in indices:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from .. import schema
-from ..model import Allocation
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import as_int32, first_unknown
 from .quantization import (
@@ -75,26 +74,29 @@ def _ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
     node.ensure(min(sizes) > 0, what)
 
 
+def _ensure_steps(node: KernelNode, *steps: int) -> None:
+    node.ensure(min(steps) > 0 and max(steps) <= _INT16_MAX, "a stride or dilation is out of range")
+
+
 @kernel("CONV_2D")
 def prepare_conv_2d(node: KernelNode) -> None:
     """``kernels/conv.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
     result, source, weights = node.output(), node.input(0), node.input(1)
-    node.ensure(source.rank == 4, "the input has not 4 dimensions")
-    node.ensure(weights.rank == 4, "the weights have not 4 dimensions")
+    node.ensure_rank(source, 4)
+    node.ensure_rank(weights, 4)
     _, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
     _ensure_positive(node, source.shape[1:], "the input is empty")
     _ensure_positive(node, weights.shape, "the weights are empty")
-    node.ensure(input_channels % window_channels == 0, "the input channels are no multiple of those of the weights")
+    node.ensure(input_channels % window_channels == 0, "the input channels are not a multiple of those of the weights")
     node.ensure(output_channels % (input_channels // window_channels) == 0, "the output channels do not divide into groups")
     _check_conv_2d_types(node, source, weights, result)
 
     options = node.options
     strides = (options.stride_h, options.stride_w)
     dilations = (options.dilation_h_factor, options.dilation_w_factor)
-    _ensure_positive(node, strides, "a stride is not positive")
-    _ensure_positive(node, dilations, "a dilation is not positive")
+    _ensure_steps(node, *strides, *dilations)
     node.ensure(node.input_count == 3, "there is no bias")
     bias = node.input(2)
     _check_conv_2d_bias(node, source, weights, bias)
@@ -125,39 +127,35 @@ def _check_conv_2d_bias(node: KernelNode, source: KernelTensor, weights: KernelT
     else:
         node.ensure_type(bias, ("INT32", "INT64") if source.type == "INT16" else "INT32")
         check_symmetric(node, bias)
-    node.ensure(bias.element_count == weights.shape[0], "the bias has not one element for each output channel")
+    node.ensure(bias.element_count == weights.shape[0], "the bias does not have one element for each output channel")
 
 
 def _check_conv_2d_buffers(node: KernelNode, source: KernelTensor, weights: KernelTensor, sizes: Sequence[int]) -> None:
-    """The sizes of the scratch tensors of the multithreaded kernel, which is the one that the runtime registers."""
+    """The scratch tensors of a runtime with one thread, its default, and away from the memory limits of mobile platforms."""
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
     options = node.options
-    is_hybrid = source.type == "FLOAT32" and weights.type in ("UINT8", "INT8", "INT4")
-    is_dilated = options.dilation_h_factor != 1 or options.dilation_w_factor != 1
-    is_pointwise = options.stride_h == options.stride_w == window_height == window_width == 1
-    is_weight_fixed = weights.allocation not in (Allocation.ARENA, Allocation.DYNAMIC)
-    window_elements = window_height * window_width * window_channels
-
+    steps = (options.stride_h, options.stride_w, options.dilation_h_factor, options.dilation_w_factor)
     _ensure_int32(node, *sizes)
-    if source.type == "FLOAT32" and not is_hybrid and not is_dilated and is_weight_fixed:
-        _ensure_int32(node, window_elements, output_channels)
-    elif is_dilated or not is_pointwise:
-        _ensure_int32(node, batches, *sizes, window_elements)
-    if is_hybrid:
-        _ensure_int32(node, batches, height, width, input_channels // window_channels)
+    if max(*steps, window_height, window_width) > 1:
+        _ensure_int32(node, batches, *sizes, window_height, window_width, window_channels)
+    if source.type == "FLOAT32" and weights.type in ("UINT8", "INT8", "INT4"):
+        groups = input_channels // window_channels
+        _ensure_int32(node, batches, height, width, groups)
         _ensure_int32(node, batches, *sizes, output_channels)
-        _check_hybrid_scales(node, weights)
+        _check_hybrid_scales(node, weights, is_grouped=groups > 1)
 
 
-def _check_hybrid_scales(node: KernelNode, weights: KernelTensor) -> None:
-    """Scales that differ must be those of slices of the weights."""
+def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
+    """Groups, and scales that differ, ask for one scale for each output channel."""
     quantization = affine_quantization(weights)
-    if quantization is None or weights.type == "UINT8":
-        return
-    if bool((quantization.scales != quantization.scales[0]).any()):
-        slices = weights.shape[quantization.dimension]
-        node.ensure(len(quantization.scales) == slices, "the weights have not one scale for each slice")
+    is_signed = weights.type != "UINT8"
+    node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")
+    if quantization is None:
+        node.ensure(not is_grouped, "the weights have no affine quantisation")
+    elif is_grouped or (is_signed and bool((quantization.scales != quantization.scales[0]).any())):
+        node.ensure(quantization.dimension == 0, "the scales are not along the output channels")
+        node.ensure(len(quantization.scales) == weights.shape[0], "the weights do not have one scale for each output channel")
 
 
 @kernel("DEPTHWISE_CONV_2D")
@@ -165,13 +163,12 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     """``kernels/depthwise_conv.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
     source, weights, result = node.input(0), node.input(1), node.output()
-    node.ensure(source.rank == 4, "the input has not 4 dimensions")
-    node.ensure(weights.rank == 4, "the weights have not 4 dimensions")
+    node.ensure_rank(source, 4)
+    node.ensure_rank(weights, 4)
     options = node.options
     strides = (options.stride_h, options.stride_w)
     dilations = (options.dilation_h_factor, options.dilation_w_factor)
-    for step in (*strides, *dilations):
-        node.ensure(0 < step <= _INT16_MAX, "a stride or dilation is out of range")
+    _ensure_steps(node, *strides, *dilations)
     _ensure_positive(node, source.shape[1:], "the input is empty")
     _ensure_positive(node, weights.shape[1:], "the weights are empty")
     is_hybrid = source.type == "FLOAT32" and weights.type == "INT8"
@@ -180,7 +177,8 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     batches, height, width, input_channels = source.shape
     _, window_height, window_width, output_channels = weights.shape
     node.ensure(weights.shape[0] == 1, "the first dimension of the weights is not 1")
-    node.ensure(output_channels % input_channels == 0, "the output channels are no multiple of the input channels")
+    node.ensure(output_channels % input_channels == 0, "the output channels are not a multiple of the input channels")
+    node.ensure(output_channels // input_channels <= _INT16_MAX, "the depth multiplier is out of range")
     bias = node.input(2) if node.input_count == 3 else None
     if bias is not None:
         _check_depthwise_bias(node, source, bias, output_channels)
@@ -193,7 +191,7 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
         if quantization is None:
             node.fail("the weights have no affine quantisation")
         slices = weights.shape[quantization.dimension]
-        node.ensure(len(quantization.scales) == slices, "the weights have not one scale for each slice")
+        node.ensure(len(quantization.scales) == slices, "the weights do not have one scale for each slice")
         _ensure_int32(node, *source.shape)
     node.resize(result, (batches, *sizes, output_channels))
 
@@ -219,7 +217,7 @@ def _check_depthwise_bias(node: KernelNode, source: KernelTensor, bias: KernelTe
     else:
         node.ensure_type(bias, "INT64" if source.type == "INT16" else "INT32")
         check_symmetric(node, bias)
-    node.ensure(bias.shape == (output_channels,), "the bias has not one element for each output channel")
+    node.ensure_shape(bias, (output_channels,))
 
 
 @kernel("TRANSPOSE_CONV")
@@ -227,17 +225,17 @@ def prepare_transpose_conv(node: KernelNode) -> None:
     """``kernels/transpose_conv.cc: Prepare``."""
     node.ensure_counts((3, 4), 1)
     output_shape, weights, source, result = node.input(0), node.input(1), node.input(2), node.output()
-    node.ensure(output_shape.rank == 1, "the output shape is no vector")
-    node.ensure(source.rank == 4, "the input has not 4 dimensions")
-    node.ensure(weights.rank == 4, "the weights have not 4 dimensions")
-    for stride in (node.options.stride_h, node.options.stride_w):
-        node.ensure(0 < stride <= _INT16_MAX, "a stride is out of range")
+    node.ensure_shape(output_shape, (4,))
+    node.ensure_rank(source, 4)
+    node.ensure_rank(weights, 4)
+    strides = (node.options.stride_h, node.options.stride_w)
+    _ensure_steps(node, *strides)
     _ensure_positive(node, source.shape[1:], "the input is empty")
     _ensure_positive(node, weights.shape[:3], "the weights are empty")
     bias = node.optional_input(3)
     _check_transpose_conv_types(node, source, weights, bias, result)
     if bias is not None:
-        node.ensure(bias.element_count == weights.shape[0], "the bias has not one element for each output channel")
+        node.ensure(bias.element_count == weights.shape[0], "the bias does not have one element for each output channel")
     node.ensure(source.shape[3] == weights.shape[3], "input and weights have different numbers of channels")
 
     # Unlike other kernels, this one waits for its inputs even where the shape is a persistent result.
@@ -245,8 +243,11 @@ def prepare_transpose_conv(node: KernelNode) -> None:
         node.set_dynamic(result, output_shape)
     else:
         node.ensure_type(output_shape, "INT32")
-        node.resize(result, output_shape.integers())
-        node.ensure(output_shape.element_count == 4, "the output shape has not 4 elements")
+        shape = output_shape.integers()
+        node.resize(result, shape)
+        _ensure_positive(node, shape[1:3], "the output is empty")
+        sizes = _checked_output_sizes(node, shape[1:3], weights.shape[1:3], strides, (1, 1))
+        node.ensure(tuple(sizes) == source.shape[1:3], "the output shape does not lead back to the shape of the input")
         _ensure_int32(node, *source.shape[1:3])
         _ensure_int32(node, *weights.shape[:3])
     if source.type != "FLOAT32":
@@ -278,7 +279,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     if quantization is None:
         node.fail("the weights have no affine quantisation")
     slices = weights.shape[quantization.dimension]
-    node.ensure(len(quantization.scales) in (1, slices), "the weights have not one scale for each slice")
+    node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
 
 
 @kernel("CONV_3D")
@@ -286,8 +287,8 @@ def prepare_conv_3d(node: KernelNode) -> None:
     """``kernels/conv3d.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
     result, source, weights = node.output(), node.input(0), node.input(1)
-    node.ensure(source.rank == 5, "the input has not 5 dimensions")
-    node.ensure(weights.rank == 5, "the weights have not 5 dimensions")
+    node.ensure_rank(source, 5)
+    node.ensure_rank(weights, 5)
     node.ensure(source.shape[4] == weights.shape[3], "input and weights have different numbers of channels")
     _ensure_positive(node, source.shape[1:], "the input is empty")
     _ensure_positive(node, weights.shape, "the weights are empty")
@@ -296,12 +297,11 @@ def prepare_conv_3d(node: KernelNode) -> None:
     output_channels = weights.shape[4]
     _check_conv_3d_bias(node, node.optional_input(2), output_channels)
 
-    strides, dilations = _steps_3d(node)
-    _ensure_positive(node, strides, "a stride is not positive")
-    _ensure_positive(node, dilations, "a dilation is not positive")
+    _ensure_steps_3d(node)
     sizes = _output_sizes_3d(node, source.shape[1:4], weights.shape[:3])
     _ensure_int32(node, *sizes)
     node.resize(result, (source.shape[0], *sizes, output_channels))
+    strides, dilations = _steps_3d(node)
     if max(*strides, *dilations, *weights.shape[:3]) > 1:
         _ensure_int32(node, source.shape[0], *sizes, *weights.shape[:4])
 
@@ -315,6 +315,12 @@ def _steps_3d(node: KernelNode) -> tuple[tuple[int, int, int], tuple[int, int, i
     )
 
 
+def _ensure_steps_3d(node: KernelNode) -> None:
+    strides, dilations = _steps_3d(node)
+    _ensure_positive(node, strides, "a stride is not positive")
+    _ensure_positive(node, dilations, "a dilation is not positive")
+
+
 def _output_sizes_3d(node: KernelNode, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
     """``kernels/padding.h: ComputePadding3DValues``: what cannot be computed is 0."""
     padding = _padding(node)
@@ -325,7 +331,7 @@ def _output_sizes_3d(node: KernelNode, sizes: Sequence[int], windows: Sequence[i
 def _check_conv_3d_bias(node: KernelNode, bias: KernelTensor | None, output_channels: int) -> None:
     if bias is not None:
         node.ensure_type(bias, "FLOAT32")
-        node.ensure(bias.element_count == output_channels, "the bias has not one element for each output channel")
+        node.ensure(bias.element_count == output_channels, "the bias does not have one element for each output channel")
 
 
 @kernel("CONV_3D_TRANSPOSE")
@@ -333,10 +339,13 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
     """``kernels/conv3d_transpose.cc: Prepare``."""
     node.ensure_counts((3, 4), 1)
     result, output_shape, weights, source = node.output(), node.input(0), node.input(1), node.input(2)
-    node.ensure(output_shape.shape == (5,), "the output shape is no vector of 5 elements")
-    node.ensure(source.rank == 5, "the input has not 5 dimensions")
-    node.ensure(weights.rank == 5, "the weights have not 5 dimensions")
+    node.ensure_shape(output_shape, (5,))
+    node.ensure_rank(source, 5)
+    node.ensure_rank(weights, 5)
     node.ensure(source.shape[4] == weights.shape[4], "input and weights have different numbers of channels")
+    _ensure_positive(node, source.shape[1:], "the input is empty")
+    _ensure_positive(node, weights.shape, "the weights are empty")
+    _ensure_steps_3d(node)
     for tensor in (source, weights, result):
         node.ensure_type(tensor, "FLOAT32")
     node.ensure_type(output_shape, "INT32")
@@ -347,8 +356,8 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
 
     shape = output_shape.integers()
     node.ensure(min(shape) >= 0, "the output shape has a negative size")
-    node.ensure(shape[0] == source.shape[0], "the output shape has not as many batches as the input")
-    node.ensure(shape[4] == weights.shape[3], "the output shape has not as many channels as the weights")
+    node.ensure(shape[0] == source.shape[0], "the output shape does not have as many batches as the input")
+    node.ensure(shape[4] == weights.shape[3], "the output shape does not have as many channels as the weights")
     expected = _output_sizes_3d(node, shape[1:4], weights.shape[:3])
     node.ensure(tuple(expected) == source.shape[1:4], "the output shape does not lead back to the shape of the input")
     node.resize(result, shape)
@@ -362,7 +371,7 @@ def prepare_pool_2d(node: KernelNode) -> None:
     """``kernels/pooling.cc: GenericPrepare``. A window that does not fit gives an empty result, not an error."""
     node.ensure_counts(1, 1)
     result, source = node.output(), node.input(0)
-    node.ensure(source.rank == 4, "the input has not 4 dimensions")
+    node.ensure_rank(source, 4)
     node.ensure(source.type == result.type, "input and output have different types")
     options = node.options
     _ensure_positive(node, (options.stride_h, options.stride_w), "a stride is not positive")
@@ -401,8 +410,8 @@ def _resized_to(node: KernelNode) -> list[int] | None:
     """What both kernels demand: return height and width, None if they are known only while running."""
     node.ensure_counts(2, 1)
     source, size, result = node.input(0), node.input(1), node.output()
-    node.ensure(source.rank == 4, "the input has not 4 dimensions")
-    node.ensure(size.shape == (2,), "the size is no vector of 2 elements")
+    node.ensure_rank(source, 4)
+    node.ensure_shape(size, (2,))
     node.ensure_type(size, "INT32")
     result.type = source.type
     if not size.is_constant_or_persistent:
@@ -440,7 +449,7 @@ def _block_size(node: KernelNode) -> int:
     """What DEPTH_TO_SPACE and SPACE_TO_DEPTH both demand; return the length of a block's side."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
-    node.ensure(source.rank == 4, "the input has not 4 dimensions")
+    node.ensure_rank(source, 4)
     node.ensure_type(result, _REARRANGED_TYPES)
     node.ensure(source.type == result.type, "input and output have different types")
     block: int = node.options.block_size
@@ -500,6 +509,7 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
         node.set_dynamic(result, unknown)
         return None
     spatial = source.rank - 2
-    node.ensure(block_shape.shape == (spatial,), "the block shape has not one element for each spatial dimension")
-    node.ensure(margins.shape == (spatial, 2), "there are not two margins for each spatial dimension")
-    return as_int32(block_shape)[:spatial]
+    node.ensure_shape(block_shape, (spatial,))
+    node.ensure_shape(margins, (spatial, 2))
+    blocks = as_int32(block_shape)
+    return [blocks[index] for index in range(spatial)]

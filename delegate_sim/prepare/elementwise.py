@@ -1,25 +1,451 @@
-"""Prepare of elementwise operators: arithmetic, comparisons, activations, casts."""
+"""Prepare of elementwise operators: arithmetic, comparisons, selection and conversion. Activations have a module of their own."""
 
 from __future__ import annotations
 
-from .kernel import KernelNode, broadcast_shape, kernel
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import schema
+from ..model import Allocation
+from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_array
+from .quantization import (
+    affine_quantization,
+    check_activation_range,
+    check_symmetric,
+    fused_activation,
+    power_of_two_exponent,
+)
+
+_ZERO_POINT_RANGES = {"UINT8": (0, 255), "INT8": (-128, 127), "INT16": (-32768, 32767)}
+_BITS_FOR_SUMS = {"UINT8": 20, "INT8": 20, "INT16": 15}
+"""How far ADD and SUB shift quantised operands to the left before they rescale them."""
+_SQUARED_DIFFERENCE_BITS = 14
+
+_PAIR_TYPES = {
+    "POW": ("INT32", "FLOAT32"),
+    "FLOOR_DIV": ("FLOAT32", "INT32", "INT16", "INT8"),
+    "FLOOR_MOD": ("INT8", "INT16", "INT32", "FLOAT32", "INT64"),
+    "LOGICAL_AND": ("BOOL",),
+    "LOGICAL_OR": ("BOOL",),
+}
+_UNARY_TYPES = {
+    "ABS": ("FLOAT32", "INT8", "INT16", "INT32"),
+    "SIN": ("FLOAT32", "FLOAT16"),
+    "COS": ("FLOAT32", "FLOAT16"),
+    "LOG": ("FLOAT32", "INT8", "INT16"),
+    "SQRT": ("FLOAT32", "INT8", "INT16"),
+    "RSQRT": ("FLOAT32", "INT8", "INT16"),
+    "SQUARE": ("FLOAT32",),
+    "LOGICAL_NOT": ("BOOL",),
+}
+_ROUNDED_TYPES = {
+    "CEIL": ("FLOAT32",),
+    "FLOOR": ("FLOAT32", "FLOAT16", "BFLOAT16"),
+    "ROUND": ("FLOAT32", "FLOAT16", "BFLOAT16"),
+}
+_ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
+_BUCKETIZE_TYPES = ("INT32", "FLOAT32", "INT64", "FLOAT64")
+_CUMSUM_TYPES = ("INT32", "FLOAT32", "INT64")
+_DEQUANTIZE_TYPES = ("INT2", "INT4", "UINT4", "UINT8", "INT8", "INT16", "FLOAT16")
+_QUANTIZE_TYPES = {
+    "FLOAT32": ("UINT8", "INT8", "INT16", "INT4", "UINT4"),
+    "INT32": ("INT8", "INT16"),
+    "INT16": ("INT8", "INT16", "INT32"),
+    "INT8": ("UINT8", "INT8", "INT16"),
+    "UINT8": ("UINT8", "INT8", "INT16"),
+}
+"""What QUANTIZE makes of each type of input."""
+_COMPLEX_PARTS = {"COMPLEX64": "FLOAT32", "COMPLEX128": "FLOAT64"}
+
+_MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
+_COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
+"""The types of products that a kernel might read while it is prepared."""
+_ACTIVATION_RANGES: dict[str, tuple[int, int | None]] = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}
+
+_SELECT_MAX_RANK = 8
 
 
-@kernel("ABS")
-def prepare_abs(node: KernelNode) -> None:
-    """``kernels/elementwise.cc: AbsPrepare``."""
+def _pair_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor, KernelTensor]:
+    """Return the operands and the result of a binary operator; refuse operands of different types."""
+    node.ensure_counts(2, 1)
+    first, second, result = node.input(0), node.input(1), node.output()
+    node.ensure(first.type == second.type, "the operands have different types")
+    return first, second, result
+
+
+def _single(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
+    """Return the operand and the result of a unary operator."""
     node.ensure_counts(1, 1)
+    return node.input(0), node.output()
+
+
+def _resize_to_broadcast(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
+    node.resize(result, broadcast_shape(first.shape, second.shape))
+
+
+@kernel("ADD")
+def prepare_add(node: KernelNode) -> None:
+    """``kernels/add.cc: Prepare``."""
+    first, second, result = _pair_of_one_type(node)
+    result.type = first.type
+    shape = broadcast_shape(first.shape, second.shape)
+    if result.type in ("UINT8", "INT8"):
+        _check_rescaled_sum(node, first, second, result)
+    elif result.type == "INT16" and first.quantization is not None:
+        check_symmetric(node, first, second, result)
+        if _has_power_of_two_scales(node, first, second, result):
+            _check_shifted_sum(node, first, second, result)
+        else:
+            _check_rescaled_sum(node, first, second, result)
+    node.resize(result, shape)
+
+
+@kernel("SUB")
+def prepare_sub(node: KernelNode) -> None:
+    """``kernels/sub.cc: Prepare, PrepareGeneralSubOp, PrepareInt16SubOpPOT``."""
+    first, second, result = _pair_of_one_type(node)
+    result.type = first.type
+    shape = broadcast_shape(first.shape, second.shape)
+    if result.type == "INT16":
+        check_symmetric(node, first, second, result)
+    if result.type == "INT16" and _has_power_of_two_scales(node, first, second, result):
+        _check_shifted_sum(node, first, second, result)
+    elif result.type in _BITS_FOR_SUMS:
+        _check_zero_points(node, first, second, result)
+        _check_rescaled_sum(node, first, second, result, may_enlarge=True)
+    node.resize(result, shape)
+
+
+def _has_power_of_two_scales(node: KernelNode, *tensors: KernelTensor) -> bool:
+    """Whether INT16 tensors are to be added, and can be, without more rescaling than shifts."""
+    return bool(node.options.pot_scale_int16) and all(power_of_two_exponent(tensor) is not None for tensor in tensors)
+
+
+def _check_shifted_sum(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
+    """One operand may be shifted to the right; the other must have the scale of the result."""
+    exponents = [power_of_two_exponent(tensor) or 0 for tensor in (first, second)]
+    node.ensure(max(exponents) == power_of_two_exponent(result), "the greater scale of the inputs is not that of the output")
+    check_activation_range(node, result, fused_activation(node))
+
+
+def _check_rescaled_sum(
+    node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
+) -> None:
+    """Operands and result must have scales that multipliers can be derived from, else the runtime aborts.
+
+    The multiplier of the result is below 1 unless it ``may_enlarge``, and never 1.
+    """
+    common_scale = _common_scale(node, first, second)
+    result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
+    is_usable = common_scale != result_scale if may_enlarge else common_scale < result_scale
+    node.ensure(is_usable, "the scale of the output is too small for those of the inputs")
+    check_activation_range(node, result, fused_activation(node))
+
+
+def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
+    """Twice the greater scale of two operands, to which both are converted; without scales the runtime aborts."""
+    node.ensure(first.scale > 0 and second.scale > 0, "an input has no scale")
+    return 2 * max(first.scale, second.scale)
+
+
+def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
+    for tensor in tensors:
+        low, high = _ZERO_POINT_RANGES[tensor.type]
+        node.ensure(low <= tensor.zero_point <= high, "a zero point is out of range")
+
+
+@kernel("MUL")
+def prepare_mul(node: KernelNode) -> None:
+    """``kernels/mul.cc: Prepare``. The type of the output stays that of the file."""
+    first, second, result = _pair_of_one_type(node)
+    if result.type == "COMPLEX64":
+        node.ensure(fused_activation(node) == "NONE", "COMPLEX64 is multiplied without an activation")
+    shape = broadcast_shape(first.shape, second.shape)
+    is_quantized_int16 = result.type == "INT16" and result.quantization is not None
+    if result.type in ("UINT8", "INT8") or is_quantized_int16:
+        check_activation_range(node, result, fused_activation(node))
+    if first_unknown(first, second) is None:
+        _check_product_types(node, first, second, result)
+        node.set_persistent(result, shape, _product(node, first, second, result, math.prod(shape)))
+    else:
+        node.resize(result, shape)
+
+
+def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
+    """``kernels/mul.cc: EvalImpl, EvalQuantized``, which run while the node is prepared if both operands are known."""
+    if result.type in _MULTIPLIED_TYPES or (result.type == "INT16" and result.quantization is None):
+        return
+    node.ensure_type(result, ("UINT8", "INT8", "INT16"))
+    node.ensure(first.type in (result.type, "INT16"), "there is no product of these types")
+    if result.type == "INT16":
+        check_symmetric(node, first, second, result)
+
+
+def _product(
+    node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, count: int
+) -> npt.NDArray[Any] | None:
+    is_computed = result.type == first.type and result.type in _COMPUTED_PRODUCTS and count <= MAXIMUM_COMPUTED_ELEMENTS
+    left = known_array(first) if is_computed else None
+    right = known_array(second) if is_computed else None
+    if left is None or right is None:
+        return None
+    with np.errstate(all="ignore"):
+        product = np.multiply(left, right)
+    bounds = _ACTIVATION_RANGES.get(fused_activation(node))
+    return np.asarray(product if bounds is None else np.clip(product, *bounds))
+
+
+@kernel("DIV")
+def prepare_div(node: KernelNode) -> None:
+    """``kernels/div.cc: Prepare``."""
+    first, second, result = _pair_of_one_type(node)
+    result.type = first.type
+    shape = broadcast_shape(first.shape, second.shape)
+    if result.type in ("INT8", "UINT8", "INT16"):
+        check_activation_range(node, result, fused_activation(node))
+    node.resize(result, shape)
+
+
+@kernel("MAXIMUM", "MINIMUM", "BITWISE_XOR", "RIGHT_SHIFT")
+def prepare_pair(node: KernelNode) -> None:
+    """``kernels/maximum_minimum.cc: Prepare``, ``kernels/bitwise_xor.cc: Prepare``, ``kernels/right_shift.cc: Prepare``."""
+    first, second, result = _pair_of_one_type(node)
+    result.type = first.type
+    _resize_to_broadcast(node, first, second, result)
+
+
+@kernel(*_PAIR_TYPES)
+def prepare_pair_of_some_types(node: KernelNode) -> None:
+    """``kernels/pow.cc``, ``kernels/floor_div.cc``, ``kernels/floor_mod.cc``, ``kernels/logical.cc``: ``Prepare``."""
+    first, second, result = _pair_of_one_type(node)
+    node.ensure_type(first, _PAIR_TYPES[node.op])
+    result.type = first.type
+    _resize_to_broadcast(node, first, second, result)
+
+
+@kernel("SQUARED_DIFFERENCE")
+def prepare_squared_difference(node: KernelNode) -> None:
+    """``kernels/squared_difference.cc: Prepare``."""
+    first, second, result = _pair_of_one_type(node)
+    result.type = first.type
+    if result.type == "INT8":
+        _check_zero_points(node, first, second, result)
+        squared_scale = _common_scale(node, first, second) ** 2
+        is_usable = squared_scale < result.scale * (1 << _SQUARED_DIFFERENCE_BITS)
+        node.ensure(is_usable, "the scale of the output is too small for those of the inputs")
+    _resize_to_broadcast(node, first, second, result)
+
+
+@kernel("ATAN2")
+def prepare_atan2(node: KernelNode) -> None:
+    """``kernels/atan2.cc: Atan2Prepare``. Only the numbers of dimensions are compared."""
+    first, second, result = _pair_of_one_type(node)
+    node.ensure(first.rank == second.rank, "the operands have different numbers of dimensions")
+    node.ensure(first.type == result.type, "input and output have different types")
+    node.ensure_type(first, _ATAN2_TYPES)
+    node.resize(result, first.shape)
+
+
+@kernel("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
+def prepare_comparison(node: KernelNode) -> None:
+    """``kernels/comparisons.cc: ComparisonPrepareCommon``."""
+    first, second, result = _pair_of_one_type(node)
+    if node.op not in ("EQUAL", "NOT_EQUAL"):
+        node.ensure(first.type != "STRING", "strings have no order")
+    result.type = "BOOL"
+    _resize_to_broadcast(node, first, second, result)
+
+
+@kernel(*_UNARY_TYPES)
+def prepare_unary(node: KernelNode) -> None:
+    """``kernels/elementwise.cc: GenericPrepare``."""
+    source, result = _single(node)
+    node.ensure(source.type == result.type, "input and output have different types")
+    node.ensure_type(source, _UNARY_TYPES[node.op])
+    if source.type == "INT8" or (source.type == "INT16" and source.quantization is not None):
+        _check_unary_quantization(node, source, result)
+    node.resize(result, source.shape)
+
+
+def _check_unary_quantization(node: KernelNode, *tensors: KernelTensor) -> None:
+    for tensor in tensors:
+        quantization = affine_quantization(tensor)
+        if quantization is None or not len(quantization.zero_points):
+            node.fail("input and output must have affine quantisation")
+        if tensor.type == "INT16":
+            node.ensure(quantization.zero_points[0] == 0, "the zero point of INT16 is not 0")
+
+
+@kernel(*_ROUNDED_TYPES)
+def prepare_rounding(node: KernelNode) -> None:
+    """``kernels/ceil.cc: Prepare``, ``kernels/floor.cc: Prepare``, ``kernels/round.cc: Prepare``."""
+    source, result = _single(node)
+    node.ensure_type(source, _ROUNDED_TYPES[node.op])
+    result.type = source.type
+    node.resize(result, source.shape)
+
+
+@kernel("NEG", "ZEROS_LIKE")
+def prepare_same_type_and_shape(node: KernelNode) -> None:
+    """``kernels/neg.cc: Prepare``, ``kernels/zeros_like.cc: Prepare``."""
+    source, result = _single(node)
+    result.type = source.type
+    node.resize(result, source.shape)
+
+
+@kernel("EXP")
+def prepare_exp(node: KernelNode) -> None:
+    """``kernels/exp.cc: Prepare``."""
+    source, result = _single(node)
+    result.type = source.type
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+    node.resize(result, source.shape)
+
+
+@kernel("SIGN")
+def prepare_sign(node: KernelNode) -> None:
+    """``kernels/sign.cc: PointwiseUnaryOpPrepare``."""
+    node.ensure(node.input_count == 1, "there is not one input")
     source, result = node.input(0), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
     node.resize(result, source.shape)
 
 
-@kernel("FLOOR_DIV")
-def prepare_floor_div(node: KernelNode) -> None:
-    """``kernels/floor_div.cc: Prepare``."""
+@kernel("CUMSUM")
+def prepare_cumsum(node: KernelNode) -> None:
+    """``kernels/cumsum.cc: Prepare``."""
     node.ensure_counts(2, 1)
-    first, second, result = node.input(0), node.input(1), node.output()
-    node.ensure(first.type == second.type, "the operands have different types")
-    node.ensure_type(first, ("INT8", "INT16", "INT32", "FLOAT32"))
+    source, axis, result = node.input(0), node.input(1), node.output()
+    node.ensure_type(source, _CUMSUM_TYPES)
+    node.ensure_type(axis, "INT32")
+    node.ensure(axis.element_count == 1, "the axis is not one number")
+    node.ensure(source.rank >= 1, "the input is a scalar")
+    node.resize(result, source.shape)
+
+
+@kernel("ADD_N")
+def prepare_add_n(node: KernelNode) -> None:
+    """``kernels/add_n.cc: Prepare``."""
+    node.ensure(node.input_count >= 2 and node.output_count == 1, "there are not two inputs or more, and one output")
+    first, result = node.input(0), node.output()
     result.type = first.type
-    node.resize(result, broadcast_shape(first.shape, second.shape))
+    for position in range(1, node.input_count):
+        other = node.input(position)
+        node.ensure(first.shape == other.shape, "the inputs have different shapes")
+        node.ensure(first.type == other.type, "the inputs have different types")
+    node.resize(result, first.shape)
+
+
+@kernel("SELECT", "SELECT_V2")
+def prepare_select(node: KernelNode) -> None:
+    """``kernels/select.cc: SelectPrepare``."""
+    node.ensure_counts(3, 1)
+    condition, first, second, result = node.input(0), node.input(1), node.input(2), node.output()
+    node.ensure_type(condition, "BOOL")
+    node.ensure(first.type == second.type, "the operands have different types")
+    result.type = first.type
+    if all(tensor.element_count == 1 for tensor in (condition, first, second, result)):
+        node.resize(result, result.shape)
+    elif condition.shape == first.shape == second.shape:
+        node.resize(result, first.shape)
+    elif node.op == "SELECT":
+        is_by_row = condition.rank == 1 and condition.shape == first.shape[:1]
+        node.ensure(condition.rank == 0 or is_by_row, "the condition selects neither whole operands nor rows")
+        node.ensure(first.shape == second.shape, "the operands have different shapes")
+        node.resize(result, first.shape)
+    else:
+        shape = broadcast_shape(broadcast_shape(condition.shape, first.shape), second.shape)
+        node.ensure(len(shape) <= _SELECT_MAX_RANK, "the result has more than 8 dimensions")
+        node.resize(result, shape)
+
+
+@kernel("CAST")
+def prepare_cast(node: KernelNode) -> None:
+    """``kernels/cast.cc: Prepare``. The type of the output is that of the file, whatever the options say."""
+    source, result = _single(node)
+    node.resize(result, source.shape)
+
+
+@kernel("BITCAST")
+def prepare_bitcast(node: KernelNode) -> None:
+    """``kernels/bitcast.cc: Prepare, CalculateShape``. The parts of a larger element make one more dimension."""
+    source, result = _single(node)
+    source_size, result_size = _unpacked_size(node, source), _unpacked_size(node, result)
+    if source_size > result_size:
+        node.resize(result, (*source.shape, source_size // result_size))
+    elif source_size < result_size:
+        is_whole = source.shape[-1:] == (result_size // source_size,)
+        node.ensure(is_whole, "the last dimension of the input does not make up one element")
+        node.resize(result, source.shape[:-1])
+    else:
+        node.resize(result, source.shape)
+
+
+def _unpacked_size(node: KernelNode, tensor: KernelTensor) -> int:
+    """``util.cc: GetSizeOfType``: the size of an element in bytes, those that are packed counted as one byte."""
+    bits = schema.BITS_PER_ELEMENT.get(tensor.type)
+    if bits is None:
+        node.fail(f"elements of type {tensor.type} have no size")
+    return (bits + 7) // 8
+
+
+@kernel("QUANTIZE")
+def prepare_quantize(node: KernelNode) -> None:
+    """``kernels/quantize.cc: Prepare``."""
+    source, result = _single(node)
+    node.ensure(affine_quantization(result) is not None, "the output has no affine quantisation")
+    node.ensure_type(source, _QUANTIZE_TYPES)
+    node.ensure_type(result, _QUANTIZE_TYPES[source.type])
+    if source.type == result.type == "INT16":
+        check_symmetric(node, source, result)
+    node.resize(result, source.shape)
+
+
+@kernel("DEQUANTIZE")
+def prepare_dequantize(node: KernelNode) -> None:
+    """``kernels/dequantize.cc: Prepare``. What a constant is widened to is kept, so that later runs need not do it again."""
+    source, result = _single(node)
+    node.ensure_type(source, _DEQUANTIZE_TYPES)
+    if source.type == "INT16":
+        check_symmetric(node, source)
+    result.type = "FLOAT32"
+    if source.is_constant:
+        result.allocation = Allocation.VARIABLE
+    node.resize(result, source.shape)
+
+
+@kernel("FAKE_QUANT")
+def prepare_fake_quant(node: KernelNode) -> None:
+    """``kernels/fake_quant.cc: Prepare``."""
+    source, result = _single(node)
+    node.ensure(not node.options.narrow_range, "narrow_range is only for weights")
+    result.type = source.type
+    node.resize(result, source.shape)
+
+
+@kernel("REAL", "IMAG", "COMPLEX_ABS")
+def prepare_complex_part(node: KernelNode) -> None:
+    """``kernels/complex_support.cc: Prepare``."""
+    source, result = _single(node)
+    node.ensure_type(source, _COMPLEX_PARTS)
+    node.ensure_type(result, _COMPLEX_PARTS[source.type])
+    node.resize(result, source.shape)
+
+
+@kernel("BUCKETIZE")
+def prepare_bucketize(node: KernelNode) -> None:
+    """``kernels/bucketize.cc: Prepare``."""
+    source, result = _single(node)
+    boundaries = node.options.boundaries
+    node.ensure(
+        not any(later < earlier for earlier, later in itertools.pairwise(boundaries)), "the boundaries are not in order"
+    )
+    node.ensure_type(source, _BUCKETIZE_TYPES)
+    result.type = "INT32"
+    node.resize(result, source.shape)

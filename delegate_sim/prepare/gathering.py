@@ -15,9 +15,7 @@ from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_array, wra
 _GATHER_TYPES = frozenset(
     {"FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"}
 )
-_GATHER_ND_TYPES = frozenset(
-    {"BFLOAT16", "FLOAT16", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"}
-)
+_GATHER_ND_TYPES = frozenset({"BFLOAT16", "FLOAT16", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"})
 _INDEX_TYPES = frozenset({"INT64", "INT32", "INT16"})
 _SCATTER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "BOOL", "INT8", "INT64", "INT32"})
 
@@ -43,7 +41,7 @@ def prepare_gather(node: KernelNode) -> None:
     indices = known_array(positions)
     if indices is not None and indices.size:
         is_unbounded = source.type == "STRING" or 0 in source.shape[:axis]
-        node.ensure(0 <= int(indices.min()), "a position is negative")
+        node.ensure(int(indices.min()) >= 0, "a position is negative")
         node.ensure(is_unbounded or int(indices.max()) < source.shape[axis], "a position is out of range")
     if source.type == "STRING":
         # The strings are written at once, which puts them on the heap.

@@ -7,6 +7,8 @@ quantisation multipliers are not.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, Protocol
@@ -14,7 +16,8 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..model import Allocation, Model, Node, Options, Quantization, Tensor
+from ..graph import DynamicTensor, Graph, PrepareFailure
+from ..model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
 
 
 class PrepareError(Exception):
@@ -101,8 +104,8 @@ class KernelTensor:
         """Return the tensor as it stands now."""
         source = self.source
         if (
-            self.type is source.type
-            and self.shape is source.shape
+            self.type == source.type
+            and self.shape == source.shape
             and self.allocation is source.allocation
             and self.computed is source.value
         ):
@@ -110,26 +113,54 @@ class KernelTensor:
         return source._replace(type=self.type, shape=self.shape, allocation=self.allocation, value=self.computed)
 
 
+class KernelSubgraph:
+    """A subgraph while it is being prepared. Its state outlasts a preparation: callers resize inputs, kernels set types."""
+
+    def __init__(self, model: Model, graph: Graph) -> None:
+        self.graph = graph
+        self.inputs = list(graph.inputs)
+        """Tensor indices; -1 for an input that was found unused."""
+        self.outputs = graph.outputs
+        self.nodes = list(graph.nodes)
+        self.tensors = [KernelTensor(model, tensor) for tensor in graph.tensors]
+        self.dynamic: DynamicTensor | None = None
+        self.failure: PrepareFailure | None = None
+
+    @functools.cached_property
+    def read_tensors(self) -> frozenset[int]:
+        """The tensors that nodes read, and the outputs (``GetInputTensorsCount``)."""
+        return frozenset(self.outputs).union(*[node.inputs for node in self.nodes])
+
+    def remove_unused_inputs(self) -> None:
+        """``RemoveUnusedInputs``: inputs that nothing reads become -1."""
+        self.inputs = [index if index in self.read_tensors else OPTIONAL_TENSOR for index in self.inputs]
+
+    def freeze(self) -> Graph:
+        """Return the graph as it stands now."""
+        return dataclasses.replace(
+            self.graph,
+            inputs=tuple(self.inputs),
+            nodes=tuple(self.nodes),
+            tensors=tuple([tensor.freeze() for tensor in self.tensors]),
+            dynamic=self.dynamic,
+            failure=self.failure,
+        )
+
+
 class Interpreter(Protocol):
-    """What control-flow kernels ask of the interpreter that prepares them."""
-
-    def prepare_subgraph(self, index: int) -> None:
-        """Prepare another subgraph (``AllocateTensors``); raises PrepareError if one of its nodes cannot be."""
-
-    def inputs_of(self, index: int) -> list[KernelTensor | None]:
-        """The inputs of another subgraph; None for one that was found unused."""
-
-    def outputs_of(self, index: int) -> list[KernelTensor | None]:
-        """The outputs of another subgraph."""
-
-    def has_dynamic_tensors(self, index: int) -> bool:
-        """Whether another subgraph, prepared before, has a dynamic tensor."""
-
-    def remove_unused_inputs(self, index: int) -> None:
-        """Set the inputs of another subgraph that nothing reads to -1 (``RemoveUnusedInputs``)."""
+    """What kernels that call other subgraphs ask of the interpreter that prepares them."""
 
     def subgraph_count(self) -> int:
         """The number of subgraphs."""
+
+    def subgraph(self, index: int) -> KernelSubgraph:
+        """A subgraph; raises PrepareError if there is none of this index."""
+
+    def current_subgraph(self) -> KernelSubgraph:
+        """The subgraph whose node is being prepared."""
+
+    def allocate_tensors(self, subgraph: KernelSubgraph) -> None:
+        """``AllocateTensors``: prepare another subgraph; raises PrepareError if one of its nodes cannot be."""
 
 
 class KernelNode:
@@ -202,6 +233,12 @@ class KernelNode:
             raise PrepareError(f"intermediate {position} is missing")
         return self.tensors[index]
 
+    def leave_out_result(self, position: int) -> None:
+        """Replace a result by -1, in this preparation and all later ones."""
+        outputs = list(self.node.outputs)
+        outputs[position] = OPTIONAL_TENSOR
+        self.node = self.node._replace(outputs=tuple(outputs))
+
     def ensure(self, condition: bool, message: str) -> None:
         """``TF_LITE_ENSURE``: refuse unless the condition holds. ``message`` says in our words what is demanded."""
         if not condition:
@@ -218,15 +255,27 @@ class KernelNode:
         if tensor.type != types if isinstance(types, str) else tensor.type not in types:
             raise PrepareError(f"tensor {tensor.index} is {tensor.type}")
 
+    def ensure_rank(self, tensor: KernelTensor, rank: int) -> None:
+        """Refuse unless the tensor has this number of dimensions."""
+        if len(tensor.shape) != rank:
+            raise PrepareError(f"tensor {tensor.index} has {tensor.rank} dimensions, not {rank}")
+
+    def ensure_shape(self, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
+        """Refuse unless the tensor has this shape."""
+        if tensor.shape != shape:
+            raise PrepareError(f"tensor {tensor.index} has the shape {list(tensor.shape)}, not {list(shape)}")
+
     def fail(self, message: str) -> NoReturn:
         """Refuse."""
         raise PrepareError(message)
 
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
-        """``ResizeTensor``: set the shape; a constant cannot be resized, and sizes cannot be negative."""
-        if tensor.is_constant:
-            raise PrepareError(f"tensor {tensor.index} is constant and cannot be resized")
+        """``ResizeTensor``: set the shape; a constant must keep the size that it has, and sizes cannot be negative."""
         sizes = tuple(shape)
+        if tensor.is_constant:
+            if sizes == tensor.shape and tensor.source._replace(type=tensor.type).byte_size == tensor.source.byte_size:
+                return
+            raise PrepareError(f"tensor {tensor.index} is constant and cannot be resized")
         if sizes and min(sizes) < 0:
             raise PrepareError(f"the shape {list(sizes)} has a negative size")
         tensor.shape = sizes

@@ -31,14 +31,14 @@ def prepare_fully_connected(node: KernelNode) -> None:
     node.ensure_counts((2, 3), 1 if options.weights_format == _DEFAULT_WEIGHTS else 2)
     bias, result = node.optional_input(2), node.output()
     _check_fully_connected_types(node, source, weights, bias, result)
-    node.ensure(weights.rank == 2, "the weights are no matrix")
+    node.ensure_rank(weights, 2)
     units, depth = weights.shape
     if depth == 0:
         rows = math.prod(source.shape[:-1])
         node.resize(result, (*source.shape[:-1], units) if options.keep_num_dims else (rows, units))
         return
     if bias is not None:
-        node.ensure(bias.element_count == units, "the bias has not one element for each unit")
+        node.ensure(bias.element_count == units, "the bias does not have one element for each unit")
     if source.type in _QUANTIZED_TYPES:
         _check_fully_connected_quantization(node, source, weights, bias, result)
     if source.type == result.type == "INT16":
@@ -94,7 +94,7 @@ def _check_fully_connected_quantization(
         node.ensure_type(source, ("INT8", "INT16"))
         node.ensure_type(weights, ("INT8", "INT4", "INT2", "INT16"))
         node.ensure(quantization.dimension == 0, "the scales are not along the units")
-        node.ensure(len(quantization.scales) == weights.shape[0], "the weights have not one scale for each unit")
+        node.ensure(len(quantization.scales) == weights.shape[0], "the weights do not have one scale for each unit")
     else:
         check_product_scale(node, source, weights, bias, result)
     if source.type == "UINT8" and result.type == "INT16":
@@ -108,7 +108,7 @@ def prepare_batch_matmul(node: KernelNode) -> None:
     node.ensure_counts(2, 1)
     left, right, result = node.input(0), node.input(1), node.output()
     _check_batch_matmul_types(node, left, right, result)
-    node.ensure(2 <= left.rank <= 5 and 2 <= right.rank <= 5, "an input has not 2 to 5 dimensions")
+    node.ensure(2 <= left.rank <= 5 and 2 <= right.rank <= 5, "an input does not have 2 to 5 dimensions")
     rows, left_depth = left.shape[-2:]
     right_depth, columns = right.shape[-2:]
     if node.options.adj_x:
@@ -136,7 +136,7 @@ def prepare_embedding_lookup(node: KernelNode) -> None:
     """``kernels/embedding_lookup.cc: Prepare``."""
     node.ensure_counts(2, 1)
     lookup, table, result = node.input(0), node.input(1), node.output()
-    node.ensure(lookup.rank == 1, "the indices are no vector")
+    node.ensure_rank(lookup, 1)
     node.ensure_type(lookup, "INT32")
     node.ensure(table.rank >= 2, "the table has less than 2 dimensions")
     _check_embedding_quantization(node, table, result)
@@ -153,8 +153,8 @@ def _check_embedding_quantization(node: KernelNode, table: KernelTensor, result:
         node.ensure_type(table, _HYBRID_WEIGHT_TYPES)
         node.ensure_type(result, ("FLOAT32", "FLOAT16"))
         node.ensure(quantization.dimension == 0, "the scales are not along the rows of the table")
-        node.ensure(len(quantization.scales) == table.shape[0], "the table has not one scale for each row")
-        node.ensure(len(quantization.zero_points) in (1, table.shape[0]), "the table has not one zero point for each row")
+        node.ensure(len(quantization.scales) == table.shape[0], "the table does not have one scale for each row")
+        node.ensure(len(quantization.zero_points) in (1, table.shape[0]), "the table does not have one zero point for each row")
 
 
 @kernel("EMBEDDING_LOOKUP_SPARSE")
@@ -164,7 +164,7 @@ def prepare_embedding_lookup_sparse(node: KernelNode) -> None:
     operands = [node.input(position) for position in range(5)]
     ids, indices, shape, weights, table = operands
     for tensor, rank, kind in ((ids, 1, "INT32"), (indices, 2, "INT32"), (shape, 1, "INT32"), (weights, 1, "FLOAT32")):
-        node.ensure(tensor.rank == rank, "an operand has the wrong number of dimensions")
+        node.ensure_rank(tensor, rank)
         node.ensure_type(tensor, kind)
     node.ensure(indices.shape[0] == ids.shape[0] == weights.shape[0], "ids, indices and weights differ in number")
     node.ensure(table.rank >= 2, "the table has less than 2 dimensions")
@@ -179,11 +179,11 @@ def prepare_hashtable_lookup(node: KernelNode) -> None:
     node.ensure_counts(3, 2)
     lookup, keys, values = node.input(0), node.input(1), node.input(2)
     for tensor in (lookup, keys):
-        node.ensure(tensor.rank == 1, "indices or keys are no vector")
+        node.ensure_rank(tensor, 1)
         node.ensure_type(tensor, "INT32")
     node.ensure(values.rank >= 1, "the values are a scalar")
     node.ensure(keys.shape[0] == values.shape[0], "keys and values differ in number")
-    node.ensure(values.type != "STRING" or values.rank == 1, "strings as values are no vector")
+    node.ensure(values.type != "STRING" or values.rank == 1, "strings as values are not a vector")
     result, hits = node.output(0), node.output(1)
     node.ensure_type(hits, "UINT8")
     node.ensure(values.type == result.type, "values and output have different types")
@@ -197,7 +197,7 @@ def prepare_lsh_projection(node: KernelNode) -> None:
     """``kernels/lsh_projection.cc: Resize``."""
     node.ensure_counts((2, 3), 1)
     functions, source, result = node.input(0), node.input(1), node.output()
-    node.ensure(functions.rank == 2, "the hash functions are no matrix")
+    node.ensure_rank(functions, 2)
     node.ensure(functions.shape[1] <= 32, "a hash has more than 32 bits")
     node.ensure(source.rank >= 1 and source.shape[0] >= 1, "the input is empty")
     if node.input_count == 3:
@@ -258,7 +258,7 @@ def prepare_sparse_to_dense(node: KernelNode) -> None:
     node.ensure_counts(4, 1)
     indices, output_shape, values, default = (node.input(position) for position in range(4))
     node.ensure(indices.rank < 3, "the indices have more than 2 dimensions")
-    node.ensure(output_shape.rank == 1, "the output shape is no vector")
+    node.ensure_rank(output_shape, 1)
     node.ensure(values.rank < 2, "the values have more than 1 dimension")
     node.ensure(default.element_count == 1, "there is not one default value")
     node.ensure_type(indices, ("INT32", "INT64"))

@@ -46,7 +46,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     """``kernels/mirror_pad.cc: Prepare``."""
     source, paddings, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
-    has_mode = node.options.table == "MirrorPadOptions" and node.options.mode in _MIRROR_PAD_OFFSETS
+    has_mode = node.options.table is not None and node.options.mode in _MIRROR_PAD_OFFSETS
     node.ensure(has_mode, "the options tell no mode of padding")
     node.ensure_type(paddings, ("INT32", "INT64"))
     node.ensure(paddings.shape == (source.rank, 2), "there is not one pair of paddings for each dimension")

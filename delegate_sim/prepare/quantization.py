@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .. import schema
 from ..model import Quantization
 from .kernel import KernelNode, KernelTensor
@@ -15,6 +17,7 @@ _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
 """The greatest quotient that is not above the greatest int32 once it is rounded to float32, as the kernels round it."""
 
 _GREATEST_BIAS_SCALE_ERROR = 0.02
+_GREATEST_LOGARITHM_ERROR = 1e-3
 
 
 def affine_quantization(tensor: KernelTensor) -> Quantization | None:
@@ -83,10 +86,19 @@ def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> No
     if kind == "FLOAT32":
         return
     node.ensure(kind in ("INT32", "INT64"), "the type that the options name for the bias is not supported")
-    node.ensure(bias is None or bias.type == kind, "the bias has not the type that the options name")
+    node.ensure(bias is None or bias.type == kind, "the bias does not have the type that the options name")
 
 
 def check_symmetric(node: KernelNode, *tensors: KernelTensor) -> None:
     """Refuse unless the zero points are 0."""
     for tensor in tensors:
         node.ensure(tensor.zero_point == 0, "a zero point is not 0")
+
+
+def power_of_two_exponent(tensor: KernelTensor) -> int | None:
+    """``internal/quantization_util.cc: CheckedLog2``: the power of two that the scale is close to, None if it is to none."""
+    if tensor.scale <= 0:
+        return None
+    logarithm = math.log2(tensor.scale)
+    exponent = round(logarithm)
+    return exponent if abs(logarithm - exponent) < _GREATEST_LOGARITHM_ERROR else None

@@ -30,25 +30,15 @@ _HIDDEN_INTERMEDIATE = 4
 """Which of an integer LSTM's intermediates holds the quantisation of what enters the projection."""
 
 
-def _ensure_shape(node: KernelNode, tensor: KernelTensor, shape: Sequence[int]) -> None:
-    node.ensure(tensor.shape == tuple(shape), "an operand has not the shape that the others ask for")
-
-
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
     node.ensure(affine_quantization(tensor) is not None, "a tensor of the integer kernel has no affine quantisation")
 
 
-def _variable_input(node: KernelNode, position: int) -> KernelTensor:
-    """``GetVariableInput``: an operand that keeps its value between invocations; refuses any other."""
-    tensor = node.input(position)
-    node.ensure(tensor.is_variable, "a state is not variable")
-    return tensor
-
-
 def _ensure_state(node: KernelNode, position: int, element_count: int) -> None:
-    """A state may have any number of dimensions."""
-    state = _variable_input(node, position)
-    node.ensure(state.element_count == element_count, "a state has not as many elements as the others ask for")
+    """Refuse unless an operand keeps its value between invocations and has this size, in any number of dimensions."""
+    state = node.input(position)
+    node.ensure(state.is_variable, "a state is not variable")
+    node.ensure(state.element_count == element_count, "a state does not have as many elements as the other operands ask for")
 
 
 @kernel("SVDF")
@@ -66,8 +56,8 @@ def prepare_svdf(node: KernelNode) -> None:
     node.ensure(input_size == feature_size, "input and feature weights differ in size")
     node.ensure(time_weights.shape[0] == filters, "time weights and feature weights differ in the number of filters")
     if bias is not None:
-        node.ensure(bias.shape[0] == units, "the bias has not one element for each unit")
-    _ensure_shape(node, state, (batches, time_weights.shape[1] * filters))
+        node.ensure(bias.shape[0] == units, "the bias does not have one element for each unit")
+    node.ensure_shape(state, (batches, time_weights.shape[1] * filters))
     node.resize(result, (batches, units))
     if source.type == "INT8":
         for tensor in (source, feature_weights, state, time_weights, result):
@@ -82,7 +72,7 @@ def prepare_rnn(node: KernelNode) -> None:
     batches, input_size = source.shape[:2]
     _check_rnn_cell(node, source, input_size, (weights, recurrent_weights, bias))
     units = weights.shape[0]
-    _ensure_shape(node, state, (batches, units))
+    node.ensure_shape(state, (batches, units))
     node.resize(node.output(), (batches, units))
 
 
@@ -92,10 +82,10 @@ def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
     node.ensure_counts(5, 1)
     source, weights, recurrent_weights, bias, state = (node.input(position) for position in range(5))
     for tensor, rank in ((source, 3), (weights, 2), (recurrent_weights, 2), (bias, 1)):
-        node.ensure(tensor.rank == rank, "an operand has the wrong number of dimensions")
+        node.ensure_rank(tensor, rank)
     _check_rnn_cell(node, source, source.shape[2], (weights, recurrent_weights, bias))
     units = weights.shape[0]
-    _ensure_shape(node, state, (_batches(node, source), units))
+    node.ensure_shape(state, (_batches(node, source), units))
     node.resize(node.output(), (*source.shape[:2], units))
 
 
@@ -105,8 +95,8 @@ def _check_rnn_cell(
     """What RNN and UNIDIRECTIONAL_SEQUENCE_RNN demand of weights, recurrent weights and bias."""
     weights, recurrent_weights, bias = cell
     units = bias.shape[0]
-    node.ensure(weights.shape[:2] == (units, input_size), "the weights have not the shape that the others ask for")
-    node.ensure(recurrent_weights.shape[:2] == (units, units), "the recurrent weights have not one row for each unit")
+    node.ensure(weights.shape[:2] == (units, input_size), "the weights do not have the shape that the other operands ask for")
+    node.ensure(recurrent_weights.shape[:2] == (units, units), "the recurrent weights do not have one row for each unit")
     node.ensure_type(source, "FLOAT32")
     node.ensure(weights.type == recurrent_weights.type, "weights and recurrent weights have different types")
 
@@ -123,7 +113,7 @@ def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
     node.ensure_counts(12, 1 if merges_outputs else 2)
     source = node.input(0)
     node.ensure_type(source, "FLOAT32")
-    node.ensure(source.rank == 3, "the input has not 3 dimensions")
+    node.ensure_rank(source, 3)
     forward_units = _check_directed_rnn_cell(node, source, 1)
     backward_units = _check_directed_rnn_cell(node, source, 5)
     _ensure_recurrent_size(node, 2, 0, forward_units)
@@ -141,15 +131,15 @@ def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int)
     weights, bias, state = node.input(first), node.input(first + 2), node.input(first + 3)
     units = weights.shape[0]
     node.ensure(weights.shape[1] == source.shape[2], "input and weights differ in size")
-    node.ensure(bias.shape[0] == units, "the bias has not one element for each unit")
-    _ensure_shape(node, state, (_batches(node, source), units))
+    node.ensure(bias.shape[0] == units, "the bias does not have one element for each unit")
+    node.ensure_shape(state, (_batches(node, source), units))
     return units
 
 
 def _ensure_recurrent_size(node: KernelNode, position: int, dimension: int, units: int) -> None:
     """The kernel compares one dimension only, and not the same in both directions."""
     size = node.input(position).shape[dimension]
-    node.ensure(size == units, "the recurrent weights have not the size of the bias")
+    node.ensure(size == units, "the recurrent weights do not have the size of the bias")
 
 
 def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_units: int, backward_units: int) -> None:
@@ -162,7 +152,9 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
     node.ensure(auxiliary.shape[:2] == source.shape[:2], "input and auxiliary input differ in more than their size")
     size = auxiliary.shape[2]
     for weights, units in ((forward_weights, forward_units), (backward_weights, backward_units)):
-        node.ensure(weights.shape[:2] == (units, size), "the auxiliary weights have not the shape that the others ask for")
+        node.ensure(
+            weights.shape[:2] == (units, size), "the auxiliary weights do not have the shape that the other operands ask for"
+        )
 
 
 class _CellSizes(NamedTuple):
@@ -195,15 +187,15 @@ def _prepare_basic_lstm(node: KernelNode) -> None:
     """``kernels/lstm.cc: basic::Prepare``."""
     node.ensure_counts(5, 4)
     source, previous_activation, weights, bias, previous_state = (node.input(position) for position in range(5))
-    node.ensure(source.rank == 2, "the input is no matrix")
-    node.ensure(previous_activation.rank == 2, "the previous activation is no matrix")
+    node.ensure_rank(source, 2)
+    node.ensure_rank(previous_activation, 2)
     batches, input_depth = source.shape
     activation_depth = previous_activation.shape[1]
     total_depth = input_depth + activation_depth
-    _ensure_shape(node, previous_activation, (batches, activation_depth))
-    _ensure_shape(node, weights, (4 * activation_depth, total_depth))
-    _ensure_shape(node, bias, (4 * activation_depth,))
-    _ensure_shape(node, previous_state, (batches, activation_depth))
+    node.ensure_shape(previous_activation, (batches, activation_depth))
+    node.ensure_shape(weights, (4 * activation_depth, total_depth))
+    node.ensure_shape(bias, (4 * activation_depth,))
+    node.ensure_shape(previous_state, (batches, activation_depth))
     activation, state, concatenated, gates = (node.output(position) for position in range(4))
     node.resize(activation, previous_activation.shape)
     node.resize(state, previous_state.shape)
@@ -221,9 +213,9 @@ def _prepare_full_lstm(node: KernelNode) -> None:
     batches, inputs = source.shape[:2]
     output_weights, recurrent_weights = node.input(_INPUT_TO_OUTPUT), node.input(_RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]
-    _ensure_shape(node, output_weights, (cells, inputs))
-    node.ensure(recurrent_weights.rank == 2, "the recurrent weights are no matrix")
-    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights have not one row for each cell")
+    node.ensure_shape(output_weights, (cells, inputs))
+    node.ensure_rank(recurrent_weights, 2)
+    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights do not have one row for each cell")
     sizes = _CellSizes(inputs, recurrent_weights.shape[1], cells)
     rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=is_integer)
     _check_lstm_cell(node, 0, sizes, rules)
@@ -243,10 +235,10 @@ def prepare_unidirectional_sequence_lstm(node: KernelNode) -> None:
     inputs = source.shape[2]
     output_weights, recurrent_weights = node.input(_INPUT_TO_OUTPUT), node.input(_RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]
-    _ensure_shape(node, output_weights, (cells, inputs))
-    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights have not one row for each cell")
+    node.ensure_shape(output_weights, (cells, inputs))
+    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights do not have one row for each cell")
     if recurrent_weights.rank != 1:
-        node.ensure(recurrent_weights.rank == 2, "the recurrent weights are no matrix")
+        node.ensure_rank(recurrent_weights, 2)
         node.ensure(recurrent_weights.type == output_weights.type, "weights and recurrent weights have different types")
     sizes = _CellSizes(inputs, recurrent_weights.shape[-1], cells)
     rules = _CellRules(allows_diagonal_weights=True, compares_weight_types=False, is_integer=is_integer)
@@ -265,7 +257,7 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
     node.ensure_counts(48, 1 if merges_outputs else 2)
     source = node.input(0)
     node.ensure_type(source, "FLOAT32")
-    node.ensure(source.rank == 3, "the input has not 3 dimensions")
+    node.ensure_rank(source, 3)
     forward = _directed_cell_sizes(node, source, 0)
     backward = _directed_cell_sizes(node, source, _BACKWARD)
     rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=False)
@@ -291,9 +283,9 @@ def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> 
     output_weights = node.input(first + _INPUT_TO_OUTPUT)
     recurrent_weights = node.input(first + _RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]
-    _ensure_shape(node, output_weights, (cells, source.shape[2]))
-    node.ensure(recurrent_weights.rank == 2, "the recurrent weights are no matrix")
-    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights have not one row for each cell")
+    node.ensure_shape(output_weights, (cells, source.shape[2]))
+    node.ensure_rank(recurrent_weights, 2)
+    node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights do not have one row for each cell")
     kind = node.input(_INPUT_TO_OUTPUT).type
     node.ensure(output_weights.type == recurrent_weights.type == kind, "the weights have different types")
     node.ensure(node.input(first + _INPUT_TO_FORGET).type == kind, "the weights have different types")
@@ -318,14 +310,14 @@ def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: 
     recurrent_gate_weights = node.optional_input(first + _RECURRENT_TO_INPUT)
     for weights in (forget_weights, gate_weights, node.input(first + _INPUT_TO_CELL)):
         if weights is not None:
-            _ensure_shape(node, weights, (sizes.cells, sizes.inputs))
+            node.ensure_shape(weights, (sizes.cells, sizes.inputs))
             same_type = not rules.compares_weight_types or weights.type == forget_weights.type
             node.ensure(same_type, "the weights have different types")
     for position in (_RECURRENT_TO_FORGET, _RECURRENT_TO_CELL):
         _check_recurrent_weights(node, node.input(first + position), forget_weights, sizes, rules)
     if recurrent_gate_weights is not None:
         _check_recurrent_weights(node, recurrent_gate_weights, forget_weights, sizes, rules)
-        node.ensure(recurrent_gate_weights.shape[0] == sizes.cells, "the recurrent weights have not one row for each cell")
+        node.ensure(recurrent_gate_weights.shape[0] == sizes.cells, "the recurrent weights do not have one row for each cell")
     has_input_gate = gate_weights is not None
     node.ensure(has_input_gate == (recurrent_gate_weights is not None), "the input gate lacks some of its weights")
     return has_input_gate
@@ -338,7 +330,7 @@ def _check_recurrent_weights(
     if rules.allows_diagonal_weights and weights.rank == 1:
         return
     rows = weights.shape[0] if rules.allows_diagonal_weights else sizes.cells
-    _ensure_shape(node, weights, (rows, sizes.outputs))
+    node.ensure_shape(weights, (rows, sizes.outputs))
     node.ensure(weights.type == forget_weights.type, "the weights have different types")
 
 
@@ -347,7 +339,7 @@ def _check_peephole_weights(node: KernelNode, first: int, sizes: _CellSizes, rul
     weights = [node.optional_input(first + position) for position in (_CELL_TO_INPUT, _CELL_TO_FORGET, _CELL_TO_OUTPUT)]
     for tensor in weights:
         if tensor is not None:
-            _ensure_shape(node, tensor, (sizes.cells,))
+            node.ensure_shape(tensor, (sizes.cells,))
             node.ensure_type(tensor, kind)
     to_input, to_forget, to_output = (tensor is not None for tensor in weights)
     is_complete = (to_input or not has_input_gate) and to_forget and to_output
@@ -365,7 +357,7 @@ def _check_lstm_biases(node: KernelNode, first: int, sizes: _CellSizes, rules: _
 
 
 def _check_vector(node: KernelNode, tensor: KernelTensor, size: int, kind: str) -> None:
-    _ensure_shape(node, tensor, (size,))
+    node.ensure_shape(tensor, (size,))
     node.ensure_type(tensor, kind)
 
 
@@ -373,7 +365,7 @@ def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _C
     weights = node.optional_input(first + _PROJECTION_WEIGHTS)
     bias = node.optional_input(first + _PROJECTION_BIAS)
     if weights is not None:
-        _ensure_shape(node, weights, (sizes.outputs, sizes.cells))
+        node.ensure_shape(weights, (sizes.outputs, sizes.cells))
         if rules.compares_weight_types:
             node.ensure_type(weights, node.input(first + _INPUT_TO_FORGET).type)
     if bias is not None:
@@ -402,7 +394,7 @@ def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> Non
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
     """What the integer kernels need to fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
-    node.ensure(count in intermediate_counts, "the integer kernel has not as many intermediates as it needs")
+    node.ensure(count in intermediate_counts, "the integer kernel does not have as many intermediates as it needs")
     if count == 12:
         for position in range(count):
             _ensure_affine(node, node.intermediate(position))
@@ -422,10 +414,10 @@ def _check_lstm_auxiliary_input(node: KernelNode, source: KernelTensor, forward_
     if any(present):
         if auxiliary is None:
             node.fail("there are weights for the auxiliary input, but no such input")
-        _ensure_shape(node, auxiliary, (*source.shape[:2], auxiliary.shape[-1]))
+        node.ensure_shape(auxiliary, (*source.shape[:2], auxiliary.shape[-1]))
         _check_auxiliary_weights(node, cells, auxiliary.shape[-1])
     elif auxiliary is not None:
-        _ensure_shape(node, auxiliary, source.shape)
+        node.ensure_shape(auxiliary, source.shape)
 
 
 def _check_auxiliary_weights(node: KernelNode, cells: Sequence[tuple[int, int]], size: int) -> None:
@@ -433,6 +425,6 @@ def _check_auxiliary_weights(node: KernelNode, cells: Sequence[tuple[int, int]],
         for gate in range(4):
             weights = node.optional_input(first + gate)
             if weights is not None:
-                _ensure_shape(node, weights, (cell_count, size))
+                node.ensure_shape(weights, (cell_count, size))
         has_input_gate = node.optional_input(index * _BACKWARD + _INPUT_TO_INPUT) is not None
         node.ensure(not has_input_gate or node.optional_input(first) is not None, "the input gate lacks auxiliary weights")

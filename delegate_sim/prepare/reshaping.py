@@ -41,7 +41,7 @@ def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequen
     """``kernels/reshape.cc: GetOutputShape``. A shape operand that is no INT32 vector leaves the word to the options."""
     if requested is not None and requested.rank == 1 and requested.type == "INT32":
         return requested.integers()[: requested.shape[0]]
-    new_shape: Sequence[int] = node.options.new_shape or ()
+    new_shape: Sequence[int] = node.options.new_shape
     is_legacy_scalar = len(new_shape) == 1 and new_shape[0] == 0
     return () if is_legacy_scalar else new_shape
 
@@ -70,7 +70,7 @@ def prepare_squeeze(node: KernelNode) -> None:
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     node.ensure(source.rank <= _SQUEEZE_MAX_RANK, "the input has more than 8 dimensions")
-    axes: Sequence[int] = node.options.squeeze_dims or ()
+    axes: Sequence[int] = node.options.squeeze_dims
     if axes:
         squeezed = {wrapped(axis, source.rank) for axis in axes}
         for axis in squeezed:

@@ -55,7 +55,7 @@ def prepare_unique(node: KernelNode) -> None:
     """``kernels/unique.cc: Prepare``."""
     node.ensure_counts(1, 2)
     source, values, indices = node.input(0), node.output(0), node.output(1)
-    node.ensure(node.options.table == "UniqueOptions", "there are no options")
+    node.ensure(node.options.table is not None, "there are no options")
     index_type = "INT64" if schema.tensor_type_name(node.options.idx_out_type) == "INT64" else "INT32"
     node.ensure(values.type == source.type, "input and output have different types")
     node.ensure_type(indices, index_type)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from .. import schema
@@ -125,55 +124,59 @@ def prepare_strided_slice(node: KernelNode) -> None:
 
 
 def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]:
-    """``kernels/strided_slice.cc: BuildStridedSliceParams``: resolve the masks for ellipses and new axes."""
+    """``kernels/strided_slice.cc: BuildStridedSliceParams``: what the indices say of each dimension, added ones included."""
     source, begin, end, strides = node.input(0), node.input(1), node.input(2), node.input(3)
     options = node.options
+    begin_mask, end_mask, shrink_axis_mask = options.begin_mask, options.end_mask, options.shrink_axis_mask
     count = begin.shape[0]
-    added = sum(1 for index in range(count) if _bit(options.new_axis_mask & ~options.ellipsis_mask, index))
-    rank = source.rank + added
-    in_ellipsis, is_new = [False] * rank, [False] * rank
-    ellipsis_start, expanded = rank, 0
-    axis = 0
-    while axis < rank:
-        if _bit(options.ellipsis_mask, axis):
-            ellipsis_start = axis
-            ellipsis_end = max(axis + 1, min(axis + 1 + rank - count, rank))
-            expanded = ellipsis_end - ellipsis_start - 1
-            in_ellipsis[ellipsis_start:ellipsis_end] = [True] * (ellipsis_end - ellipsis_start)
-            axis = ellipsis_end
-        else:
-            is_new[axis] = _bit(options.new_axis_mask, axis - expanded)
-            axis += 1
-
+    added = (options.new_axis_mask & ~options.ellipsis_mask & (1 << count) - 1).bit_count()
+    expansion = _expand_masks(options.ellipsis_mask, options.new_axis_mask, count, source.rank + added)
     begins = begin.integers() if has_begin else [0] * count
     ends = end.integers() if has_begin else [0] * count
     steps = strides.integers()
-    skipped = 0
-    new = 0
+    skipped = new = 0
     axes = []
-    for axis in range(rank):
-        if in_ellipsis[axis]:
-            skipped = max(0, axis - ellipsis_start)
-            axes.append(_Axis(source.shape[axis - new]))
-        elif is_new[axis]:
+    for axis, (in_ellipsis, is_new) in enumerate(zip(expansion.in_ellipsis, expansion.is_new, strict=True)):
+        if is_new:
             new += 1
             axes.append(_Axis(1, 0, 1, 1, begin_masked=False, end_masked=False))
-        elif axis >= count + expanded:
-            axes.append(_Axis(source.shape[axis - new]))
-        else:
-            index = axis - skipped
-            axes.append(
-                _Axis(
-                    source.shape[axis - new],
-                    begins[index],
-                    ends[index],
-                    steps[index],
-                    _bit(options.begin_mask, index),
-                    _bit(options.end_mask, index),
-                    _bit(options.shrink_axis_mask, index),
-                )
-            )
+            continue
+        size = source.shape[axis - new]
+        if in_ellipsis:
+            skipped = max(0, axis - expansion.ellipsis_start)
+        if in_ellipsis or axis >= count + expansion.added:
+            axes.append(_Axis(size))
+            continue
+        index = axis - skipped
+        masked = _bit(begin_mask, index), _bit(end_mask, index), _bit(shrink_axis_mask, index)
+        axes.append(_Axis(size, begins[index], ends[index], steps[index], *masked))
     return axes
+
+
+class _Expansion(NamedTuple):
+    """The masks for the ellipsis and for new axes, by dimension, and how many dimensions the ellipsis adds to the indices."""
+
+    in_ellipsis: list[bool]
+    is_new: list[bool]
+    ellipsis_start: int
+    added: int
+
+
+def _expand_masks(ellipsis_mask: int, new_axis_mask: int, count: int, rank: int) -> _Expansion:
+    """``kernels/strided_slice.cc: BuildStridedSliceParams``: let the ellipsis stand for all dimensions without an index."""
+    in_ellipsis, is_new = [False] * rank, [False] * rank
+    start, added = rank, 0
+    axis = 0
+    while axis < rank:
+        if _bit(ellipsis_mask, axis):
+            start, end = axis, max(axis + 1, min(axis + 1 + rank - count, rank))
+            added = end - start - 1
+            in_ellipsis[start:end] = [True] * (end - start)
+            axis = end
+        else:
+            is_new[axis] = _bit(new_axis_mask, axis - added)
+            axis += 1
+    return _Expansion(in_ellipsis, is_new, start, added)
 
 
 def _bit(mask: int, index: int) -> bool:
@@ -204,9 +207,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
     return shape
 
 
-def _strided_slice(
-    source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
-) -> npt.NDArray[Any] | None:
+def _strided_slice(source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool) -> npt.NDArray[Any] | None:
     """The elements of the result; None where fewer are found than it holds, as when an axis to be removed is cut empty."""
     array = known_array(source)
     count = math.prod(shape)

@@ -1,3 +1,265 @@
-"""Prepare of the CPU kernels of one family of operators: stablehlo."""
+"""Prepare of StableHLO operators that the runtime runs by itself, and of DILATE and REDUCE_WINDOW."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .. import schema
+from .control_flow import (
+    called_tensor,
+    ensure_callable,
+    hand_over_inputs,
+    pass_operands,
+    return_results,
+    shapes_of_outputs,
+)
+from .kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
+from .operands import as_int32
+
+_INDEX_TYPES = ("INT32", "INT64")
+
+_MOST_DIMENSIONS = 8
+"""``TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT`` and its like for windows (``core/c/builtin_op_data.h``)."""
+
+_MOST_WINDOW_DIMENSIONS = 6
+
+_GREATEST_SIZE = 2**31 - 1
+
+
+@kernel("STABLEHLO_ADD", "STABLEHLO_AND", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM", "STABLEHLO_MULTIPLY")
+def prepare_elementwise(node: KernelNode) -> None:
+    """``kernels/stablehlo_elementwise.cc: ElementwisePrepare``."""
+    node.ensure_counts(2, 1)
+    first, second = node.input(0), node.input(1)
+    node.ensure(first.type == second.type, "the operands have different types")
+    node.ensure(first.shape == second.shape, "the operands have different shapes")
+    node.resize(node.output(), first.shape)
+
+
+@kernel("STABLEHLO_SHIFT_LEFT")
+def prepare_shift_left(node: KernelNode) -> None:
+    """``kernels/stablehlo_shift_left.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    first, second, result = node.input(0), node.input(1), node.output()
+    node.ensure(first.type == second.type, "the operands have different types")
+    result.type = first.type
+    node.resize(result, first.shape)
+
+
+@kernel("STABLEHLO_GATHER")
+def prepare_gather(node: KernelNode) -> None:
+    """``kernels/stablehlo_gather.cc: Prepare``. The rank of the result is that of the file."""
+    node.ensure_counts(2, 1)
+    operand, start_indices, result = node.input(0), node.input(1), node.output()
+    node.ensure_type(start_indices, _INDEX_TYPES)
+    options = node.options
+    node.ensure(len(options.slice_sizes) == operand.rank, "there is not one slice size for each dimension")
+    node.ensure(len(options.collapsed_slice_dims) <= len(options.slice_sizes), "more dimensions are collapsed than there are")
+    node.ensure(len(options.offset_dims) <= result.rank, "there are more offset dimensions than the result has")
+    node.ensure(options.index_vector_dim <= start_indices.rank, "the index vector lies outside the indices")
+    node.resize(result, _gathered_shape(node, start_indices.shape, result.rank))
+
+
+def _gathered_shape(node: KernelNode, indices_shape: Sequence[int], rank: int) -> list[int]:
+    """``GetResultShape``: offset dimensions are those of a slice, the others those of the indices without their vectors."""
+    options = node.options
+    offset_axes = [axis for axis in range(rank) if axis in options.offset_dims]
+    slice_sizes = [size for axis, size in enumerate(options.slice_sizes) if axis not in options.collapsed_slice_dims]
+    batch_sizes = [size for axis, size in enumerate(indices_shape) if axis != options.index_vector_dim]
+    fits = len(offset_axes) <= len(slice_sizes) and rank - len(offset_axes) <= len(batch_sizes)
+    node.ensure(fits, "the result has more dimensions than slices and indices")
+    offsets, batches = iter(slice_sizes), iter(batch_sizes)
+    return [next(offsets if axis in offset_axes else batches) for axis in range(rank)]
+
+
+@kernel("STABLEHLO_SCATTER")
+def prepare_scatter(node: KernelNode) -> None:
+    """``kernels/stablehlo_scatter.cc: Prepare``."""
+    node.ensure_counts(3, 1)
+    source, indices, updates, result = node.input(0), node.input(1), node.input(2), node.output()
+    node.ensure_type(indices, _INDEX_TYPES)
+    node.resize(result, source.shape)
+    options = node.options
+    node.ensure(len(options.update_window_dims) <= updates.rank, "there are more window dimensions than the updates have")
+    node.ensure(len(options.inserted_window_dims) <= result.rank, "more window dimensions are inserted than the result has")
+    node.ensure(len(options.scatter_dims_to_operand_dims) <= source.rank, "more dimensions are scattered than there are")
+    node.ensure(options.index_vector_dim <= indices.rank, "the index vector lies outside the indices")
+    computation = node.interpreter.subgraph(options.update_computation_subgraph_index)
+    node.ensure(len(computation.nodes) <= 1, "the computation has more than one node")
+    for step in computation.nodes:
+        node.ensure(step.op in _SCATTER_COMPUTATIONS and not step.is_custom, f"the computation {step.op} is not supported")
+
+
+_SCATTER_COMPUTATIONS = ("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM")
+
+
+@kernel("STABLEHLO_PAD")
+def prepare_pad(node: KernelNode) -> None:
+    """``kernels/stablehlo_pad.cc: Prepare``."""
+    source, padding_value = node.input(0), node.input(1)
+    node.ensure(source.type == padding_value.type, "the padding value has another type")
+    node.ensure(padding_value.element_count == 1, "the padding value is not a single value")
+    node.ensure(source.type in schema.BITS_PER_ELEMENT, f"elements of {source.type} have no size")
+    shape = _padded_shape(node, source)
+    result = node.output()
+    node.ensure(source.type == result.type, "input and output have different types")
+    node.resize(result, shape)
+
+
+def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
+    """``PadData::Setup``: where cropping leaves nothing of one dimension, nothing is left of all."""
+    options = node.options
+    vectors = (options.edge_padding_low, options.edge_padding_high, options.interior_padding)
+    node.ensure(options.table is not None and len({len(vector) for vector in vectors}) == 1, "the paddings are incomplete")
+    node.ensure(0 < source.rank <= _MOST_DIMENSIONS, f"the input has {source.rank} dimensions")
+    low, high, interior = (_extended(vector, source.rank) for vector in vectors)
+    node.ensure(min(interior) >= 0, "the interior padding is negative")
+    shape = [
+        size + max(size - 1, 0) * between + before + after
+        for size, between, before, after in zip(source.shape, interior, low, high, strict=True)
+    ]
+    node.ensure(max(shape) <= _GREATEST_SIZE, "the result is too large")
+    return shape if min(shape) > 0 else [0] * source.rank
+
+
+def _extended(vector: Sequence[int], size: int) -> list[int]:
+    """Return a vector of this size; what it lacks is 0, as in parameters that start out as 0."""
+    return [*vector[:size], *[0] * (size - len(vector))]
+
+
+@kernel("DILATE")
+def prepare_dilate(node: KernelNode) -> None:
+    """``kernels/dilate.cc: Prepare``."""
+    node.ensure_counts(3, 1)
+    source, dilations, padding_value, result = node.input(0), node.input(1), node.input(2), node.output()
+    node.ensure(source.rank > 0, "the input is a scalar")
+    node.ensure(source.type == result.type, "input and output have different types")
+    node.ensure(source.type == padding_value.type, "the padding value has another type")
+    if not dilations.is_constant:
+        node.set_dynamic(result, dilations)
+        return
+    node.resize(result, _dilated(source.shape, as_int32(dilations)[: source.rank]))
+
+
+def _dilated(sizes: Iterable[int], dilations: Iterable[int]) -> list[int]:
+    return [(size - 1) * dilation + 1 for size, dilation in zip(sizes, dilations, strict=True)]
+
+
+@kernel("REDUCE_WINDOW")
+def prepare_reduce_window(node: KernelNode) -> None:
+    """``kernels/stablehlo_reduce_window.cc: Prepare`` with ``TFLiteData``."""
+    node.ensure_counts(5, 1)
+    windows = [node.input(position) for position in (2, 3, 4)]
+    node.ensure(all(window.is_constant for window in windows), "size, strides and dilations of the windows are not constant")
+    source = _windowed_input(node)
+    for window in windows:
+        node.ensure_type(window, "INT64")
+    size, strides, dilations = (window.integers()[: source.rank] for window in windows)
+    node.resize(node.output(), _windowed(source.shape, size, strides, dilations))
+
+
+@kernel("STABLEHLO_REDUCE_WINDOW")
+def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
+    """``kernels/stablehlo_reduce_window.cc: Prepare`` with ``StablehloData``."""
+    node.ensure_counts(2, 1)
+    source = _windowed_input(node)
+    options = node.options
+    node.ensure(0 < len(options.window_dimensions) <= _MOST_DIMENSIONS, "the windows have no size")
+    size = _window_option(node, options.window_dimensions, source.rank)
+    strides = _window_option(node, options.window_strides, source.rank)
+    base_dilations = _window_option(node, options.base_dilations, source.rank)
+    dilations = _window_option(node, options.window_dilations, source.rank)
+    node.ensure(min(*size, *strides, *base_dilations, *dilations) > 0, "sizes, strides or dilations are not positive")
+    paddings = options.padding or (0, 0) * source.rank
+    node.ensure(not options.padding or len(paddings) == 2 * len(options.window_dimensions), "the padding does not fit the windows")
+    paddings = _extended(paddings, 2 * source.rank)
+    dilated = _dilated(source.shape, base_dilations)
+    padded = [extent + low + high for extent, low, high in zip(dilated, paddings[::2], paddings[1::2], strict=True)]
+    node.ensure(min(*dilated, *padded) >= 0, "dilation and cropping leave a negative size")
+    node.resize(node.output(), _windowed(padded, size, strides, dilations))
+
+
+def _windowed_input(node: KernelNode) -> KernelTensor:
+    """What both kinds of windows demand of the operand; return it."""
+    source, initial_value, result = node.input(0), node.input(1), node.output()
+    node.ensure(source.type == result.type, "input and output have different types")
+    node.ensure(source.type == initial_value.type, "the initial value has another type")
+    node.ensure(0 < source.rank <= _MOST_WINDOW_DIMENSIONS, f"the input has {source.rank} dimensions")
+    return source
+
+
+def _window_option(node: KernelNode, vector: Sequence[int], rank: int) -> list[int]:
+    """``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``): what is left out is 1."""
+    if not vector:
+        return [1] * rank
+    node.ensure(len(vector) == len(node.options.window_dimensions), "an option does not fit the windows")
+    return _extended(vector, rank)
+
+
+def _windowed(
+    sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> list[int]:
+    """``ReduceWindowData::ComputeOutputShape``: how often a window fits into each dimension."""
+    return [
+        int((size - window) / stride) + 1 if size >= window else 0
+        for size, window, stride in zip(sizes, _dilated(windows, dilations), strides, strict=True)
+    ]
+
+
+@kernel("STABLEHLO_COMPOSITE")
+def prepare_composite(node: KernelNode) -> None:
+    """``kernels/stablehlo_composite.cc: Prepare``."""
+    node.ensure(node.input_count > 0, "has no inputs")
+    decomposition = node.interpreter.subgraph(node.options.decomposition_subgraph_index)
+    ensure_callable(node, node.node.inputs, decomposition)
+    decomposition.remove_unused_inputs()
+    pass_operands(node, node.node.inputs, decomposition)
+    hand_over_inputs(decomposition)
+    node.interpreter.allocate_tensors(decomposition)
+    return_results(node, decomposition, decomposition.dynamic is not None)
+
+
+@kernel("STABLEHLO_CASE")
+def prepare_case(node: KernelNode) -> None:
+    """``kernels/stablehlo_case.cc: Prepare``. Every subgraph but the first counts as a branch, named or not."""
+    interpreter, branch_indices = node.interpreter, node.options.branch_subgraph_indices
+    node.ensure(len(branch_indices) > 0, "has no branches")
+    index = node.input(0)
+    node.ensure_type(index, "INT32")
+    node.ensure(index.element_count == 1, "the index is not a single value")
+    operands = node.node.inputs[1:]
+    subgraphs = [interpreter.subgraph(position) for position in range(interpreter.subgraph_count())]
+    branches = subgraphs[1:]
+    for branch in branches:
+        ensure_callable(node, operands, branch)
+    for subgraph in subgraphs:
+        subgraph.remove_unused_inputs()
+    types = {called_tensor(branch, output).type for branch in branches for output in branch.outputs}
+    node.ensure(len(types) <= 1, "the outputs of the branches have different types")
+    for branch in branches:
+        pass_operands(node, operands, branch)
+    is_dynamic = False
+    for branch in branches:
+        hand_over_inputs(branch)
+        _share_types_and_scales(node, branch)
+        interpreter.allocate_tensors(branch)
+        is_dynamic |= branch.dynamic is not None
+    compared = [subgraphs[branch_indices[position]] for position in (0, *range(1, len(branches)))]
+    if not is_dynamic:
+        is_dynamic = any(shapes_of_outputs(branch) != shapes_of_outputs(compared[0]) for branch in compared)
+    return_results(node, compared[0], is_dynamic)
+
+
+def _share_types_and_scales(node: KernelNode, branch: KernelSubgraph) -> None:
+    """Inputs of the branch take the scale of the operands; its outputs take the scale and the type of the results."""
+    for position, called in enumerate(branch.inputs):
+        if called >= 0:
+            _share_scale(branch.tensors[called], node.input(position + 1))
+    for position, called in enumerate(branch.outputs):
+        result = node.output(position)
+        _share_scale(branch.tensors[called], result)
+        branch.tensors[called].type = result.type
+
+
+def _share_scale(tensor: KernelTensor, other: KernelTensor) -> None:
+    tensor.source = tensor.source._replace(scale=other.scale, zero_point=other.zero_point)

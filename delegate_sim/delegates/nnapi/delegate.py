@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import MappingProxyType
 from typing import Any
 
 from ...graph import Graph
@@ -17,6 +18,7 @@ from ..base import (
     largest_partitions,
     order_depends_on_library,
 )
+from . import failures
 from .mapping import Mapping, map_partition, nodes_supported_by_driver
 from .rules import EXPLANATIONS, RULES, validate
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, Target
@@ -99,7 +101,7 @@ class NnapiDelegate:
     provider_name = "NNAPI"
     options = OPTIONS
     rules = RULES
-    explanations = EXPLANATIONS
+    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS})
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """Only as an option, and only from NNAPI 1.1 on."""

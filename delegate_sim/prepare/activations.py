@@ -1,0 +1,141 @@
+"""Prepare of activations and normalisations, each of which keeps the shape of its input."""
+
+from __future__ import annotations
+
+from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from .quantization import check_symmetric, fused_activation, power_of_two_exponent
+
+_SOFTMAX_RESULTS = {"INT8": (1 / 256, -128), "INT16": (1 / 32768, 0)}
+_LOGISTIC_SCALES = {"UINT8": 1 / 256, "INT8": 1 / 256, "INT16": 1 / 32768}
+_LOG_SOFTMAX_RESULTS = {"UINT8": (16 / 256, 255), "INT8": (16 / 256, 127)}
+_L2_NORMALIZATION_RESULTS = {"UINT8": (1 / 128, 128), "INT8": (1 / 128, 0)}
+"""The scale and the zero point that the results of these operators must have."""
+
+_SOFTMAX_TOLERANCE = 0.0010000000474974513
+"""How much of it the scale may differ by: 0.001 as a float32."""
+_HARD_SWISH_RESOLUTION = 128
+"""By how much finer the scale is that HARD_SWISH computes with."""
+_TANH_RESULT_EXPONENT = -15
+
+
+def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
+    """Return the operand and the result, which must have one type."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.type == result.type, "input and output have different types")
+    return source, result
+
+
+def _check_result(node: KernelNode, result: KernelTensor, expected: tuple[float, int] | None) -> None:
+    """Refuse unless the result has the scale and the zero point expected; None expects nothing."""
+    if expected is not None:
+        scale, zero_point = expected
+        node.ensure(result.scale == scale, "the output has not the one scale that the kernel computes with")
+        node.ensure(result.zero_point == zero_point, "the output has not the one zero point that the kernel computes with")
+
+
+@kernel("ELU", "GELU")
+def prepare_elu(node: KernelNode) -> None:
+    """``kernels/activations.cc: EluPrepare, GeluPrepare, GenericPrepare``."""
+    source, result = _single_of_one_type(node)
+    node.resize(result, source.shape)
+
+
+@kernel("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LEAKY_RELU")
+def prepare_relu(node: KernelNode) -> None:
+    """``kernels/activations.cc: ReluPrepare, LeakyReluPrepare``."""
+    source, result = _single_of_one_type(node)
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+    node.resize(result, source.shape)
+
+
+@kernel("HARD_SWISH")
+def prepare_hard_swish(node: KernelNode) -> None:
+    """``kernels/activations.cc: HardSwishPrepare``."""
+    source, result = _single_of_one_type(node)
+    node.resize(result, source.shape)
+    if result.type in ("UINT8", "INT8"):
+        # Without a scale of the output, the kernel takes an infinite multiplier for a small one.
+        is_shifted_right = result.scale == 0 or source.scale < result.scale * _HARD_SWISH_RESOLUTION
+        node.ensure(is_shifted_right, "the scale of the output is too small for that of the input")
+
+
+@kernel("TANH")
+def prepare_tanh(node: KernelNode) -> None:
+    """``kernels/activations.cc: TanhPrepare``."""
+    source, result = _single_of_one_type(node)
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+        node.ensure(power_of_two_exponent(result) == _TANH_RESULT_EXPONENT, "the scale of the output is not 1/32768")
+    node.resize(result, source.shape)
+
+
+@kernel("LOGISTIC")
+def prepare_logistic(node: KernelNode) -> None:
+    """``kernels/activations.cc: SigmoidPrepare``."""
+    source, result = _single_of_one_type(node)
+    scale = _LOGISTIC_SCALES.get(source.type)
+    node.ensure(scale is None or result.scale == scale, "the output has not the one scale that the kernel computes with")
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+    node.resize(result, source.shape)
+
+
+@kernel("SOFTMAX")
+def prepare_softmax(node: KernelNode) -> None:
+    """``kernels/activations.cc: SoftmaxPrepare``. Input and output may have different types."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank >= 1, "the input is a scalar")
+    if source.type == result.type and result.type in _SOFTMAX_RESULTS:
+        scale, zero_point = _SOFTMAX_RESULTS[result.type]
+        node.ensure(result.zero_point == zero_point, "the output has not the one zero point that the kernel computes with")
+        is_near = abs(result.scale - scale) <= scale * _SOFTMAX_TOLERANCE
+        node.ensure(is_near, "the output has not the one scale that the kernel computes with")
+    if source.type == "INT16":
+        check_symmetric(node, source, result)
+    node.resize(result, source.shape)
+
+
+@kernel("LOG_SOFTMAX")
+def prepare_log_softmax(node: KernelNode) -> None:
+    """``kernels/activations.cc: LogSoftmaxPrepare``."""
+    source, result = _single_of_one_type(node)
+    _check_result(node, result, _LOG_SOFTMAX_RESULTS.get(result.type))
+    node.resize(result, source.shape)
+
+
+@kernel("PRELU")
+def prepare_prelu(node: KernelNode) -> None:
+    """``kernels/activations.cc: PreluPrepare``. The type of alpha is not looked at."""
+    node.ensure_counts(2, 1)
+    source, alpha, result = node.input(0), node.input(1), node.output()
+    result.type = source.type
+    shape = broadcast_shape(source.shape, alpha.shape)
+    node.resize(result, shape)
+    node.ensure(shape == source.shape, "alpha cannot be broadcast to the shape of the input")
+
+
+@kernel("L2_NORMALIZATION")
+def prepare_l2_normalization(node: KernelNode) -> None:
+    """``kernels/l2norm.cc: Prepare``."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank >= 1, "the input is a scalar")
+    node.ensure_type(result, ("FLOAT32", "UINT8", "INT8"))
+    node.ensure(source.type == result.type, "input and output have different types")
+    _check_result(node, result, _L2_NORMALIZATION_RESULTS.get(result.type))
+    node.ensure(fused_activation(node) == "NONE", "there is a fused activation")
+    node.resize(result, source.shape)
+
+
+@kernel("LOCAL_RESPONSE_NORMALIZATION")
+def prepare_local_response_normalization(node: KernelNode) -> None:
+    """``kernels/local_response_norm.cc: Prepare``."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank == 4, "the input does not have 4 dimensions")
+    node.ensure_type(result, "FLOAT32")
+    node.ensure(source.type == result.type, "input and output have different types")
+    node.resize(result, source.shape)

@@ -1,0 +1,91 @@
+"""What tests of Prepare functions build their operands with, and run a kernel on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from delegate_sim import schema
+from delegate_sim.model import NO_TENSOR, Allocation, Model, Node, Options, Tensor
+from delegate_sim.prepare.kernel import KERNELS, KernelNode, KernelTensor
+
+MODEL = Model(
+    path=None,
+    size=0,
+    version=3,
+    description="",
+    subgraphs=(),
+    operator_codes=(),
+    signatures=(),
+    metadata={},
+    content=memoryview(b""),
+)
+
+
+class Kernels:
+    """Builds operands and prepares one node that has them."""
+
+    def arena(self, kind: str, *shape: int, **fields: Any) -> Tensor:
+        """An operand or result whose value is known only while running."""
+        return NO_TENSOR._replace(type=kind, shape=shape, **fields)
+
+    def constant(self, value: Any, kind: str = "INT32", **fields: Any) -> Tensor:
+        """An operand in the file."""
+        array = np.array(value, schema.NUMPY_TYPES[kind])
+        return NO_TENSOR._replace(type=kind, shape=array.shape, value=array, allocation=Allocation.CONSTANT, **fields)
+
+    def persistent(self, value: Any, kind: str = "INT32", **fields: Any) -> Tensor:
+        """An operand that an earlier kernel computed while it was prepared."""
+        return self.constant(value, kind, **fields)._replace(allocation=Allocation.PERSISTENT)
+
+    def prepare(
+        self, op: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor], *, version: int = 1, **options: Any
+    ) -> KernelNode:
+        """Run the Prepare function of ``op``; None stands for an operand left out. No options at all mean an absent table."""
+        given = [tensor for tensor in inputs if tensor is not None]
+        tensors = [KernelTensor(MODEL, tensor._replace(index=index)) for index, tensor in enumerate((*given, *outputs))]
+        positions = iter(range(len(given)))
+        node = Node(
+            index=0,
+            op=op,
+            builtin_code=0,
+            custom_code=None,
+            version=version,
+            inputs=tuple(-1 if tensor is None else next(positions) for tensor in inputs),
+            outputs=tuple(range(len(given), len(tensors))),
+            intermediates=(),
+            options=None,
+            custom_options=None,
+        )
+        running = KernelNode(MODEL, node, tensors, None)
+        if options:
+            running._options = Options(schema.options_table(op), options)
+        KERNELS[op](running)
+        return running
+
+    def assert_static(self, node: KernelNode, *shapes: tuple[int, ...]) -> None:
+        """The results lie in the arena and have these shapes."""
+        for position, shape in enumerate(shapes):
+            result = node.output(position)
+            assert result.allocation is Allocation.ARENA
+            assert result.shape == shape
+
+    def assert_persistent(self, node: KernelNode, expected: Any) -> None:
+        """The result was computed: these are its elements."""
+        result = node.output()
+        assert result.allocation is Allocation.PERSISTENT
+        assert result.shape == np.shape(expected)
+        assert result.value().tolist() == np.ravel(expected).tolist()
+
+    def assert_dynamic(self, node: KernelNode, cause: int | None) -> None:
+        """The size of the result is known only while running; ``cause`` is the tensor to blame."""
+        assert node.output().allocation is Allocation.DYNAMIC
+        assert node.cause == cause
+
+
+@pytest.fixture(scope="session")
+def kernels() -> Kernels:
+    return Kernels()
