@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -59,6 +59,23 @@ class Graph:
     def resources(self) -> frozenset[int]:
         """The tensors that stand for variables and tables."""
         return frozenset(tensor.index for tensor in self.tensors if tensor.type == "RESOURCE")
+
+    @functools.cached_property
+    def readers(self) -> Mapping[int, Sequence[Node]]:
+        """The nodes of the plan that read each tensor, in order; a node stands there as often as it names the tensor."""
+        return self._by_tensor(lambda node: node.inputs)
+
+    @functools.cached_property
+    def writers(self) -> Mapping[int, Sequence[Node]]:
+        """The nodes of the plan that write each tensor, in order."""
+        return self._by_tensor(lambda node: node.outputs)
+
+    def _by_tensor(self, operands: Callable[[Node], Iterable[int]]) -> Mapping[int, Sequence[Node]]:
+        found: dict[int, list[Node]] = {}
+        for position in self.execution_plan:
+            for tensor in operands(self.nodes[position]):
+                found.setdefault(tensor, []).append(self.nodes[position])
+        return found
 
     def view(self, node: Node) -> NodeView:
         """Return a node with its operands, for rules to ask questions of."""
@@ -167,5 +184,21 @@ def _has_parameters(node: Node) -> bool:
     return node.builtin_code != schema.CUSTOM and node.op not in OPS_WITHOUT_PARAMETERS
 
 
-OPS_WITHOUT_PARAMETERS: frozenset[str] = frozenset()
+_NAMES_WITHOUT_PARAMETERS = """
+ABS ADD_N ASSIGN_VARIABLE ATAN2 BATCH_TO_SPACE_ND BITCAST BITWISE_XOR BROADCAST_ARGS BROADCAST_TO CALL CEIL COMPLEX_ABS
+CONCAT_EMBEDDINGS COS DENSIFY DEQUANTIZE DILATE DYNAMIC_UPDATE_SLICE ELU EMBEDDING_LOOKUP EQUAL EXP EXPAND_DIMS FILL FLOOR
+FLOOR_DIV FLOOR_MOD GATHER_ND GREATER GREATER_EQUAL HARD_SWISH HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_LOOKUP HASHTABLE_SIZE
+IMAG LESS LESS_EQUAL LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC LOG_SOFTMAX MATRIX_DIAG MATRIX_SET_DIAG MAXIMUM MINIMUM
+NEG NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5 NOT_EQUAL PAD PADV2 POW PRELU QUANTIZE RANGE RANK READ_VARIABLE REAL RELU
+RELU6 RELU_0_TO_1 RELU_N1_TO_1 REVERSE_V2 RFFT2D RIGHT_SHIFT ROUND RSQRT SCATTER_ND SEGMENT_SUM SELECT SELECT_V2 SIGN SIN
+SLICE SPACE_TO_BATCH_ND SQRT SQUARE SQUARED_DIFFERENCE STABLEHLO_ABS STABLEHLO_ADD STABLEHLO_AND STABLEHLO_BROADCAST_IN_DIM
+STABLEHLO_CBRT STABLEHLO_CLAMP STABLEHLO_COMPARE STABLEHLO_CONCATENATE STABLEHLO_CONVERT STABLEHLO_CONVOLUTION
+STABLEHLO_COSINE STABLEHLO_CUSTOM_CALL STABLEHLO_DIVIDE STABLEHLO_DOT_GENERAL STABLEHLO_DYNAMIC_SLICE
+STABLEHLO_DYNAMIC_UPDATE_SLICE STABLEHLO_EXPONENTIAL STABLEHLO_FLOOR STABLEHLO_IOTA STABLEHLO_LOG STABLEHLO_LOGISTIC
+STABLEHLO_MAXIMUM STABLEHLO_MINIMUM STABLEHLO_MULTIPLY STABLEHLO_NEGATE STABLEHLO_OR STABLEHLO_POWER STABLEHLO_REDUCE
+STABLEHLO_REMAINDER STABLEHLO_RESHAPE STABLEHLO_RSQRT STABLEHLO_SELECT STABLEHLO_SHIFT_LEFT STABLEHLO_SLICE STABLEHLO_SORT
+STABLEHLO_SUBTRACT STABLEHLO_TANH STABLEHLO_TRANSPOSE STABLEHLO_WHILE TANH TILE TOPK_V2 TRANSPOSE UNSORTED_SEGMENT_MAX
+UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_SUM WHERE ZEROS_LIKE
+"""
+OPS_WITHOUT_PARAMETERS = frozenset(_NAMES_WITHOUT_PARAMETERS.split())
 """Builtin operators for which the runtime allocates no parameters (``ParseOpDataTfLite``, ``flatbuffer_conversions.cc``)."""

@@ -44,7 +44,7 @@ _SMALLEST_TABLE = 8
 _SMALLEST_VTABLE = 4
 _SHARING = 2
 """How many times the size of the file its parts may claim in all, since a writer may refer to equal parts but once written."""
-_GREATEST_STRUCTURE = 1 << 28
+_GREATEST_STRUCTURE = 1 << 27
 """Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
 _GREATEST_RANK = 256
 """Far beyond what any kernel takes, and small enough to multiply and to print."""

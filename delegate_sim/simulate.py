@@ -15,7 +15,8 @@ from .delegates.base import Decision, Delegate, KernelFailure, Options
 from .graph import Graph, file_graph
 from .model import Model
 from .partition import Subset, partition
-from .prepare import prepare, prepare_node
+from .prepare import has_kernel, prepare, prepare_node
+from .resolver import unresolved
 from .runtime import (
     DYNAMIC_TENSOR_LINE,
     RESTORED_LINE,
@@ -85,7 +86,7 @@ class _Simulation:
         self.release = release
         self.defaults = defaults
         self.log_lines: list[str] = []
-        self.warnings: list[str] = []
+        self.warnings = resolution_warnings(model, release)
         self.subgraphs: list[SubgraphRun] = []
 
     def run(self) -> Run:
@@ -205,6 +206,22 @@ class _Simulation:
         kernels = sum(subset.is_delegated for subset in first.subsets)
         cpu_nodes = len(first.graph.execution_plan) - len(first.delegated)
         return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
+
+
+def resolution_warnings(model: Model, release: Release) -> list[str]:
+    """Say which operators the runtime's own kernels do not resolve: a model that uses one fails to load without more."""
+    warnings = []
+    for code in dict.fromkeys(
+        (node.op, node.version, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes
+    ):
+        op, version, is_custom = code
+        if not is_custom:
+            problem = unresolved(op, version, release)
+            if problem is not None:
+                warnings.append(f"{problem}; the model does not load unless the application registers one")
+        elif not has_kernel(op, is_custom=True):
+            warnings.append(f"custom operator {op}: taken as registered by the application")
+    return warnings
 
 
 def prepared_graphs(model: Model) -> tuple[Graph, ...]:

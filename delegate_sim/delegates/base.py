@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from ..graph import Graph, NodeView
-from ..model import Node
+from ..model import Node, Tensor
 from ..options import Option
 from ..partition import Subset
 from ..rules import Explanation, Reason, RuleSet, Verdict
@@ -26,6 +26,26 @@ class KernelFailure(NamedTuple):
     code: str
     message: str
     hint: str
+
+
+class FailureWording(NamedTuple):
+    """A message with places for what was found, what to do in a few words, and the explanation."""
+
+    message: str
+    hint: str
+    explanation: Explanation
+
+
+def kernel_failure(
+    wordings: Mapping[str, FailureWording], code: str, node: int | None, tensor: Tensor | None = None, **found: Any
+) -> KernelFailure:
+    """Word a failure; the other arguments are what was found, by the names in the message."""
+    wording = wordings[code]
+    if tensor is not None:
+        name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
+        found = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **found}
+    index = None if tensor is None else tensor.index
+    return KernelFailure(node, index, code, wording.message.format(**found), wording.hint)
 
 
 @dataclass(frozen=True)
@@ -80,6 +100,22 @@ class Delegate(Protocol):
         """Initialise and prepare the kernel of one partition; None if that works."""
 
 
+FLOAT16_WIDENING = Verdict(
+    False,
+    (
+        Reason(
+            "float16-dequantize",
+            "FP16GraphPartitionHelper",
+            "widens a float16 constant; is delegated only together with every other node",
+            "DEQUANTIZE of a float16 constant",
+            "all other nodes supported",
+            "make every other node acceptable, and this one goes along",
+        ),
+    ),
+)
+"""Delegates with ``FP16GraphPartitionHelper`` (``delegates/utils.cc``) take such nodes with all others, or not at all."""
+
+
 class Float16Remapping:
     """Constant float16 weights behind DEQUANTIZE: nodes are asked about, and run, with the float16 constants themselves.
 
@@ -99,6 +135,19 @@ class Float16Remapping:
         self.constants[node.node.outputs[0]] = node.node.inputs[0]
         self.nodes[node.node.outputs[0]] = node.node.index
         return True
+
+    def verdicts(self, graph: Graph, validate: Callable[[NodeView], Verdict]) -> dict[int, Verdict]:
+        """Return the verdict on each node, asked about with the constants; those that widen them are refused one by one."""
+        found = {}
+        for index in graph.execution_plan:
+            node = graph.nodes[index]
+            view = graph.view(node)
+            if self.notice(view):
+                found[index] = FLOAT16_WIDENING
+                continue
+            remapped = self.remapped(node)
+            found[index] = validate(view if remapped is node else graph.view(remapped))
+        return found
 
     def remapped(self, node: Node) -> Node:
         """Return the node with the constants as operands."""
@@ -126,9 +175,30 @@ def largest_partitions(subsets: Sequence[Subset], limit: int) -> tuple[Subset, .
     return tuple(sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit])
 
 
+def partition_limit(found: int, limit: int, option: str) -> Reason:
+    """Say of a node that an option's limit on partitions leaves it out."""
+    largest = "the largest" if limit == 1 else f"among the {limit} largest"
+    return Reason(
+        "partition-limit",
+        "partition-limit",
+        f"its partition is not {largest} of {found}",
+        f"{found} partitions",
+        f"at most {limit}",
+        f"raise {option}, or merge partitions by removing what splits them",
+    )
+
+
 def order_depends_on_library(subsets: Sequence[Subset], limit: int) -> bool:
     """Whether which partitions the limit keeps is up to the C++ library's way with equal sizes."""
     if len(subsets) <= 16 or limit >= len(subsets):
         return False
     sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
     return sizes[limit - 1] == sizes[limit]
+
+
+def library_order_warning(graph: Graph, limit: int) -> str:
+    """Say that ``order_depends_on_library`` holds."""
+    return (
+        f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which are kept depends on the C++ "
+        "library of the runtime"
+    )

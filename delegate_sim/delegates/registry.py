@@ -7,7 +7,7 @@ from importlib import import_module
 from ..errors import OptionError
 from .base import Delegate
 
-_PACKAGES = {"nnapi": ".nnapi.delegate"}
+_PACKAGES = {"nnapi": ".nnapi.delegate", "gpu": ".gpu.delegate"}
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 

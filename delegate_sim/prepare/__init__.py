@@ -12,7 +12,7 @@ from ..model import Allocation, Model, Node
 from . import families
 from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
 
-__all__ = ["KERNELS", "PrepareError", "prepare", "prepare_node"]
+__all__ = ["KERNELS", "PrepareError", "has_kernel", "prepare", "prepare_node"]
 
 families.register()
 
@@ -36,8 +36,17 @@ def prepare_node(graph: Graph, node: Node) -> str | None:
     return None
 
 
+def has_kernel(op: str, *, is_custom: bool) -> bool:
+    """Whether the runtime's own kernels include this operator and its Prepare is modelled here."""
+    return _kernel_name(op, is_custom) in KERNELS
+
+
+def _kernel_name(op: str, is_custom: bool) -> str:
+    return f"CUSTOM:{op}" if is_custom else op
+
+
 def _run_kernel(node: KernelNode) -> None:
-    function = KERNELS.get(f"CUSTOM:{node.op}" if node.node.is_custom else node.op)
+    function = KERNELS.get(_kernel_name(node.op, node.node.is_custom))
     if function is None:
         if node.node.is_custom:
             _keep_variants(node)

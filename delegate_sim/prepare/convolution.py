@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .. import schema
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import as_int32, first_unknown
+from .operands import as_int32
 from .quantization import (
     affine_quantization,
     check_convolution_quantization,
@@ -105,7 +105,7 @@ def prepare_conv_2d(node: KernelNode) -> None:
         check_quantized_bias_type(node, bias)
 
     sizes = _checked_output_sizes(node, (height, width), (window_height, window_width), strides, dilations)
-    _check_conv_2d_buffers(node, source, weights, sizes)
+    _check_conv_2d_buffers(node, source, weights, sizes, (*strides, *dilations))
     if source.type != "FLOAT32":
         check_convolution_quantization(node, source, weights, bias, result, output_channels)
     node.resize(result, (source.shape[0], *sizes, output_channels))
@@ -130,12 +130,12 @@ def _check_conv_2d_bias(node: KernelNode, source: KernelTensor, weights: KernelT
     node.ensure(bias.element_count == weights.shape[0], "the bias does not have one element for each output channel")
 
 
-def _check_conv_2d_buffers(node: KernelNode, source: KernelTensor, weights: KernelTensor, sizes: Sequence[int]) -> None:
+def _check_conv_2d_buffers(
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, sizes: Sequence[int], steps: Sequence[int]
+) -> None:
     """The scratch tensors of a runtime with one thread, its default, and away from the memory limits of mobile platforms."""
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
-    options = node.options
-    steps = (options.stride_h, options.stride_w, options.dilation_h_factor, options.dilation_w_factor)
     _ensure_int32(node, *sizes)
     if max(*steps, window_height, window_width) > 1:
         _ensure_int32(node, batches, *sizes, window_height, window_width, window_channels)
@@ -496,7 +496,7 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
 def _batch_blocks(node: KernelNode) -> list[int] | None:
     """What SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND both demand; return the block shape, None if it is not known yet."""
     node.ensure_counts(3, 1)
-    source, block_shape, margins, result = node.input(0), node.input(1), node.input(2), node.output()
+    source, block_shape, result = node.input(0), node.input(1), node.output()
     node.ensure(source.rank in (3, 4), "the input has neither 3 nor 4 dimensions")
     node.ensure(source.type == result.type, "input and output have different types")
     if source.type in ("UINT8", "INT8", "INT16"):
@@ -504,12 +504,14 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
         node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
     if source.type == "INT16":
         check_symmetric(node, source, result)
-    unknown = first_unknown(block_shape, margins)
-    if unknown is not None:
-        node.set_dynamic(result, unknown)
-        return None
+    # The margins are not looked at, and may even be missing, where the block shape is unknown.
+    for position in (1, 2):
+        operand = node.input(position)
+        if not operand.is_constant_or_persistent:
+            node.set_dynamic(result, operand)
+            return None
     spatial = source.rank - 2
     node.ensure_shape(block_shape, (spatial,))
-    node.ensure_shape(margins, (spatial, 2))
+    node.ensure_shape(node.input(2), (spatial, 2))
     blocks = as_int32(block_shape)
     return [blocks[index] for index in range(spatial)]

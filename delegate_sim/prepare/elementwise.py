@@ -97,11 +97,7 @@ def prepare_add(node: KernelNode) -> None:
     if result.type in ("UINT8", "INT8"):
         _check_rescaled_sum(node, first, second, result)
     elif result.type == "INT16" and first.quantization is not None:
-        check_symmetric(node, first, second, result)
-        if _has_power_of_two_scales(node, first, second, result):
-            _check_shifted_sum(node, first, second, result)
-        else:
-            _check_rescaled_sum(node, first, second, result)
+        _check_int16_sum(node, first, second, result)
     node.resize(result, shape)
 
 
@@ -111,26 +107,27 @@ def prepare_sub(node: KernelNode) -> None:
     first, second, result = _pair_of_one_type(node)
     result.type = first.type
     shape = broadcast_shape(first.shape, second.shape)
-    if result.type == "INT16":
-        check_symmetric(node, first, second, result)
-    if result.type == "INT16" and _has_power_of_two_scales(node, first, second, result):
-        _check_shifted_sum(node, first, second, result)
-    elif result.type in _BITS_FOR_SUMS:
+    if result.type in ("UINT8", "INT8"):
         _check_zero_points(node, first, second, result)
         _check_rescaled_sum(node, first, second, result, may_enlarge=True)
+    elif result.type == "INT16":
+        _check_int16_sum(node, first, second, result, may_enlarge=True)
     node.resize(result, shape)
 
 
-def _has_power_of_two_scales(node: KernelNode, *tensors: KernelTensor) -> bool:
-    """Whether INT16 tensors are to be added, and can be, without more rescaling than shifts."""
-    return bool(node.options.pot_scale_int16) and all(power_of_two_exponent(tensor) is not None for tensor in tensors)
-
-
-def _check_shifted_sum(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
-    """One operand may be shifted to the right; the other must have the scale of the result."""
-    exponents = [power_of_two_exponent(tensor) or 0 for tensor in (first, second)]
-    node.ensure(max(exponents) == power_of_two_exponent(result), "the greater scale of the inputs is not that of the output")
-    check_activation_range(node, result, fused_activation(node))
+def _check_int16_sum(
+    node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
+) -> None:
+    """Where the options say so and all scales are powers of two, one operand is shifted; else all is rescaled."""
+    check_symmetric(node, first, second, result)
+    has_powers_of_two = all(power_of_two_exponent(tensor) is not None for tensor in (first, second, result))
+    if node.options.pot_scale_int16 and has_powers_of_two:
+        greater = max(first, second, key=lambda operand: operand.scale)
+        is_kept = power_of_two_exponent(greater) == power_of_two_exponent(result)
+        node.ensure(is_kept, "the greater scale of the inputs is not that of the output")
+        check_activation_range(node, result, fused_activation(node))
+    else:
+        _check_rescaled_sum(node, first, second, result, may_enlarge)
 
 
 def _check_rescaled_sum(
@@ -143,13 +140,13 @@ def _check_rescaled_sum(
     common_scale = _common_scale(node, first, second)
     result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
     is_usable = common_scale != result_scale if may_enlarge else common_scale < result_scale
-    node.ensure(is_usable, "the scale of the output is too small for those of the inputs")
+    node.ensure(is_usable, "the runtime aborts, as the scale of the output does not suit those of the inputs")
     check_activation_range(node, result, fused_activation(node))
 
 
 def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
     """Twice the greater scale of two operands, to which both are converted; without scales the runtime aborts."""
-    node.ensure(first.scale > 0 and second.scale > 0, "an input has no scale")
+    node.ensure(first.scale > 0 and second.scale > 0, "the runtime aborts, as an input has no scale")
     return 2 * max(first.scale, second.scale)
 
 
@@ -237,7 +234,7 @@ def prepare_squared_difference(node: KernelNode) -> None:
         _check_zero_points(node, first, second, result)
         squared_scale = _common_scale(node, first, second) ** 2
         is_usable = squared_scale < result.scale * (1 << _SQUARED_DIFFERENCE_BITS)
-        node.ensure(is_usable, "the scale of the output is too small for those of the inputs")
+        node.ensure(is_usable, "the runtime aborts, as the scale of the output does not suit those of the inputs")
     _resize_to_broadcast(node, first, second, result)
 
 
@@ -443,9 +440,8 @@ def prepare_bucketize(node: KernelNode) -> None:
     """``kernels/bucketize.cc: Prepare``."""
     source, result = _single(node)
     boundaries = node.options.boundaries
-    node.ensure(
-        not any(later < earlier for earlier, later in itertools.pairwise(boundaries)), "the boundaries are not in order"
-    )
+    is_sorted = not any(later < earlier for earlier, later in itertools.pairwise(boundaries))
+    node.ensure(is_sorted, "the boundaries are not in order")
     node.ensure_type(source, _BUCKETIZE_TYPES)
     result.type = "INT32"
     node.resize(result, source.shape)

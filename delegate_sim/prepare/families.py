@@ -21,6 +21,8 @@ FAMILIES = (
     "control_flow",
     "stablehlo",
     "signal",
+    "random",
+    "detection",
 )
 
 

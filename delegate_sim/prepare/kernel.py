@@ -320,7 +320,7 @@ def broadcast_shape(first: Sequence[int], second: Sequence[int]) -> tuple[int, .
     right = (1,) * (rank - len(second)) + tuple(second)
     shape = []
     for one, other in zip(left, right, strict=True):
-        if one != other and one != 1 and other != 1:
+        if one != other and 1 not in (one, other):
             raise PrepareError(f"the shapes {list(first)} and {list(second)} cannot be broadcast together")
         shape.append(0 if one == 0 or other == 0 else max(one, other))
     return tuple(shape)

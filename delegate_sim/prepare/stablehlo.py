@@ -165,14 +165,12 @@ def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
     source = _windowed_input(node)
     options = node.options
     node.ensure(0 < len(options.window_dimensions) <= _MOST_DIMENSIONS, "the windows have no size")
-    size = _window_option(node, options.window_dimensions, source.rank)
-    strides = _window_option(node, options.window_strides, source.rank)
-    base_dilations = _window_option(node, options.base_dilations, source.rank)
-    dilations = _window_option(node, options.window_dilations, source.rank)
+    size = _window_option(node, options.window_dimensions)
+    strides = _window_option(node, options.window_strides)
+    base_dilations = _window_option(node, options.base_dilations)
+    dilations = _window_option(node, options.window_dilations)
+    paddings = _window_option(node, options.padding, values_per_dimension=2, default=0)
     node.ensure(min(*size, *strides, *base_dilations, *dilations) > 0, "sizes, strides or dilations are not positive")
-    paddings = options.padding or (0, 0) * source.rank
-    node.ensure(not options.padding or len(paddings) == 2 * len(options.window_dimensions), "the padding does not fit the windows")
-    paddings = _extended(paddings, 2 * source.rank)
     dilated = _dilated(source.shape, base_dilations)
     padded = [extent + low + high for extent, low, high in zip(dilated, paddings[::2], paddings[1::2], strict=True)]
     node.ensure(min(*dilated, *padded) >= 0, "dilation and cropping leave a negative size")
@@ -188,17 +186,17 @@ def _windowed_input(node: KernelNode) -> KernelTensor:
     return source
 
 
-def _window_option(node: KernelNode, vector: Sequence[int], rank: int) -> list[int]:
-    """``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``): what is left out is 1."""
+def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension: int = 1, default: int = 1) -> list[int]:
+    """``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``), for the dimensions that the input has."""
+    count = values_per_dimension * node.input(0).rank
     if not vector:
-        return [1] * rank
-    node.ensure(len(vector) == len(node.options.window_dimensions), "an option does not fit the windows")
-    return _extended(vector, rank)
+        return [default] * count
+    expected = values_per_dimension * len(node.options.window_dimensions)
+    node.ensure(len(vector) == expected, f"an option holds {len(vector)} numbers and not {expected}")
+    return _extended(vector, count)
 
 
-def _windowed(
-    sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
-) -> list[int]:
+def _windowed(sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
     """``ReduceWindowData::ComputeOutputShape``: how often a window fits into each dimension."""
     return [
         int((size - window) / stride) + 1 if size >= window else 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from delegate_sim import schema
-from delegate_sim.model import NO_TENSOR, Allocation, Model, Node, Options, Tensor
+from delegate_sim.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
 from delegate_sim.prepare.kernel import KERNELS, KernelNode, KernelTensor
 
 MODEL = Model(
@@ -41,13 +41,30 @@ class Kernels:
         """An operand that an earlier kernel computed while it was prepared."""
         return self.constant(value, kind, **fields)._replace(allocation=Allocation.PERSISTENT)
 
+    def quantized(self, tensor: Tensor, *scales: float, zero_point: int = 0, dimension: int = 0) -> Tensor:
+        """The tensor with affine quantisation: one scale, or one for each slice along a dimension."""
+        zero_points = np.full(len(scales), zero_point, np.int64)
+        quantization = Quantization("affine", np.array(scales, np.float32), zero_points, dimension)
+        if len(scales) > 1:
+            return tensor._replace(quantization=quantization)
+        return tensor._replace(quantization=quantization, scale=float(quantization.scales[0]), zero_point=zero_point)
+
     def prepare(
-        self, op: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor], *, version: int = 1, **options: Any
+        self,
+        op: str,
+        inputs: Sequence[Tensor | None],
+        outputs: Sequence[Tensor],
+        *,
+        version: int = 1,
+        intermediates: Sequence[Tensor] = (),
+        **options: Any,
     ) -> KernelNode:
         """Run the Prepare function of ``op``; None stands for an operand left out. No options at all mean an absent table."""
         given = [tensor for tensor in inputs if tensor is not None]
-        tensors = [KernelTensor(MODEL, tensor._replace(index=index)) for index, tensor in enumerate((*given, *outputs))]
+        placed = (*given, *outputs, *intermediates)
+        tensors = [KernelTensor(MODEL, tensor._replace(index=index)) for index, tensor in enumerate(placed)]
         positions = iter(range(len(given)))
+        outputs_end = len(given) + len(outputs)
         node = Node(
             index=0,
             op=op,
@@ -55,8 +72,8 @@ class Kernels:
             custom_code=None,
             version=version,
             inputs=tuple(-1 if tensor is None else next(positions) for tensor in inputs),
-            outputs=tuple(range(len(given), len(tensors))),
-            intermediates=(),
+            outputs=tuple(range(len(given), outputs_end)),
+            intermediates=tuple(range(outputs_end, len(tensors))),
             options=None,
             custom_options=None,
         )

@@ -16,7 +16,9 @@ from ..base import (
     KernelFailure,
     Options,
     largest_partitions,
+    library_order_warning,
     order_depends_on_library,
+    partition_limit,
 )
 from . import failures
 from .mapping import Mapping, map_partition, nodes_supported_by_driver
@@ -134,19 +136,11 @@ def _supported_with_float16(
     graph: Graph, target: Target, remapping: Float16Remapping
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
     """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
-    verdicts: dict[int, Verdict] = {}
-    supported = []
-    for index in graph.execution_plan:
-        node = graph.nodes[index]
-        if remapping.notice(graph.view(node)):
-            verdicts[index] = Verdict(False, (_WIDENING,))
-            continue
-        verdicts[index] = validate(graph.view(remapping.remapped(node)), target)
-        if verdicts[index].is_supported:
-            supported.append(index)
+    verdicts = remapping.verdicts(graph, lambda node: validate(node, target))
+    supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
         return graph.execution_plan, verdicts
-    return tuple(supported), verdicts
+    return supported, verdicts
 
 
 def _ask_driver(decision: Decision, options: Options, has_float16: bool) -> Decision:
@@ -183,14 +177,11 @@ def _limit(decision: Decision, limit: int) -> Decision:
     if limit <= 0 or len(candidates) <= limit:
         return decision
     kept = {node for subset in largest_partitions(candidates, limit) for node in subset.nodes}
-    reason = _partition_limit(len(candidates), limit)
+    reason = partition_limit(len(candidates), limit, "max_number_delegated_partitions")
     dropped = {node: reason for subset in candidates for node in subset.nodes if node not in kept}
     warnings = decision.warnings
     if order_depends_on_library(candidates, limit):
-        warnings += (
-            f"subgraph {decision.graph.index}: partitions of equal size compete for the limit of {limit}; which are kept "
-            "depends on the C++ library of the runtime",
-        )
+        warnings += (library_order_warning(decision.graph, limit),)
     return dataclasses.replace(
         decision,
         nodes=tuple(node for node in decision.nodes if node in kept),
@@ -241,14 +232,6 @@ def _mapping_level(options: Options) -> int:
     return int(options["feature_level"])
 
 
-_WIDENING = Reason(
-    "float16-dequantize",
-    "FP16GraphPartitionHelper",
-    "widens a float16 constant; is delegated only together with every other node",
-    "DEQUANTIZE of a float16 constant",
-    "all other nodes supported",
-    "make every other node acceptable, and this one goes along",
-)
 _FLOAT16_ALL_OR_NOTHING = Reason(
     "float16-all-or-nothing",
     "float16-all-or-nothing",
@@ -268,17 +251,6 @@ def _driver_rejects(operations: frozenset[str]) -> Reason:
         found,
         "operations that the driver takes",
         "replace the operator, or use a driver that takes it",
-    )
-
-
-def _partition_limit(found: int, limit: int) -> Reason:
-    return Reason(
-        "partition-limit",
-        "partition-limit",
-        f"its partition is not among the {limit} largest of {found}",
-        f"{found} partitions",
-        f"at most {limit}",
-        "raise max_number_delegated_partitions, or merge partitions by removing what splits them",
     )
 
 

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
-from ...model import Tensor
 from ...rules import Explanation
-from ..base import KernelFailure
+from .. import base
+from ..base import FailureWording
 
 
-class _Wording(NamedTuple):
-    """A message with places for what was found, what to do in a few words, and the explanation."""
-
-    message: str
-    hint: str
-    explanation: Explanation
-
-
-_WORDINGS: Mapping[str, _Wording] = {
-    "nnapi-tensor-type": _Wording(
+_WORDINGS: Mapping[str, FailureWording] = {
+    "nnapi-tensor-type": FailureWording(
         "{tensor} is {type}, a type that NNAPI operands cannot have",
         "convert with another type for this tensor",
         Explanation(
@@ -29,7 +21,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Convert the model so that this tensor has another type; for INT64 and float64 tensors INT32 and float32 are usual.",
         ),
     ),
-    "nnapi-absent-operand": _Wording(
+    "nnapi-absent-operand": FailureWording(
         "an operand is left out that the delegate expects to be there",
         "give the node the operand",
         Explanation(
@@ -38,7 +30,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Give the node the operand, for example a bias of zeros.",
         ),
     ),
-    "nnapi-unmapped-operator": _Wording(
+    "nnapi-unmapped-operator": FailureWording(
         "{op} has no NNAPI operation",
         "replace the operator by mapped ones",
         Explanation(
@@ -47,7 +39,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Replace the operator by mapped ones.",
         ),
     ),
-    "nnapi-scalar-operand": _Wording(
+    "nnapi-scalar-operand": FailureWording(
         "{tensor} is a scalar and {found}; scalars here must be constants of type FLOAT32, UINT8, INT8 or INT32",
         "give the operand the shape [1], or convert without float16 weights",
         Explanation(
@@ -57,7 +49,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Give the operand a dimension (shape [1]), or convert the model without float16 weights.",
         ),
     ),
-    "nnapi-scalar-value": _Wording(
+    "nnapi-scalar-value": FailureWording(
         "{tensor} has {found} elements; NNAPI takes this operand as one number",
         "give the operand exactly one element",
         Explanation(
@@ -66,7 +58,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Give the operand exactly one element.",
         ),
     ),
-    "nnapi-scalar-type": _Wording(
+    "nnapi-scalar-type": FailureWording(
         "{tensor} is {type}; NNAPI takes this operand as a number of another type",
         "convert with another type for this operand",
         Explanation(
@@ -76,7 +68,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Convert the model so that shapes and axes are INT32, and values FLOAT32 or of the type of the data.",
         ),
     ),
-    "nnapi-intermediate-type": _Wording(
+    "nnapi-intermediate-type": FailureWording(
         "{tensor} is {type}; the results between the NNAPI operations of {op} can only be FLOAT32, UINT8 or INT8",
         "convert with another type for this tensor",
         Explanation(
@@ -85,7 +77,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Convert the model so that the tensor is float32 or quantised to 8 bits.",
         ),
     ),
-    "nnapi-requantize-type": _Wording(
+    "nnapi-requantize-type": FailureWording(
         "{tensor} is {type} and has other quantisation parameters than the input; only UINT8 and INT8 can be requantised",
         "remove the quantisation parameters from float tensors",
         Explanation(
@@ -95,7 +87,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Remove the quantisation parameters from float tensors, or quantise the result to 8 bits.",
         ),
     ),
-    "nnapi-axis": _Wording(
+    "nnapi-axis": FailureWording(
         "axis {axis} does not fit a tensor of shape {shape}",
         "use another axis",
         Explanation(
@@ -104,7 +96,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Use another axis, with a transposition around the node; PACK takes every axis from feature level 6 on.",
         ),
     ),
-    "nnapi-split-count": _Wording(
+    "nnapi-split-count": FailureWording(
         "splits into {count} parts, with {size} elements along the axis and {outputs} outputs",
         "correct the node's options",
         Explanation(
@@ -113,7 +105,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Correct the options of the node.",
         ),
     ),
-    "nnapi-split-size": _Wording(
+    "nnapi-split-size": FailureWording(
         "a part has size {size}",
         "leave empty parts out",
         Explanation(
@@ -122,7 +114,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Leave empty parts out.",
         ),
     ),
-    "nnapi-lstm-intermediates": _Wording(
+    "nnapi-lstm-intermediates": FailureWording(
         "has {count} intermediate tensors; NNAPI's quantised LSTM needs 5",
         "convert the LSTM with five intermediate tensors",
         Explanation(
@@ -131,7 +123,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Convert the LSTM in the variant with five intermediate tensors.",
         ),
     ),
-    "nnapi-sparse-weights": _Wording(
+    "nnapi-sparse-weights": FailureWording(
         "{tensor} holds sparse weights of type {type} {found}",
         "convert without sparse weights",
         Explanation(
@@ -141,7 +133,7 @@ _WORDINGS: Mapping[str, _Wording] = {
             "Convert the model without sparse weights.",
         ),
     ),
-    "nnapi-empty-pool": _Wording(
+    "nnapi-empty-pool": FailureWording(
         "the {side}s of the partition have no bytes",
         "fold nodes that read only constants, and remove empty tensors",
         Explanation(
@@ -157,12 +149,4 @@ _WORDINGS: Mapping[str, _Wording] = {
 EXPLANATIONS: Mapping[str, Explanation] = {code: wording.explanation for code, wording in _WORDINGS.items()}
 """What stands behind the code of each failure."""
 
-
-def kernel_failure(code: str, node: int | None, tensor: Tensor | None = None, **found: Any) -> KernelFailure:
-    """Word a failure; the other arguments are what was found, by the names in the message."""
-    wording = _WORDINGS[code]
-    if tensor is not None:
-        name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
-        found = {"tensor": name, "type": tensor.type, **found}
-    index = None if tensor is None else tensor.index
-    return KernelFailure(node, index, code, wording.message.format(**found), wording.hint)
+kernel_failure = functools.partial(base.kernel_failure, _WORDINGS)

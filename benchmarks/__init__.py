@@ -1,0 +1,1 @@
+"""What delegate-sim costs, measured on generated models."""

@@ -1,0 +1,137 @@
+"""``delegate-sim analyze``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from delegate_sim import DelegateSimError, load
+from delegate_sim.delegates.base import Delegate, Options
+from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.report import Report
+from delegate_sim.runtime import DEFAULT_RELEASE, Release, parse_release
+from delegate_sim.simulate import simulate
+from delegate_sim.text import printable
+
+from .delegate_flags import DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options
+from .exits import DONE, USAGE
+from .layout import counted
+from .report_text import HEADING, View, report_lines
+from .terminal import Line, plain, print_error, width, write, write_file, write_lines
+
+Rendered = TypeVar("Rendered")
+
+_EPILOG = """\b
+Examples:
+  delegate-sim analyze model.tflite
+  delegate-sim analyze model.tflite --feature-level 30 --runtime tf-2.15
+  delegate-sim analyze model.tflite --max_delegated_partitions=3 --nnapi_allow_fp16=true
+  delegate-sim analyze model.tflite --option driver_rejects=CONV_2D,ADD --verbose
+  delegate-sim analyze a.tflite b.tflite --format json --output report.json
+
+Flags may be written with dashes or underscores. Several models give several reports: in JSON one object for one model, an
+array for several. A model that cannot be read does not stop the others; the exit code is then 2. A file given by --output is
+written when all is done, and not at all after an error.
+"""
+
+
+class _Analysis:
+    """What is to be done with each model, and how many could not be read."""
+
+    def __init__(self, targets: Sequence[tuple[Delegate, Options]], release: Release, defaults: str) -> None:
+        self.targets = targets
+        self.release = release
+        self.defaults = defaults
+        self.failures = 0
+
+    def each(self, paths: Iterable[str], render: Callable[[Report], Rendered]) -> Iterator[Rendered]:
+        """Analyse the models one by one; those that cannot be read are named on standard error and left out."""
+        for path in paths:
+            try:
+                rendered = render(self._report(path))
+            except DelegateSimError as error:
+                print_error(str(error))
+                self.failures += 1
+            else:
+                yield rendered
+
+    def _report(self, path: str) -> Report:
+        model = load(path)
+        return Report(
+            model, tuple([simulate(model, delegate, options, self.release, self.defaults) for delegate, options in self.targets])
+        )
+
+
+@click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@click.option("--delegate", "delegates", metavar="NAME", multiple=True, default=(DEFAULT_DELEGATE,), show_default=True,
+              help="The delegate to apply; may be given several times.")  # fmt: skip
+@click.option("--option", "pairs", metavar="KEY=VALUE", multiple=True,
+              help="An option of the delegate under its own name; may be given several times.")  # fmt: skip
+@click.option("--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True,
+              help="The release whose log lines to print, tf-2.10 to tf-2.21 or litert-1.0 to litert-2.3.")  # fmt: skip
+@click.option("--defaults", type=click.Choice(DEFAULT_SETS), default="benchmark", show_default=True,
+              help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True,
+              help="Text to read, or JSON for programs.")  # fmt: skip
+@click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
+def command(
+    models: Sequence[str],
+    delegates: Sequence[str],
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    form: str,
+    output: str | None,
+    verbose: bool,
+    **flags: str | None,
+) -> int:
+    """Tell what a delegate does to each MODEL.
+
+    First come the very lines that the runtime prints, then how much is delegated, why the other nodes stay on the CPU, and the
+    partitions with the bytes that cross their borders.
+    """
+    chosen = chosen_delegates(delegates)
+    given = given_options(chosen, pairs, flags)
+    targets = tuple(
+        (delegate, parse_options(delegate.name, delegate.options, own, defaults))
+        for delegate, own in zip(chosen, given, strict=True)
+    )
+    analysis = _Analysis(targets, parse_release(release), defaults)
+    several = len(models) > 1
+    if form == "json":
+        _finish(_json(list(analysis.each(models, Report.to_dict)), several), output, analysis.failures)
+    else:
+        view = View(width(), verbose)
+        texts = analysis.each(models, lambda report: _text(report, several, view))
+        if output is None:
+            for number, lines in enumerate(texts):
+                write_lines([Line(""), *lines] if number else lines)
+        else:
+            _finish("\n".join(map(plain, texts)), output, analysis.failures)
+    return USAGE if analysis.failures else DONE
+
+
+def _text(report: Report, several: bool, view: View) -> list[Line]:
+    lines = list(report_lines(report, view))
+    return [Line(f"=== {printable(str(report.model.path))} ===", HEADING), *lines] if several else lines
+
+
+def _json(reports: list[dict[str, Any]], several: bool) -> str:
+    import json
+
+    found = reports if several else reports[0] if reports else None
+    return "" if found is None else json.dumps(found, indent=2) + "\n"
+
+
+def _finish(text: str, output: str | None, failures: int) -> None:
+    """Write a result that is complete."""
+    if output is None:
+        write(text)
+    elif failures:
+        raise click.ClickException(f"{output}: not written, since {counted(failures, 'model')} could not be read")
+    else:
+        write_file(output, text)

@@ -1,0 +1,134 @@
+"""Flags of the delegates' own options, made from the options that each delegate declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.options import Option, boolean
+
+DEFAULT_DELEGATE = "nnapi"
+
+_BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
+_CHOSEN = "delegate_sim.delegates"
+
+
+class DelegateCommand(click.Command):
+    """A command that has the flags of the delegates it is called with; its help shows those of all delegates.
+
+    ``--some-flag`` and ``--some_flag`` are the same; a flag for yes or no takes a value as in ``--flag=true``, or none.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Find out which delegates are meant, then parse with their flags."""
+        ctx.token_normalize_func = _with_underscores
+        ctx.meta[_CHOSEN] = _delegates_in(args)
+        return super().parse_args(ctx, _with_values(args, _flags(ctx.meta[_CHOSEN])))
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters of the command and the flags of the delegates."""
+        chosen: Sequence[Delegate] = ctx.meta.get(_CHOSEN, ())
+        return [*super().get_params(ctx), *[_parameter(option) for option in _flags(chosen).values()]]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of the command, then those of each delegate."""
+        ctx.meta[_CHOSEN] = ()
+        super().format_options(ctx, formatter)
+        for delegate in map(find_delegate, DELEGATE_NAMES):
+            records = [_parameter(option).get_help_record(ctx) for option in _flags((delegate,)).values()]
+            with formatter.section(f"Options of {delegate.name}"):
+                formatter.write_dl([record for record in records if record is not None])
+
+
+def chosen_delegates(names: Iterable[str]) -> tuple[Delegate, ...]:
+    """Return the delegates of these names, each once; raises OptionError for a name that no delegate has."""
+    return tuple(find_delegate(name) for name in dict.fromkeys(names))
+
+
+def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Mapping[str, str | None]) -> list[dict[str, str]]:
+    """Return what was given to each delegate, by its options' names.
+
+    ``pairs`` are KEY=VALUE. A key or flag goes to every delegate that has it; a key that none has goes to all, which refuse it.
+    """
+    by_key: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise click.BadParameter(f"takes KEY=VALUE, not {pair!r}", param_hint="'--option'")
+        by_key[key] = value
+    known = {option.name for delegate in delegates for option in delegate.options}
+    return [_given_to(delegate, by_key, known, flags) for delegate in delegates]
+
+
+def _given_to(
+    delegate: Delegate, by_key: Mapping[str, str], known: set[str], flags: Mapping[str, str | None]
+) -> dict[str, str]:
+    own = {option.name for option in delegate.options}
+    given = {key: value for key, value in by_key.items() if key in own or key not in known}
+    for option in delegate.options:
+        value = flags.get(_with_underscores(option.flag)) if option.flag else None
+        if value is None:
+            continue
+        if option.name in given:
+            raise click.UsageError(f"--{option.flag} and --option {option.name}=... set the same option")
+        given[option.name] = value
+    return given
+
+
+def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
+    """Return the delegates that arguments name; a name that no delegate has is left to the command."""
+    names = [
+        following if argument == "--delegate" else argument.removeprefix("--delegate=")
+        for argument, following in zip(args, [*args[1:], ""], strict=True)
+        if argument == "--delegate" or argument.startswith("--delegate=")
+    ]
+    return chosen_delegates(name for name in names or (DEFAULT_DELEGATE,) if name in DELEGATE_NAMES)
+
+
+def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
+    """Return the options that have a flag, by the flag as it is typed; one flag may stand for options of several delegates."""
+    found: dict[str, Option] = {}
+    for delegate in delegates:
+        for option in delegate.options:
+            if option.flag:
+                found.setdefault(f"--{_with_underscores(option.flag)}", option)
+    return found
+
+
+def _parameter(option: Option) -> click.Option:
+    return click.Option([f"--{option.flag}"], metavar="BOOL" if option.parse is boolean else "VALUE", help=_help(option))
+
+
+def _help(option: Option) -> str:
+    benchmark, api = _shown(option.default_in("benchmark")), _shown(option.default)
+    if benchmark == api:
+        return f"{option.help}{f'  [default: {api}]' if api else ''}"
+    return f"{option.help}  [default: {benchmark}; with --defaults api: {api}]"
+
+
+def _shown(value: Any) -> str:
+    if value is None or value == ():
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _with_underscores(flag: str) -> str:
+    return flag.replace("-", "_")
+
+
+def _with_values(args: Sequence[str], flags: Mapping[str, Option]) -> list[str]:
+    """Give a flag for yes or no that stands without a value the value true."""
+    return list(_add_values(args, flags))
+
+
+def _add_values(args: Sequence[str], flags: Mapping[str, Option]) -> Iterator[str]:
+    for argument, following in zip(args, [*args[1:], ""], strict=True):
+        option = flags.get(f"--{_with_underscores(argument[2:])}") if argument.startswith("--") else None
+        if option is not None and option.parse is boolean and following.lower() not in _BOOLEAN_WORDS:
+            yield f"{argument}=true"
+        else:
+            yield argument

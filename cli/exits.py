@@ -1,0 +1,9 @@
+"""Exit codes."""
+
+DONE = 0
+USAGE = 2
+"""Wrong usage, or input that cannot be read."""
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""What reads the output has gone."""

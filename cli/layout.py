@@ -1,0 +1,75 @@
+"""Pieces of text that every command's output is made of: counts, lists of nodes, wrapped and cut lines."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from delegate_sim.text import printable
+
+_LONGEST_NAME = 60
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 node``, ``1,170 nodes``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def name(text: str) -> str:
+    """Return a name from a model, safe to print and not endless."""
+    return cut(printable(text), _LONGEST_NAME)
+
+
+def cut(text: str, width: int) -> str:
+    """Return text shortened to a width."""
+    return text if len(text) <= width else f"{text[: max(width - 3, 1)]}..."
+
+
+def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
+    """Break text into lines of at most a width; those after the first begin with ``hanging`` (or ``indent``)."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_on_hyphens=False,
+    ) or [indent]
+
+
+def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
+    """Return sorted indices as ranges such as ``3-7`` and ``12``, each with how many indices it stands for."""
+    found = []
+    start = 0
+    for position in range(1, len(indices) + 1):
+        if position < len(indices) and indices[position] == indices[position - 1] + 1:
+            continue
+        first, last = indices[start], indices[position - 1]
+        found.append((str(first) if first == last else f"{first}-{last}", position - start))
+        start = position
+    return found
+
+
+def node_list(indices: Sequence[int], room: int | None = None) -> str:
+    """Return sorted indices as ranges; what does not fit into the room is only counted."""
+    return _fitting(ranges(indices), room, ", ... and {:,} more")
+
+
+def item_list(items: Iterable[str], room: int | None = None) -> str:
+    """Return items with commas between them; what does not fit into the room is only counted."""
+    return _fitting([(item, 1) for item in items], room, ", +{:,} more")
+
+
+def _fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> str:
+    """Join items as long as they fit and the number of those left out fits behind them; the first is always there."""
+    everything = ", ".join([text for text, _ in items])
+    if room is None or len(everything) <= room:
+        return everything
+    left_out = sum([number for _, number in items])
+    shown = ""
+    for text, number in items:
+        longer = f"{shown}, {text}" if shown else text
+        if shown and len(longer) + len(more.format(left_out - number)) > room:
+            break
+        shown = longer
+        left_out -= number
+    return shown + more.format(left_out) if left_out else shown

@@ -1,0 +1,139 @@
+"""The command line: subcommands that are imported when they are asked for, errors in one line, and exit codes."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
+from .terminal import print_error, silence_stdout
+
+_PROGRAM = "delegate-sim"
+_DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
+
+_COMMANDS = {
+    "analyze": ("analyze", "What a delegate does to models: the log line, coverage, reasons, partitions."),
+    "rules": ("rules", "What a delegate accepts, operator by operator."),
+    "explain": ("explain", "What stands behind a code of a report."),
+    "inspect": ("inspect", "The graph of a model as a delegate sees it."),
+}
+"""Module and summary of each command: the help of the program is shown without importing any of them."""
+
+
+class _Program(click.Group):
+    """Commands are imported on first use, and errors end the process with one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f".{_COMMANDS[cmd_name][0]}", __package__).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run the program and exit."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            code = super().main(args, _PROGRAM, complete_var, False, windows_expand_args, **extra)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silence_stdout()
+            code = BROKEN_PIPE
+        except (click.Abort, KeyboardInterrupt):
+            code = INTERRUPTED
+        except Exception as error:
+            code = _report(error)
+        sys.exit(code)
+
+
+def _report(error: Exception) -> int:
+    """Print an error as one line and return the exit code."""
+    from delegate_sim.errors import DelegateSimError
+
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return USAGE
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        advice = f" (see '{context.command_path} --help')" if context else ""
+        print_error(f"{error.format_message().rstrip('.')}{advice}")
+        return USAGE
+    if isinstance(error, DelegateSimError):
+        print_error(str(error))
+        return USAGE
+    if os.environ.get(_DEBUG_VARIABLE) == "1":
+        traceback.print_exception(error)
+    print_error(
+        f"internal error: {type(error).__name__}: {error}; please report it with the model, the command line and what "
+        f"{_DEBUG_VARIABLE}=1 prints"
+    )
+    return INTERNAL_ERROR
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        from delegate_sim.version import __version__
+
+        click.echo(f"{_PROGRAM} {__version__}")
+        context.exit()
+
+
+_EPILOG = f"""\b
+Examples:
+  {_PROGRAM} analyze model.tflite
+  {_PROGRAM} rules --op CONV_2D
+  {_PROGRAM} explain nnapi-missing-bias
+  {_PROGRAM} inspect model.tflite
+
+\b
+Exit codes:
+  0    done
+  2    wrong usage, or a model that cannot be read
+  70   an error of {_PROGRAM} itself; {_DEBUG_VARIABLE}=1 shows the traceback
+  130  interrupted
+  141  what reads the output has gone
+
+\b
+Shell completion (put the line into the shell's start-up file):
+  bash  eval "$(_DELEGATE_SIM_COMPLETE=bash_source {_PROGRAM})"
+  zsh   eval "$(_DELEGATE_SIM_COMPLETE=zsh_source {_PROGRAM})"
+  fish  _DELEGATE_SIM_COMPLETE=fish_source {_PROGRAM} | source
+
+Output is coloured on a terminal, unless NO_COLOR is set; COLUMNS sets its width.
+"""
+
+
+@click.group(cls=_Program, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version and exit."
+)
+def program() -> None:
+    """Tell, without a device, what a TFLite / LiteRT delegate will do to a model."""
+
+
+def main() -> NoReturn:
+    """Run the command line and exit."""
+    program.main()

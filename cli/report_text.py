@@ -1,0 +1,232 @@
+"""A report as text: the log lines first, then what is delegated, why the rest is not, and the partitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from delegate_sim.partition import Subset
+from delegate_sim.report import Report, border_bytes, node_reasons
+from delegate_sim.rules import Reason
+from delegate_sim.simulate import Refusal, Run, SubgraphRun
+from delegate_sim.text import printable
+
+from .layout import counted, item_list, name, node_list, wrapped
+from .terminal import Line
+
+HEADING = "bold"
+_CODE = "yellow"
+_HINT = "cyan"
+_BAD = "bold red"
+
+_PARTITIONS_SHOWN = 10
+_VARIANTS_SHOWN = 8
+_PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
+_PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
+_OUTCOMES = {
+    "refused": "Refused: the runtime does not apply the delegate",
+    "restored": "Restored: the runtime took all delegation back",
+}
+
+
+class View(NamedTuple):
+    """How much to show, and how wide."""
+
+    width: int
+    verbose: bool
+
+
+def report_lines(report: Report, view: View) -> Iterator[Line]:
+    """Return the text of a report, run by run."""
+    for number, run in enumerate(report.runs):
+        if number:
+            yield Line("")
+        if len(report.runs) > 1:
+            yield Line(f"--- {run.delegate.name} ---", HEADING)
+        yield from run_lines(run, view)
+
+
+def run_lines(run: Run, view: View) -> Iterator[Line]:
+    """Return the text of one run. Log lines are as the runtime prints them: neither wrapped nor styled."""
+    for log_line in run.log_lines:
+        yield Line(printable(log_line))
+    if run.log_lines:
+        yield Line("")
+    yield from _target(run, view)
+    if run.refusal is not None:
+        yield from _refusal(run.outcome, run.refusal, view)
+    several = len(run.subgraphs) > 1
+    for subgraph in run.subgraphs:
+        if several:
+            yield Line("")
+            yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
+        yield from _subgraph(subgraph, run.refusal, view)
+    if run.warnings:
+        yield Line("")
+        yield Line("Warnings", HEADING)
+        for warning in run.warnings:
+            yield from _paragraph(printable(warning), view, "  - ", "    ")
+
+
+def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = "") -> Iterator[Line]:
+    return (Line(line, style) for line in wrapped(text, view.width, indent, hanging))
+
+
+def _target(run: Run, view: View) -> Iterator[Line]:
+    options = [f"{key}={_shown(value)}" for key, value in run.options.items() if value not in (None, ())]
+    text = f"{run.delegate.name} on {run.release}: {' '.join(options)}"
+    yield Line("Target", HEADING)
+    yield from _paragraph(printable(text), view, "  ", "    ")
+
+
+def _shown(value: object) -> str:
+    """Return the value of an option as the command line takes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _refusal(outcome: str, refusal: Refusal, view: View) -> Iterator[Line]:
+    yield Line("")
+    yield Line(_OUTCOMES[outcome], _BAD)
+    yield from _paragraph(printable(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
+    yield from _hint(refusal.hint, view, "    ")
+
+
+def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
+    if hint:
+        yield from _paragraph(printable(f"hint: {hint}"), view, indent, f"{indent}      ", _HINT)
+
+
+def _subgraph(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator[Line]:
+    yield Line("")
+    yield from _coverage(run)
+    if run.decision is not None:
+        yield from _fallback(run, refusal, view)
+        yield from _partitions(run, view)
+
+
+def _coverage(run: SubgraphRun) -> Iterator[Line]:
+    total, delegated = len(run.graph.execution_plan), len(run.delegated)
+    yield Line("Coverage", HEADING)
+    if run.decision is None:
+        yield Line(f"  nodes             {total:,} total, 0 delegated (the delegate is not asked about this subgraph)")
+        return
+    supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
+    kernels = sum([subset.is_delegated for subset in run.subsets])
+    yield Line(f"  nodes             {total:,} total, {supported:,} supported, {delegated:,} delegated ({_share(delegated, total)})")
+    yield Line(f"  partitions        {len(run.subsets):,}")
+    yield Line(f"  delegate kernels  {kernels:,}")
+
+
+def _share(part: int, whole: int) -> str:
+    """Rounded down, so that 100 % means all."""
+    return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
+
+
+class _Demand(NamedTuple):
+    """What a reason says apart from what was found."""
+
+    code: str
+    needed: str
+    hint: str
+
+
+class _Variant(NamedTuple):
+    """Nodes of one operator with the same findings."""
+
+    op: str
+    found: tuple[str, ...]
+    nodes: list[int]
+
+
+def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator[Line]:
+    groups = _grouped(run, refusal)
+    if not groups:
+        return
+    total = sum([_size(variants) for variants in groups.values()])
+    yield Line("")
+    yield Line(f"On the CPU: {counted(total, 'node')}, by reason", HEADING)
+    for demands, variants in sorted(groups.items(), key=lambda group: -_size(group[1])):
+        for demand in demands:
+            yield from _paragraph(printable(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
+        for hint in dict.fromkeys(demand.hint for demand in demands):
+            yield from _hint(hint, view, "    ")
+        variants.sort(key=lambda variant: -len(variant.nodes))
+        shown = variants if view.verbose else variants[:_VARIANTS_SHOWN]
+        for variant in shown:
+            yield from _variant(variant, view)
+        if len(shown) < len(variants):
+            yield Line(f"    ... and {counted(_size(variants[len(shown) :]), 'more node')} (--verbose lists all)")
+
+
+def _grouped(run: SubgraphRun, refusal: Refusal | None) -> dict[tuple[_Demand, ...], list[_Variant]]:
+    """Group the nodes that have reasons by what the reasons demand, and these by operator and by what was found."""
+    nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
+    for index in run.graph.execution_plan:
+        if index not in run.delegated:
+            reasons = node_reasons(run, index, refusal)
+            if reasons:
+                nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
+    groups: dict[tuple[_Demand, ...], list[_Variant]] = {}
+    for (op, reasons), indices in nodes.items():
+        demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)
+        groups.setdefault(demands, []).append(_Variant(op, tuple(reason.found for reason in reasons), indices))
+    return groups
+
+
+def _size(variants: Iterable[_Variant]) -> int:
+    return sum([len(variant.nodes) for variant in variants])
+
+
+def _variant(variant: _Variant, view: View) -> Iterator[Line]:
+    """The operator and what was found, and its nodes in the same line if they fit."""
+    found = "; ".join([text for text in dict.fromkeys(variant.found) if text != variant.op])
+    text = f"{name(variant.op)}: {counted(len(variant.nodes), 'node')}{', ' if found else ''}{printable(found)}"
+    lines = wrapped(text, view.width, "    ", "      ")
+    nodes = node_list(variant.nodes)
+    if len(lines[-1]) + len(nodes) + 3 <= view.width:
+        lines[-1] += f" [{nodes}]"
+    elif view.verbose:
+        lines += wrapped(f"[{nodes}]", view.width, "      ", "       ")
+    else:
+        lines.append(f"      [{node_list(variant.nodes, view.width - 8)}]")
+    return map(Line, lines)
+
+
+def _partitions(run: SubgraphRun, view: View) -> Iterator[Line]:
+    if not run.subsets:
+        return
+    numbered = list(enumerate(run.subsets))
+    shown = numbered
+    if not view.verbose and len(numbered) > _PARTITIONS_SHOWN:
+        shown = sorted(sorted(numbered, key=lambda entry: -len(entry[1].nodes))[:_PARTITIONS_SHOWN])
+    yield Line("")
+    yield Line("Partitions", HEADING)
+    rows = [_PARTITION_COLUMNS, *[_partition_row(run, number, subset) for number, subset in shown]]
+    operators = [["operators"], *[_operators(run, subset) for _, subset in shown]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row, names in zip(rows, operators, strict=True):
+        start = "  ".join(["", *[pad(cell, width) for pad, cell, width in zip(_PADDING, row, widths, strict=True)], ""])
+        yield Line(start + item_list(names, None if view.verbose else view.width - len(start)))
+    if len(shown) < len(numbered):
+        hidden = len(numbered) - len(shown)
+        yield Line(f"  ... and {counted(hidden, 'more partition')}, none larger than these (--verbose lists all)")
+
+
+def _partition_row(run: SubgraphRun, number: int, subset: Subset) -> tuple[str, ...]:
+    graph = run.graph
+    return (
+        str(number),
+        "delegate" if subset.is_delegated else "cpu",
+        f"{len(subset.nodes):,}",
+        f"{border_bytes(graph, subset.inputs):,}",
+        f"{border_bytes(graph, subset.outputs):,}",
+    )
+
+
+def _operators(run: SubgraphRun, subset: Subset) -> list[str]:
+    """Return the operators of a partition with their numbers, most frequent first."""
+    operators = Counter([run.graph.nodes[index].op for index in subset.nodes])
+    return [f"{name(op)} {number:,}" for op, number in operators.most_common()]

@@ -1,0 +1,118 @@
+"""Where output goes: a terminal, a pipe or a file, its width, and errors in one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import NamedTuple, NoReturn
+
+import click
+
+from .exits import BROKEN_PIPE
+
+_NARROWEST = 40
+_USUAL_WIDTH = 80
+
+
+class Line(NamedTuple):
+    """One line of text, and how a terminal that has colours shows it (a style of rich)."""
+
+    text: str
+    style: str = ""
+
+
+def print_error(message: str) -> None:
+    """Print one line on standard error."""
+    from delegate_sim.text import printable
+
+    sys.stdout.flush()
+    print(f"error: {printable(message)}", file=sys.stderr)
+
+
+def width() -> int:
+    """Return the width for text: COLUMNS, that of the terminal, or 80."""
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        columns = 0
+    if columns <= 0:
+        try:
+            columns = os.get_terminal_size(sys.stdout.fileno()).columns
+        except (OSError, ValueError):
+            columns = 0
+    return max(columns or _USUAL_WIDTH, _NARROWEST)
+
+
+def write(text: str) -> None:
+    """Write to standard output at once."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _stop_writing()
+
+
+def write_lines(lines: Iterable[Line]) -> None:
+    """Write lines to standard output, coloured if that is a terminal and NO_COLOR is not set."""
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        _write_coloured(lines)
+    else:
+        write(plain(lines))
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """Return lines without colour."""
+    return "".join([f"{line.text}\n" for line in lines])
+
+
+def write_file(path: str, text: str) -> None:
+    """Put a file in its place once it is complete; until then one that was there stays as it is."""
+    import tempfile
+
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise click.ClickException(f"{path}: is not a regular file")
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", errors="backslashreplace", newline="\n", dir=os.path.dirname(path), delete=False
+        ) as file:
+            temporary = file.name
+            file.write(text)
+        os.chmod(temporary, _permissions(path))
+        os.replace(temporary, path)
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    finally:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def silence_stdout() -> None:
+    """Let the interpreter flush at exit what nobody reads any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _stop_writing() -> NoReturn:
+    silence_stdout()
+    raise click.exceptions.Exit(BROKEN_PIPE)
+
+
+def _permissions(path: str) -> int:
+    """Those of the file that is replaced, or those that a new file gets."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _write_coloured(lines: Iterable[Line]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=sys.stdout)
+    for line in lines:
+        console.print(Text(line.text, style=line.style), soft_wrap=True)

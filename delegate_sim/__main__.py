@@ -1,0 +1,5 @@
+"""``python -m delegate_sim``."""
+
+from delegate_sim_cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""The GPU delegate v2 (``TfLiteGpuDelegateV2``)."""

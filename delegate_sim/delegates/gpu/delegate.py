@@ -1,0 +1,160 @@
+"""How the GPU delegate goes about a subgraph (``DelegatePrepare``, ``delegates/gpu/delegate.cc``, and ``GetOpsToReplace``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ... import schema
+from ...graph import Graph
+from ...options import Option, boolean, integer, names, text
+from ...partition import Subset, partition
+from ...rules import Reason, Verdict
+from ..base import (
+    Decision,
+    Float16Remapping,
+    KernelFailure,
+    Options,
+    largest_partitions,
+    library_order_warning,
+    order_depends_on_library,
+    partition_limit,
+)
+from .build import build_partition
+from .failures import EXPLANATIONS as FAILURE_EXPLANATIONS
+from .rules import EXPLANATIONS, RULES, validate
+from .target import Target
+
+OPS_WITHOUT_OPENCL = frozenset({"SPLIT", "SPLIT_V"})
+"""Operators that are left out where OpenCL cannot be loaded, and the delegate falls back to OpenGL."""
+
+_BACKENDS = {"opencl": "opencl", "cl": "opencl", "opengl": "opengl", "gl": "opengl"}
+_LAST_INDEX = (1 << 31) - 1
+
+
+def backend(value: Any) -> str:
+    """Parse the name of a backend, also as benchmark_model has it; without one, OpenCL is tried first."""
+    name = text(value)
+    if name is None:
+        return "opencl"
+    if name.lower() not in _BACKENDS:
+        raise ValueError(f"takes opencl or opengl, not {value!r}")
+    return _BACKENDS[name.lower()]
+
+
+def operators(value: Any) -> tuple[str, ...]:
+    """Parse names of builtin operators."""
+    known = set(schema.enum_names("BuiltinOperator").values())
+    found = tuple(name.upper() for name in names(value))
+    for name in found:
+        if name not in known:
+            raise ValueError(f"takes builtin operators, and {name!r} is none")
+    return found
+
+
+OPTIONS = (
+    Option(
+        "allow_quant_ops",
+        boolean,
+        True,
+        "take 8-bit quantised nodes, and compute them in float (the experimental flag ENABLE_QUANT)",
+        flag="gpu_experimental_enable_quant",
+    ),
+    Option(
+        "max_delegated_partitions",
+        integer,
+        1,
+        "how many partitions to delegate at most, largest first; 0 and below count as 1",
+        benchmark_default=0,
+        has_benchmark_default=True,
+        flag="max_delegated_partitions",
+    ),
+    Option("excluded_ops", operators, (), "builtin operators to leave to the CPU"),
+    Option(
+        "first_delegate_node_index",
+        integer,
+        0,
+        "index of the first node to delegate; only builds with TFLITE_DEBUG_DELEGATE look at it",
+        flag="first_delegate_node_index",
+    ),
+    Option(
+        "last_delegate_node_index",
+        integer,
+        _LAST_INDEX,
+        "index of the last node to delegate; only builds with TFLITE_DEBUG_DELEGATE look at it",
+        flag="last_delegate_node_index",
+    ),
+    Option("backend", backend, "opencl", "opencl or opengl", flag="gpu_backend"),
+)
+
+
+class GpuDelegate:
+    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+
+    name = "gpu"
+    kernel_name = "TfLiteGpuDelegateV2"
+    provider_name = "GPU"
+    options = OPTIONS
+    rules = RULES
+    explanations = {**EXPLANATIONS, **FAILURE_EXPLANATIONS}
+
+    def allows_dynamic_tensors(self, options: Options) -> bool:
+        """Never."""
+        return False
+
+    def decide(self, graph: Graph, options: Options) -> Decision:
+        """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
+        target = _target(options)
+        remapping = Float16Remapping()
+        verdicts = remapping.verdicts(graph, lambda node: validate(node, target))
+        supported, set_aside = _within_range(verdicts, graph, options)
+        preview = partition(graph, supported) if supported else ()
+        candidates = tuple(subset for subset in preview if subset.is_delegated)
+        limit = max(options["max_delegated_partitions"], 1)
+        warnings: tuple[str, ...] = ()
+        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
+            nodes = graph.execution_plan
+        elif len(candidates) <= limit:
+            nodes = supported
+        else:
+            nodes = tuple(node for subset in largest_partitions(candidates, limit) for node in subset.nodes)
+            reason = partition_limit(len(candidates), limit, "max_delegated_partitions")
+            set_aside |= dict.fromkeys(set(supported).difference(nodes), reason)
+            if order_depends_on_library(candidates, limit):
+                warnings = (library_order_warning(graph, limit),)
+        remapped = remapping.apply(graph, nodes)
+        # The operands change after the preview, which then need not stand.
+        return Decision(remapped, verdicts, nodes, preview if remapped is graph else (), set_aside, warnings=warnings)
+
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+        """Build the delegate's own model of one partition."""
+        return build_partition(graph, subset, allow_quant_ops=options["allow_quant_ops"])
+
+
+def _target(options: Options) -> Target:
+    excluded = frozenset(options["excluded_ops"])
+    return Target(options["allow_quant_ops"], excluded | OPS_WITHOUT_OPENCL if options["backend"] == "opengl" else excluded)
+
+
+def _within_range(
+    verdicts: Mapping[int, Verdict], graph: Graph, options: Options
+) -> tuple[tuple[int, ...], dict[int, Reason]]:
+    """Return the supported nodes from the first to the last node to delegate, and why the others are left out."""
+    first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
+    supported = [index for index in graph.execution_plan if verdicts[index].is_supported]
+    outside = [index for index in supported if not first <= index <= last]
+    return tuple(index for index in supported if first <= index <= last), dict.fromkeys(outside, _outside_range(first, last))
+
+
+def _outside_range(first: int, last: int) -> Reason:
+    return Reason(
+        "gpu-node-range",
+        "node-range",
+        f"lies outside the nodes {first} to {last} that may be delegated",
+        "another index",
+        f"an index from {first} to {last}",
+        "change first_delegate_node_index or last_delegate_node_index",
+    )
+
+
+DELEGATE = GpuDelegate()

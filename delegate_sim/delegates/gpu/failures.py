@@ -1,0 +1,2 @@
+EXPLANATIONS={}
+kernel_failure=None

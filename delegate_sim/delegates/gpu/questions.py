@@ -1,0 +1,62 @@
+"""Questions about a node that both the acceptance rules and the model builder ask."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from ... import schema
+from ...graph import NodeView
+
+COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
+"""``IsLogicalCode`` and ``IsLogicalOp`` (``model_builder.cc``)."""
+
+SIGN_BIT = 5
+"""The one fused activation that the GPU lacks (``IsActivationSupported``, ``gpu_compatibility.cc``)."""
+
+
+def runtime_input_count(node: NodeView) -> int:
+    """``GetNumberOfRuntimeInputs``: operands that are given and not in the model file."""
+    tensors = node.graph.tensors
+    return sum(1 for index in node.node.inputs if index >= 0 and not tensors[index].is_constant)
+
+
+def activation_name(value: int) -> str:
+    """The schema's name of a fused activation."""
+    return schema.enum_names("ActivationFunctionType").get(value, str(value))
+
+
+class PoolParameters(NamedTuple):
+    """The fields of ``TfLitePoolParams`` that are looked at."""
+
+    stride_width: int
+    stride_height: int
+    filter_width: int
+    filter_height: int
+    activation: int
+
+
+def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
+    """``TfLitePoolParams`` as MediaPipe's custom operators carry it; None without custom options."""
+    words = _custom_words(node, 6)
+    return None if words is None else PoolParameters(*words[1:])
+
+
+def custom_strides(node: NodeView) -> tuple[int, int] | None:
+    """Height and width of the strides in the ``TfLiteTransposeConvParams`` of a custom operator; None without options."""
+    words = _custom_words(node, 3)
+    return None if words is None else (words[2], words[1])
+
+
+def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
+    """The first 32-bit words of the custom options; what lies behind their end reads as 0."""
+    if node.node.custom_options is None:
+        return None
+    offset, size = node.node.custom_options
+    content = bytes(node.graph.model.content[offset : offset + size]).ljust(4 * count, b"\0")
+    return struct.unpack_from(f"<{count}i", content)
+
+
+def is_basic_lstm(node: NodeView) -> bool:
+    """``kTfLiteLSTMBasicKernel``: the LSTM with concatenated weights, as its options say."""
+    return bool(node.options.kernel_type == 1)

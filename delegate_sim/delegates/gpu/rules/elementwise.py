@@ -1,0 +1,170 @@
+"""Arithmetic, comparisons, logic, casts and activations.
+
+Source: ``ElementwiseOperationParser``, ``CastOperationParser``, ``ReLUOperationParser``, ``PReLUOperationParser``,
+``HardSwishOperationParser`` and ``SelectV2OperationParser`` (``delegates/gpu/common/model_builder.cc``), and the cases of these operators in
+``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
+"""
+
+from __future__ import annotations
+
+from ....graph import NodeView
+from ..questions import COMPARISONS
+from .checks import (
+    BROADCAST,
+    NEIGHBOUR,
+    SHAPE,
+    TENSOR_TYPE,
+    activation,
+    check,
+    gpu_rule,
+    gpu_rules,
+    input_count,
+    inputs_and_outputs,
+    max_version,
+    one_or_two_operands,
+    operands,
+    runtime_operands,
+    shape_of,
+    typed,
+    where,
+)
+
+_ONE_OPERAND = (
+    "ABS", "COS", "ELU", "EXP", "FLOOR", "GELU", "LOG", "LOGISTIC", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE", "TANH",
+)  # fmt: skip
+_TWO_OPERANDS = ("FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE")
+
+
+def _not_broadcastable(node: NodeView) -> str | None:
+    """``CheckAddMulBroadcastCompatibility``, without the flag for enhanced broadcast, which the delegate does not set."""
+    shorter, longer = sorted((node.input(0).shape, node.input(1).shape), key=len)
+    if len(shorter) <= 1 or len(shorter) == len(longer):
+        return None
+    if len(longer) == 4 and (
+        (len(shorter) == 3 and longer[0] == 1)
+        or (shorter == (1, 1) and longer[0] == 1)
+        or (len(shorter) == 2 and shorter == (longer[0], longer[3]))
+    ):
+        return None
+    return f"shapes {shape_of(node.input(0))} and {shape_of(node.input(1))}"
+
+
+_BROADCAST = check(
+    BROADCAST,
+    "operands of one rank, or [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
+    _not_broadcastable,
+    "give both operands the same rank with RESHAPE",
+)
+_TWO_INPUTS = input_count("2 inputs", lambda count: count == 2)
+
+
+def _result_goes_elsewhere(node: NodeView) -> str | None:
+    """Whether the result of a comparison has another number of producers and consumers than one of each."""
+    graph, result = node.graph, node.node.outputs[0]
+    producers, consumers = len(graph.writers.get(result, ())), len(graph.readers.get(result, ()))
+    return None if producers == 1 and consumers == 1 else f"{producers} producers and {consumers} consumers of the result"
+
+
+def _consumer_gives_no_float(node: NodeView) -> str | None:
+    consumer = node.graph.view(node.graph.readers[node.node.outputs[0]][0])
+    if consumer.op in ("CAST", "SELECT", "SELECT_V2") and consumer.output(0).type in ("FLOAT16", "FLOAT32"):
+        return None
+    return f"consumer {consumer.op}, which gives {consumer.output(0).type}"
+
+
+_COMPARISON = (
+    check(NEIGHBOUR, "1 producer and 1 consumer of the result", _result_goes_elsewhere),
+    check(NEIGHBOUR, "a CAST or SELECT that gives float as the consumer", _consumer_gives_no_float),
+)
+
+
+def _condition_of_another_shape(node: NodeView) -> str | None:
+    condition, result = node.input(0).shape, node.output(0).shape
+    offset = len(result) - len(condition)
+    if not condition or (offset >= 0 and all(size in (1, result[offset + at]) for at, size in enumerate(condition))):
+        return None
+    return f"condition {shape_of(node.input(0))}, output {shape_of(node.output(0))}"
+
+
+def _value_of_another_shape(node: NodeView, position: int) -> str | None:
+    value, result = node.input(position), node.output(0)
+    if not value.shape or value.shape == result.shape or (value.rank == 1 and value.shape[0] <= 1):
+        return None
+    return f"input {position} {shape_of(value)}, output {shape_of(result)}"
+
+
+def _runtime_matrix(node: NodeView, position: int) -> str | None:
+    value = node.input(position)
+    return f"input {position} of rank 2 and not constant" if value.rank == 2 and not value.is_constant else None
+
+
+_SELECT = (
+    max_version(1),
+    inputs_and_outputs(3, 1),
+    typed(0, ("BOOL", "FLOAT16", "FLOAT32"), "condition"),
+    check(BROADCAST, "a condition that broadcasts to the output", _condition_of_another_shape),
+    check(BROADCAST, "input 1 of the output's shape, or a scalar", lambda node: _value_of_another_shape(node, 1)),
+    check(SHAPE, "input 1 constant if it is a matrix", lambda node: _runtime_matrix(node, 1)),
+    check(BROADCAST, "input 2 of the output's shape, or a scalar", lambda node: _value_of_another_shape(node, 2)),
+    check(SHAPE, "input 2 constant if it is a matrix", lambda node: _runtime_matrix(node, 2)),
+)
+
+def _is_bool_to_float(node: NodeView) -> bool:
+    return node.input(0).type == "BOOL" and node.output(0).type in ("FLOAT16", "FLOAT32")
+
+
+def _bool_goes_elsewhere(node: NodeView) -> str | None:
+    graph, source = node.graph, node.node.inputs[0]
+    producers, consumers = len(graph.writers.get(source, ())), len(graph.readers.get(source, ()))
+    return None if producers == 1 and consumers == 1 else f"{producers} producers and {consumers} consumers of the input"
+
+
+def _float_consumers(node: NodeView) -> str | None:
+    consumers = len(node.graph.readers.get(node.node.outputs[0], ()))
+    return None if consumers == 1 else f"{consumers} consumers of the output"
+
+
+def _is_not_of_comparison(node: NodeView) -> bool:
+    """A comparison's result that is cast to float is taken without looking further."""
+    if not _is_bool_to_float(node):
+        return True
+    return node.graph.writers[node.node.inputs[0]][0].op not in COMPARISONS
+
+
+def _cast_types(node: NodeView) -> str | None:
+    source, result = node.input(0).type, node.output(0).type
+    if _is_bool_to_float(node) or (source in ("FLOAT16", "FLOAT32") and result == "BOOL"):
+        return None
+    if source in ("FLOAT32", "INT32") and result in ("FLOAT32", "INT32"):
+        return None
+    return f"{source} to {result}"
+
+
+_CAST = (
+    *where(
+        _is_bool_to_float,
+        check(NEIGHBOUR, "1 producer and 1 consumer of the BOOL input", _bool_goes_elsewhere),
+        check(NEIGHBOUR, "1 consumer of the output", _float_consumers),
+    ),
+    *where(
+        _is_not_of_comparison,
+        runtime_operands(1, 1),
+        check(TENSOR_TYPE, "BOOL to or from float, or FLOAT32 and INT32 to each other", _cast_types),
+    ),
+)
+
+RULES = {
+    **gpu_rules(_ONE_OPERAND, max_version(2), operands(1, 0, 1)),
+    **gpu_rules(_TWO_OPERANDS, max_version(2), one_or_two_operands()),
+    **gpu_rules(("DIV", "SUB"), max_version(2), one_or_two_operands(), activation()),
+    "LOGICAL_AND": gpu_rule(max_version(2), one_or_two_operands(), inputs=("BOOL",), outputs=("BOOL",)),
+    **gpu_rules(sorted(COMPARISONS), max_version(2), *_COMPARISON, outputs=("BOOL",)),
+    "ADD": gpu_rule(max_version(2), _TWO_INPUTS, _BROADCAST),
+    "ADD_N": gpu_rule(max_version(2), _TWO_INPUTS),
+    "MUL": gpu_rule(max_version(3), _TWO_INPUTS, _BROADCAST, activation()),
+    **gpu_rules(("RELU", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1", "LEAKY_RELU"), max_version(2)),
+    "CAST": gpu_rule(*_CAST, inputs=("BOOL", "INT32"), outputs=("INT32", "BOOL")),
+    "PRELU": gpu_rule(max_version(1)),
+    "HARD_SWISH": gpu_rule(runtime_operands(1, 1)),
+    **gpu_rules(("SELECT", "SELECT_V2"), *_SELECT, inputs=("BOOL",)),
+}

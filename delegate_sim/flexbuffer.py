@@ -1,0 +1,36 @@
+"""Reading the options of custom operators, which are flexbuffers."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from .model import Model, Node
+
+_READING_ERRORS = (AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError, struct.error)
+
+
+def custom_options(model: Model, node: Node) -> FlexbufferMap:
+    """Return the options of a custom operator; every key is absent where it has none."""
+    offset, size = node.custom_options or (0, 0)
+    return FlexbufferMap(model.content[offset : offset + size])
+
+
+class FlexbufferMap:
+    """The map that a flexbuffer holds. A key that it lacks, and all that cannot be read, is None."""
+
+    def __init__(self, content: bytes | memoryview) -> None:
+        from flatbuffers import flexbuffers  # few models have such operators
+
+        try:
+            self._map = flexbuffers.GetRoot(bytes(content)).AsMap
+        except _READING_ERRORS:
+            self._map = {}
+
+    def integer(self, key: str) -> int | None:
+        """Return the value of a key as an integer; a fraction is cut off."""
+        try:
+            value: Any = self._map[key]
+            return int(value.AsFloat if value.IsFloat else value.AsInt)
+        except _READING_ERRORS:
+            return None

@@ -1,0 +1,65 @@
+"""Prepare of operators at the end of object detectors."""
+
+from __future__ import annotations
+
+import contextlib
+
+from ..flexbuffer import custom_options
+from .kernel import KernelNode, KernelTensor, PrepareError, kernel
+from .operands import first_unknown
+
+
+@kernel("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
+def prepare_non_max_suppression(node: KernelNode) -> None:
+    """``kernels/non_max_suppression.cc: Prepare``. The number of operands tells the two kinds apart, not the operator."""
+    node.ensure(node.input_count in (5, 6), f"has {node.input_count} inputs")
+    boxes, scores, limit = node.input(0), node.input(1), node.input(2)
+    node.ensure_type(boxes, "FLOAT32")
+    node.ensure(boxes.rank == 2 and boxes.shape[1] == 4, "the boxes are not rows of four")
+    node.ensure_type(scores, "FLOAT32")
+    node.ensure(scores.shape == boxes.shape[:1], "there is not one score for each box")
+    _ensure_scalar(node, limit, "INT32")
+    unknown = first_unknown(limit)
+    count = 0 if unknown else limit.integers()[0]
+    node.ensure(count >= 0, f"the greatest number of boxes is {count}")
+    for position in range(3, node.input_count):
+        _ensure_scalar(node, node.input(position), "FLOAT32")
+    is_soft = node.input_count == 6
+    node.ensure(node.output_count == (3 if is_soft else 2), f"has {node.output_count} outputs")
+    result_types = ("INT32", "FLOAT32", "INT32") if is_soft else ("INT32", "INT32")
+    for position, result_type in enumerate(result_types):
+        node.output(position).type = result_type
+    *selected, selected_count = (node.output(position) for position in range(len(result_types)))
+    node.resize(selected_count, ())
+    for result in selected:
+        if unknown:
+            node.set_dynamic(result, unknown)
+        else:
+            node.resize(result, (count,))
+
+
+def _ensure_scalar(node: KernelNode, tensor: KernelTensor, scalar_type: str) -> None:
+    node.ensure_type(tensor, scalar_type)
+    node.ensure(tensor.rank == 0, f"tensor {tensor.index} is not a scalar")
+
+
+@kernel("CUSTOM:TFLite_Detection_PostProcess")
+def prepare_detection_postprocess(node: KernelNode) -> None:
+    """``kernels/detection_postprocess.cc: Prepare``."""
+    node.ensure(node.input_count == 3, f"has {node.input_count} inputs")
+    for position, rank in enumerate((3, 3, 2)):
+        operand = node.input(position)
+        node.ensure(operand.rank == rank, f"tensor {operand.index} has {operand.rank} dimensions and not {rank}")
+    node.ensure(node.output_count == 4, f"has {node.output_count} outputs")
+    options = custom_options(node.model, node.node)
+    boxes = (options.integer("max_detections") or 0) * (options.integer("max_classes_per_detection") or 0)
+    for position, shape in enumerate(((1, boxes, 4), (1, boxes), (1, boxes), (1,))):
+        result = node.output(position)
+        result.type = "FLOAT32"
+        _resize_if_possible(node, result, shape)
+
+
+def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
+    """The kernel does not look whether it could resize its results."""
+    with contextlib.suppress(PrepareError):
+        node.resize(tensor, shape)

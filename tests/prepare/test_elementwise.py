@@ -1,0 +1,541 @@
+"""Prepare of elementwise operators, conversions and activations."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.model import Allocation
+from delegate_sim.prepare.kernel import PrepareError
+
+RELU, RELU_N1_TO_1, RELU6, TANH = 1, 2, 3, 4
+"""Values of the schema's ActivationFunctionType, as options hold them."""
+
+PAIRS_OF_FLOATS = ("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "FLOOR_DIV", "FLOOR_MOD", "SQUARED_DIFFERENCE")
+COMPARISONS = ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
+
+
+@pytest.mark.parametrize("op", [*PAIRS_OF_FLOATS, *COMPARISONS])
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((2, 3), (2, 3), (2, 3)),
+        ((2, 3), (), (2, 3)),
+        ((3,), (4, 2, 1), (4, 2, 3)),
+        ((0, 3), (1, 3), (0, 3)),
+    ],
+)
+def test_operands_are_broadcast(kernels, op, first, second, expected):
+    operands = [kernels.arena("FLOAT32", *first), kernels.arena("FLOAT32", *second)]
+    kernels.assert_static(kernels.prepare(op, operands, [kernels.arena("FLOAT32", 7)]), expected)
+
+
+@pytest.mark.parametrize("op", [*PAIRS_OF_FLOATS, *COMPARISONS, "BITWISE_XOR", "RIGHT_SHIFT"])
+@pytest.mark.parametrize(("first", "second"), [((2, 3), (2,)), ((0,), (2,))])
+def test_shapes_that_cannot_be_broadcast_are_refused(kernels, op, first, second):
+    operands = [kernels.arena("INT32", *first), kernels.arena("INT32", *second)]
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, operands, [kernels.arena("INT32")])
+
+
+@pytest.mark.parametrize("op", [*PAIRS_OF_FLOATS, *COMPARISONS])
+def test_float16_constant_beside_float32_is_refused(kernels, op):
+    operands = [kernels.arena("FLOAT32", 3), kernels.constant([1, 2, 3], "FLOAT16")]
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, operands, [kernels.arena("FLOAT32", 3)])
+
+
+@pytest.mark.parametrize("op", sorted({*PAIRS_OF_FLOATS, "BITWISE_XOR", "RIGHT_SHIFT"} - {"MUL"}))
+def test_result_takes_the_type_of_the_operands(kernels, op):
+    node = kernels.prepare(op, [kernels.arena("INT32", 3), kernels.arena("INT32", 3)], [kernels.arena("FLOAT32", 3)])
+    assert node.output().type == "INT32"
+
+
+@pytest.mark.parametrize("op", COMPARISONS)
+def test_result_of_a_comparison_is_bool(kernels, op):
+    node = kernels.prepare(op, [kernels.arena("INT64", 3), kernels.arena("INT64", 1)], [kernels.arena("INT64")])
+    assert node.output().type == "BOOL"
+
+
+def test_strings_are_equal_or_not_but_have_no_order(kernels):
+    operands = [kernels.arena("STRING", 3), kernels.arena("STRING", 3)]
+    kernels.assert_static(kernels.prepare("EQUAL", operands, [kernels.arena("BOOL")]), (3,))
+    with pytest.raises(PrepareError):
+        kernels.prepare("LESS", operands, [kernels.arena("BOOL")])
+
+
+@pytest.mark.parametrize(
+    ("op", "kind"),
+    [
+        ("POW", "INT64"),
+        ("FLOOR_DIV", "INT64"),
+        ("FLOOR_DIV", "FLOAT16"),
+        ("FLOOR_MOD", "FLOAT16"),
+        ("LOGICAL_AND", "INT8"),
+        ("LOGICAL_OR", "FLOAT32"),
+    ],
+)
+def test_binary_operators_refuse_types_they_do_not_know(kernels, op, kind):
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, [kernels.arena(kind, 3), kernels.arena(kind, 3)], [kernels.arena(kind, 3)])
+
+
+@pytest.mark.parametrize(("op", "count"), [("ADD", 1), ("LESS", 3), ("NEG", 2), ("SELECT", 2), ("ADD_N", 1)])
+def test_wrong_number_of_operands_is_refused(kernels, op, count):
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, [kernels.arena("FLOAT32", 3)] * count, [kernels.arena("FLOAT32", 3)])
+
+
+def test_operand_left_out_is_refused(kernels):
+    with pytest.raises(PrepareError):
+        kernels.prepare("MAXIMUM", [kernels.arena("FLOAT32", 3), None], [kernels.arena("FLOAT32", 3)])
+
+
+def test_atan2_compares_ranks_but_not_sizes(kernels):
+    operands = [kernels.arena("FLOAT32", 2, 3), kernels.arena("FLOAT32", 5, 7)]
+    kernels.assert_static(kernels.prepare("ATAN2", operands, [kernels.arena("FLOAT32")]), (2, 3))
+    with pytest.raises(PrepareError):
+        kernels.prepare("ATAN2", [kernels.arena("FLOAT32", 2, 3), kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")])
+
+
+def prepare_quantized(kernels, op, kind, scales, zero_points=(0, 0, 0), **options):
+    """Prepare a binary operator with quantised operands and result; 0 stands for a scale left out."""
+    tensors = [
+        kernels.quantized(kernels.arena(kind, 3), scale, zero_point=zero_point) if scale else kernels.arena(kind, 3)
+        for scale, zero_point in zip(scales, zero_points, strict=True)
+    ]
+    return kernels.prepare(op, tensors[:2], tensors[2:], **options)
+
+
+@pytest.mark.parametrize("op", ["ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE"])
+def test_quantized_arithmetic(kernels, op):
+    kernels.assert_static(prepare_quantized(kernels, op, "INT8", (0.5, 0.25, 0.5), (3, -128, 127)), (3,))
+
+
+@pytest.mark.parametrize("op", ["ADD", "SUB", "SQUARED_DIFFERENCE"])
+@pytest.mark.parametrize("scales", [(0, 0.5, 0.5), (0.5, 0, 0.5)])
+def test_sums_without_scales_abort_the_runtime(kernels, op, scales):
+    with pytest.raises(PrepareError, match="aborts"):
+        prepare_quantized(kernels, op, "INT8", scales)
+
+
+def test_smallest_scale_of_a_sum(kernels):
+    """ADD needs a multiplier below 1. SUB can do with a greater one, but not with 1 itself."""
+    smallest = 2 * 0.5 / 2**20
+    prepare_quantized(kernels, "ADD", "INT8", (0.5, 0.25, 2 * smallest))
+    prepare_quantized(kernels, "SUB", "INT8", (0.5, 0.25, smallest / 2))
+    for op, scale in (("ADD", smallest), ("ADD", smallest / 2), ("SUB", smallest)):
+        with pytest.raises(PrepareError, match="aborts"):
+            prepare_quantized(kernels, op, "INT8", (0.5, 0.25, scale))
+
+
+def test_smallest_scale_of_a_squared_difference(kernels):
+    smallest = (2 * 0.5) ** 2 / 2**14
+    prepare_quantized(kernels, "SQUARED_DIFFERENCE", "INT8", (0.5, 0.25, 2 * smallest))
+    with pytest.raises(PrepareError, match="aborts"):
+        prepare_quantized(kernels, "SQUARED_DIFFERENCE", "INT8", (0.5, 0.25, smallest))
+
+
+def test_zero_point_out_of_range(kernels):
+    prepare_quantized(kernels, "ADD", "INT8", (0.5, 0.5, 0.5), (0, 0, 200))
+    for op in ("SUB", "SQUARED_DIFFERENCE"):
+        with pytest.raises(PrepareError):
+            prepare_quantized(kernels, op, "INT8", (0.5, 0.5, 0.5), (0, 0, 200))
+
+
+@pytest.mark.parametrize("op", ["ADD", "SUB"])
+def test_int16_sum_is_symmetric(kernels, op):
+    prepare_quantized(kernels, op, "INT16", (0.3, 0.2, 0.4))
+    with pytest.raises(PrepareError):
+        prepare_quantized(kernels, op, "INT16", (0.3, 0.2, 0.4), (0, 0, 1))
+
+
+@pytest.mark.parametrize("op", ["ADD", "SUB"])
+def test_int16_sum_of_power_of_two_scales_keeps_the_greater(kernels, op):
+    prepare_quantized(kernels, op, "INT16", (0.5, 0.25, 0.5), pot_scale_int16=True)
+    prepare_quantized(kernels, op, "INT16", (0.5, 0.25, 1.0), pot_scale_int16=False)
+    prepare_quantized(kernels, op, "INT16", (0.5, 0.3, 1.0), pot_scale_int16=True)
+    with pytest.raises(PrepareError):
+        prepare_quantized(kernels, op, "INT16", (0.5, 0.25, 1.0), pot_scale_int16=True)
+
+
+def test_int16_without_quantization_is_added_but_not_subtracted(kernels):
+    kernels.assert_static(prepare_quantized(kernels, "ADD", "INT16", (0, 0, 0)), (3,))
+    with pytest.raises(PrepareError, match="aborts"):
+        prepare_quantized(kernels, "SUB", "INT16", (0, 0, 0))
+
+
+@pytest.mark.parametrize("op", ["ADD", "SUB", "MUL", "DIV"])
+def test_bounds_of_an_activation_must_be_quantizable(kernels, op):
+    scales = (1e-10, 1e-10, 1e-10)
+    prepare_quantized(kernels, op, "UINT8", scales, fused_activation_function=RELU)
+    with pytest.raises(PrepareError):
+        prepare_quantized(kernels, op, "UINT8", scales, fused_activation_function=RELU6)
+
+
+def test_mul_keeps_the_declared_type(kernels):
+    node = kernels.prepare("MUL", [kernels.arena("INT16", 3), kernels.arena("INT16", 3)], [kernels.arena("FLOAT32", 3)])
+    assert node.output().type == "FLOAT32"
+
+
+def test_mul_refuses_an_activation_on_complex_numbers(kernels):
+    operands = [kernels.arena("COMPLEX64", 3), kernels.arena("COMPLEX64", 3)]
+    kernels.prepare("MUL", operands, [kernels.arena("COMPLEX64")])
+    with pytest.raises(PrepareError):
+        kernels.prepare("MUL", operands, [kernels.arena("COMPLEX64")], fused_activation_function=TANH)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "activation", "expected"),
+    [
+        ([1, 2], [2, 3], 0, [2, 6]),
+        ([[1], [2]], [2, 3], 0, [[2, 3], [4, 6]]),
+        ([-1, 9], 3, RELU, [0, 27]),
+        ([-1, 9], 3, RELU6, [0, 6]),
+        ([-1, 9], 3, RELU_N1_TO_1, [-1, 1]),
+        ([1 << 18, 1], [1 << 14, 5], 0, [0, 5]),
+    ],
+)
+def test_product_of_known_operands_is_computed(kernels, first, second, activation, expected):
+    operands = [kernels.persistent(first), kernels.constant(second)]
+    kernels.assert_persistent(
+        kernels.prepare("MUL", operands, [kernels.arena("INT32")], fused_activation_function=activation), expected
+    )
+
+
+def test_product_of_known_floats_is_computed(kernels):
+    operands = [kernels.constant([1.5, 2.0], "FLOAT32"), kernels.persistent(3.0, "FLOAT32")]
+    kernels.assert_persistent(kernels.prepare("MUL", operands, [kernels.arena("FLOAT32")]), [4.5, 6.0])
+
+
+def test_product_with_an_unknown_operand_is_left_to_the_run(kernels):
+    operands = [kernels.persistent([1, 2]), kernels.arena("INT32", 2)]
+    kernels.assert_static(kernels.prepare("MUL", operands, [kernels.arena("INT32")]), (2,))
+
+
+def test_only_mul_is_computed_at_once(kernels):
+    operands = [kernels.persistent([1, 2]), kernels.constant([2, 3])]
+    for op in ("ADD", "SUB", "FLOOR_DIV", "MAXIMUM"):
+        kernels.assert_static(kernels.prepare(op, operands, [kernels.arena("INT32")]), (2,))
+
+
+def test_product_of_known_operands_of_a_type_that_cannot_be_multiplied(kernels):
+    operands = [kernels.constant([1, 1], "BOOL"), kernels.constant([0, 1], "BOOL")]
+    with pytest.raises(PrepareError):
+        kernels.prepare("MUL", operands, [kernels.arena("BOOL", 2)])
+    unknown = [kernels.arena("BOOL", 2), kernels.constant([0, 1], "BOOL")]
+    kernels.assert_static(kernels.prepare("MUL", unknown, [kernels.arena("BOOL", 2)]), (2,))
+
+
+def test_product_of_known_quantized_operands_has_no_known_value(kernels):
+    operands = [kernels.quantized(kernels.constant([1, 2], "INT8"), 0.5) for _ in range(2)]
+    result = kernels.prepare("MUL", operands, [kernels.quantized(kernels.arena("INT8", 2), 0.5)]).output()
+    assert result.allocation is Allocation.PERSISTENT
+    with pytest.raises(PrepareError):
+        result.value()
+
+
+def test_product_of_known_quantized_int16_is_symmetric(kernels):
+    operands = [kernels.quantized(kernels.constant([1, 2], "INT16"), 0.5, zero_point=1) for _ in range(2)]
+    with pytest.raises(PrepareError):
+        kernels.prepare("MUL", operands, [kernels.quantized(kernels.arena("INT16", 2), 0.5)])
+
+
+@pytest.mark.parametrize("op", ["ABS", "SIN", "COS", "LOG", "SQRT", "RSQRT", "SQUARE", "RELU", "ELU", "GELU", "TANH", "LOGISTIC"])
+def test_unary_operators_keep_the_shape_and_demand_the_type(kernels, op):
+    kernels.assert_static(kernels.prepare(op, [kernels.arena("FLOAT32", 2, 3)], [kernels.arena("FLOAT32")]), (2, 3))
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, [kernels.arena("FLOAT16", 2, 3)], [kernels.arena("FLOAT32", 2, 3)])
+
+
+@pytest.mark.parametrize("op", ["ABS", "LOG", "SQRT", "RSQRT", "SQUARE", "CEIL"])
+def test_float16_is_refused(kernels, op):
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, [kernels.arena("FLOAT16", 3)], [kernels.arena("FLOAT16", 3)])
+
+
+@pytest.mark.parametrize("op", ["SIN", "COS", "FLOOR", "ROUND", "NEG", "EXP", "RELU", "SIGN", "SOFTMAX"])
+def test_float16_is_accepted(kernels, op):
+    kernels.assert_static(kernels.prepare(op, [kernels.arena("FLOAT16", 3)], [kernels.arena("FLOAT16")]), (3,))
+
+
+@pytest.mark.parametrize("op", ["FLOOR", "CEIL", "ROUND", "NEG", "ZEROS_LIKE", "EXP", "FAKE_QUANT"])
+def test_result_takes_the_type_of_the_operand(kernels, op):
+    node = kernels.prepare(op, [kernels.arena("FLOAT32", 3)], [kernels.arena("INT32", 3)])
+    assert node.output().type == "FLOAT32"
+
+
+def test_int8_elementwise_needs_quantization(kernels):
+    source, result = kernels.arena("INT8", 3), kernels.arena("INT8", 3)
+    kernels.prepare("ABS", [kernels.quantized(source, 0.5, zero_point=3)], [kernels.quantized(result, 0.25)])
+    for operands in ((source, result), (kernels.quantized(source, 0.5), result), (source, kernels.quantized(result, 0.5))):
+        with pytest.raises(PrepareError):
+            kernels.prepare("ABS", [operands[0]], [operands[1]])
+
+
+def test_int16_elementwise_is_symmetric_if_it_is_quantized(kernels):
+    source, result = kernels.arena("INT16", 3), kernels.arena("INT16", 3)
+    kernels.prepare("ABS", [source], [result])
+    kernels.prepare("ABS", [kernels.quantized(source, 0.5)], [kernels.quantized(result, 0.5)])
+    with pytest.raises(PrepareError):
+        kernels.prepare("ABS", [kernels.quantized(source, 0.5, 0.5, zero_point=1)], [kernels.quantized(result, 0.5)])
+
+
+@pytest.mark.parametrize("op", ["RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LEAKY_RELU", "EXP"])
+def test_int16_activation_is_symmetric(kernels, op):
+    source, result = kernels.arena("INT16", 3), kernels.arena("INT16", 3)
+    kernels.prepare(op, [source], [result])
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, [kernels.quantized(source, 0.5, zero_point=1)], [result])
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "scale", "zero_point"),
+    [
+        ("LOGISTIC", "UINT8", 1 / 256, 7),
+        ("LOGISTIC", "INT8", 1 / 256, 7),
+        ("LOGISTIC", "INT16", 1 / 32768, 0),
+        ("TANH", "INT8", 0.1, 7),
+        ("TANH", "INT16", 1 / 32768, 0),
+        ("SOFTMAX", "UINT8", 0.1, 7),
+        ("SOFTMAX", "INT8", 1 / 256 * 1.0005, -128),
+        ("SOFTMAX", "INT16", 1 / 32768, 0),
+        ("LOG_SOFTMAX", "UINT8", 1 / 16, 255),
+        ("LOG_SOFTMAX", "INT8", 1 / 16, 127),
+        ("L2_NORMALIZATION", "UINT8", 1 / 128, 128),
+        ("L2_NORMALIZATION", "INT8", 1 / 128, 0),
+        ("HARD_SWISH", "INT8", 0.0079, 7),
+    ],
+)
+def test_quantization_that_activations_accept(kernels, op, kind, scale, zero_point):
+    source = kernels.quantized(kernels.arena(kind, 3), 1.0)
+    result = kernels.quantized(kernels.arena(kind), scale, zero_point=zero_point)
+    kernels.assert_static(kernels.prepare(op, [source], [result]), (3,))
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "scale", "zero_point"),
+    [
+        ("LOGISTIC", "UINT8", 1 / 255, 0),
+        ("LOGISTIC", "INT16", 1 / 32768, 1),
+        ("TANH", "INT16", 1 / 16384, 0),
+        ("TANH", "INT16", 1 / 32768 * 1.01, 0),
+        ("TANH", "INT16", 1 / 32768, 1),
+        ("SOFTMAX", "INT8", 1 / 256, 0),
+        ("SOFTMAX", "INT8", 1 / 256 * 1.002, -128),
+        ("SOFTMAX", "INT16", 1 / 256, 0),
+        ("LOG_SOFTMAX", "INT8", 1 / 16, 0),
+        ("LOG_SOFTMAX", "UINT8", 1 / 256, 255),
+        ("L2_NORMALIZATION", "INT8", 1 / 128, 1),
+        ("HARD_SWISH", "UINT8", 1 / 128, 0),
+    ],
+)
+def test_quantization_that_activations_refuse(kernels, op, kind, scale, zero_point):
+    source = kernels.quantized(kernels.arena(kind, 3), 1.0)
+    result = kernels.quantized(kernels.arena(kind, 3), scale, zero_point=zero_point)
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, [source], [result])
+
+
+def test_softmax_takes_different_types_but_no_scalar(kernels):
+    kernels.assert_static(kernels.prepare("SOFTMAX", [kernels.arena("INT8", 3)], [kernels.arena("INT16")]), (3,))
+    with pytest.raises(PrepareError):
+        kernels.prepare("SOFTMAX", [kernels.arena("FLOAT32")], [kernels.arena("FLOAT32")])
+
+
+def test_prelu_takes_a_float16_alpha(kernels):
+    operands = [kernels.arena("FLOAT32", 1, 4, 4, 3), kernels.constant([[[0.5] * 3]], "FLOAT16")]
+    node = kernels.prepare("PRELU", operands, [kernels.arena("FLOAT16")])
+    kernels.assert_static(node, (1, 4, 4, 3))
+    assert node.output().type == "FLOAT32"
+
+
+def test_prelu_refuses_an_alpha_larger_than_the_input(kernels):
+    with pytest.raises(PrepareError):
+        kernels.prepare("PRELU", [kernels.arena("FLOAT32", 1, 3), kernels.arena("FLOAT32", 4, 3)], [kernels.arena("FLOAT32")])
+
+
+def test_l2_normalization_refuses_an_activation(kernels):
+    operands = [kernels.arena("FLOAT32", 2, 3)], [kernels.arena("FLOAT32")]
+    kernels.assert_static(kernels.prepare("L2_NORMALIZATION", *operands, fused_activation_function=0), (2, 3))
+    with pytest.raises(PrepareError):
+        kernels.prepare("L2_NORMALIZATION", *operands, fused_activation_function=RELU)
+
+
+def test_local_response_normalization_takes_four_dimensions_of_float32(kernels):
+    op = "LOCAL_RESPONSE_NORMALIZATION"
+    kernels.assert_static(kernels.prepare(op, [kernels.arena("FLOAT32", 1, 2, 3, 4)], [kernels.arena("FLOAT32")]), (1, 2, 3, 4))
+    for kind, shape in (("FLOAT32", (2, 3, 4)), ("FLOAT16", (1, 2, 3, 4))):
+        with pytest.raises(PrepareError):
+            kernels.prepare(op, [kernels.arena(kind, *shape)], [kernels.arena(kind)])
+
+
+def select_operands(kernels, condition, first, second):
+    return [kernels.arena("BOOL", *condition), kernels.arena("INT32", *first), kernels.arena("INT32", *second)]
+
+
+@pytest.mark.parametrize(
+    ("op", "shapes", "expected"),
+    [
+        ("SELECT", ((2, 3), (2, 3), (2, 3)), (2, 3)),
+        ("SELECT", ((), (2, 3), (2, 3)), (2, 3)),
+        ("SELECT", ((2,), (2, 3), (2, 3)), (2, 3)),
+        ("SELECT_V2", ((3,), (2, 1), ()), (2, 3)),
+        ("SELECT_V2", ((1,), (0,), (1,)), (0,)),
+    ],
+)
+def test_select(kernels, op, shapes, expected):
+    node = kernels.prepare(op, select_operands(kernels, *shapes), [kernels.arena("FLOAT32", 5)])
+    kernels.assert_static(node, expected)
+    assert node.output().type == "INT32"
+
+
+@pytest.mark.parametrize(
+    ("op", "shapes"),
+    [
+        ("SELECT", ((3,), (2, 3), (2, 3))),
+        ("SELECT", ((1, 3), (2, 3), (2, 3))),
+        ("SELECT", ((), (2, 3), (3,))),
+        ("SELECT_V2", ((2,), (3,), (1,))),
+        ("SELECT_V2", ((0,), (3,), (1,))),
+        ("SELECT_V2", ((1,) * 9, (2,), (2,))),
+    ],
+)
+def test_select_refuses(kernels, op, shapes):
+    with pytest.raises(PrepareError):
+        kernels.prepare(op, select_operands(kernels, *shapes), [kernels.arena("INT32", 5)])
+
+
+def test_select_of_single_elements_keeps_the_declared_shape(kernels):
+    node = kernels.prepare("SELECT_V2", select_operands(kernels, (), (1,), (1, 1)), [kernels.arena("INT32", 1, 1, 1)])
+    kernels.assert_static(node, (1, 1, 1))
+
+
+def test_select_demands_a_bool_condition_and_one_type(kernels):
+    condition, first = kernels.arena("BOOL", 3), kernels.arena("FLOAT32", 3)
+    for operands in ([first, first, first], [condition, first, kernels.arena("FLOAT16", 3)]):
+        with pytest.raises(PrepareError):
+            kernels.prepare("SELECT_V2", operands, [kernels.arena("FLOAT32", 3)])
+
+
+def test_add_n_demands_equal_shapes_and_types(kernels):
+    first = kernels.arena("INT32", 2, 3)
+    node = kernels.prepare("ADD_N", [first, first, first], [kernels.arena("FLOAT32")])
+    kernels.assert_static(node, (2, 3))
+    assert node.output().type == "INT32"
+    for other in (kernels.arena("INT32", 1, 3), kernels.arena("FLOAT32", 2, 3)):
+        with pytest.raises(PrepareError):
+            kernels.prepare("ADD_N", [first, first, other], [kernels.arena("INT32")])
+
+
+@pytest.mark.parametrize(
+    ("source", "axis"),
+    [
+        (("FLOAT16", 3), ("INT32",)),
+        (("FLOAT32", 3), ("INT64",)),
+        (("FLOAT32", 3), ("INT32", 2)),
+        (("FLOAT32",), ("INT32",)),
+    ],
+)
+def test_cumsum_refuses(kernels, source, axis):
+    kernels.prepare("CUMSUM", [kernels.arena("INT64", 3), kernels.arena("INT32", 1)], [kernels.arena("INT64")])
+    with pytest.raises(PrepareError):
+        kernels.prepare("CUMSUM", [kernels.arena(*source), kernels.arena(*axis)], [kernels.arena("FLOAT32")])
+
+
+def test_cast_keeps_the_declared_type_and_computes_nothing(kernels):
+    node = kernels.prepare("CAST", [kernels.persistent([1, 2])], [kernels.arena("FLOAT32")])
+    kernels.assert_static(node, (2,))
+    assert node.output().type == "FLOAT32"
+
+
+@pytest.mark.parametrize(
+    ("source", "shape", "result", "expected"),
+    [
+        ("FLOAT32", (2, 3), "INT32", (2, 3)),
+        ("FLOAT32", (2, 3), "UINT8", (2, 3, 4)),
+        ("INT16", (2, 4), "INT64", (2,)),
+        ("INT4", (2, 3), "UINT8", (2, 3)),
+    ],
+)
+def test_bitcast(kernels, source, shape, result, expected):
+    kernels.assert_static(kernels.prepare("BITCAST", [kernels.arena(source, *shape)], [kernels.arena(result)]), expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "shape", "result"), [("INT16", (2, 3), "INT64"), ("INT8", (), "INT16"), ("STRING", (2,), "INT8")]
+)
+def test_bitcast_refuses(kernels, source, shape, result):
+    with pytest.raises(PrepareError):
+        kernels.prepare("BITCAST", [kernels.arena(source, *shape)], [kernels.arena(result)])
+
+
+@pytest.mark.parametrize(
+    ("source", "result"), [("FLOAT32", "INT16"), ("FLOAT32", "INT4"), ("INT16", "INT32"), ("INT32", "INT8"), ("UINT8", "INT8")]
+)
+def test_quantize(kernels, source, result):
+    operands = [kernels.quantized(kernels.arena(source, 3), 0.5)], [kernels.quantized(kernels.arena(result), 0.5)]
+    kernels.assert_static(kernels.prepare("QUANTIZE", *operands), (3,))
+
+
+@pytest.mark.parametrize(
+    ("source", "result"), [("FLOAT32", "INT32"), ("FLOAT16", "INT8"), ("INT8", "INT32"), ("INT16", "UINT8"), ("INT4", "INT8")]
+)
+def test_quantize_refuses_types(kernels, source, result):
+    operands = [kernels.quantized(kernels.arena(source, 3), 0.5)], [kernels.quantized(kernels.arena(result), 0.5)]
+    with pytest.raises(PrepareError):
+        kernels.prepare("QUANTIZE", *operands)
+
+
+def test_quantize_needs_quantization(kernels):
+    with pytest.raises(PrepareError):
+        kernels.prepare("QUANTIZE", [kernels.arena("FLOAT32", 3)], [kernels.arena("INT8", 3)])
+
+
+def test_quantize_from_int16_to_int16_is_symmetric(kernels):
+    source = kernels.quantized(kernels.arena("INT16", 3), 0.5, zero_point=1)
+    kernels.prepare("QUANTIZE", [source], [kernels.quantized(kernels.arena("INT8"), 0.5)])
+    with pytest.raises(PrepareError):
+        kernels.prepare("QUANTIZE", [source], [kernels.quantized(kernels.arena("INT16"), 0.5)])
+
+
+def test_dequantize_makes_float32(kernels):
+    node = kernels.prepare("DEQUANTIZE", [kernels.arena("INT8", 3)], [kernels.arena("FLOAT16")])
+    kernels.assert_static(node, (3,))
+    assert node.output().type == "FLOAT32"
+
+
+def test_dequantize_keeps_what_it_makes_of_a_constant(kernels):
+    result = kernels.prepare("DEQUANTIZE", [kernels.constant([1, 2], "FLOAT16")], [kernels.arena("FLOAT32")]).output()
+    assert (result.allocation, result.shape) == (Allocation.VARIABLE, (2,))
+
+
+def test_dequantize_refuses(kernels):
+    asymmetric = kernels.quantized(kernels.arena("INT16", 3), 0.5, zero_point=1)
+    for source in (kernels.arena("FLOAT32", 3), kernels.arena("INT32", 3), asymmetric):
+        with pytest.raises(PrepareError):
+            kernels.prepare("DEQUANTIZE", [source], [kernels.arena("FLOAT32")])
+
+
+def test_fake_quant_refuses_a_narrow_range(kernels):
+    operands = [kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")]
+    kernels.assert_static(kernels.prepare("FAKE_QUANT", *operands, narrow_range=False), (3,))
+    with pytest.raises(PrepareError):
+        kernels.prepare("FAKE_QUANT", *operands, narrow_range=True)
+
+
+@pytest.mark.parametrize("op", ["REAL", "IMAG", "COMPLEX_ABS"])
+def test_parts_of_complex_numbers(kernels, op):
+    kernels.assert_static(kernels.prepare(op, [kernels.arena("COMPLEX64", 3)], [kernels.arena("FLOAT32")]), (3,))
+    kernels.assert_static(kernels.prepare(op, [kernels.arena("COMPLEX128", 3)], [kernels.arena("FLOAT64")]), (3,))
+    for source, result in (("COMPLEX64", "FLOAT64"), ("FLOAT32", "FLOAT32")):
+        with pytest.raises(PrepareError):
+            kernels.prepare(op, [kernels.arena(source, 3)], [kernels.arena(result)])
+
+
+def test_bucketize_makes_int32_of_sorted_boundaries(kernels):
+    operands = [kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")]
+    node = kernels.prepare("BUCKETIZE", *operands, boundaries=(1.0, 1.0, 2.0))
+    kernels.assert_static(node, (3,))
+    assert node.output().type == "INT32"
+    with pytest.raises(PrepareError):
+        kernels.prepare("BUCKETIZE", *operands, boundaries=(2.0, 1.0))

@@ -1,0 +1,332 @@
+"""Prepare of matrix products, lookups, and matrices from diagonals and sparse values."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.model import Allocation, Sparsity
+from delegate_sim.prepare.kernel import PrepareError
+
+TANH = 4
+"""Value of the schema's ActivationFunctionType."""
+INT32, INT64 = 2, 4
+"""Values of the schema's TensorType."""
+SHUFFLED = 1
+"""Value of the schema's FullyConnectedOptionsWeightsFormat."""
+UNKNOWN, SPARSE, DENSE = range(3)
+"""Values of the schema's LSHProjectionType."""
+
+
+def fully_connected(kernels, source, weights, bias=None, result="FLOAT32", **options):
+    results = [kernels.arena(result)] if isinstance(result, str) else [result]
+    if options.get("weights_format") == SHUFFLED:
+        results.append(kernels.arena("UINT8"))
+    return kernels.prepare("FULLY_CONNECTED", [source, weights, bias], results, **{"keep_num_dims": False, **options})
+
+
+def quantized_operands(kernels, kind="INT8", weights="INT8", bias="INT32"):
+    scaled = (kernels.arena(kind, 2, 6), kernels.arena(weights, 3, 6), kernels.arena(bias, 3), kernels.arena(kind))
+    return [kernels.quantized(tensor, scale) for tensor, scale in zip(scaled, (0.5, 0.5, 0.25, 1.0), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("source", "keeps", "expected"),
+    [((2, 6), False, (2, 3)), ((2, 5, 6), False, (10, 3)), ((2, 5, 6), True, (2, 5, 3)), ((3, 4), False, (2, 3))],
+)
+def test_fully_connected_shape(kernels, source, keeps, expected):
+    node = fully_connected(kernels, kernels.arena("FLOAT32", *source), kernels.arena("FLOAT32", 3, 6), keep_num_dims=keeps)
+    kernels.assert_static(node, expected)
+
+
+@pytest.mark.parametrize(("keeps", "expected"), [(False, (10, 3)), (True, (2, 5, 3))])
+def test_fully_connected_empty_weights(kernels, keeps, expected):
+    source, weights = kernels.arena("FLOAT32", 2, 5, 0), kernels.arena("FLOAT32", 3, 0)
+    kernels.assert_static(fully_connected(kernels, source, weights, keep_num_dims=keeps), expected)
+
+
+def test_fully_connected_refuses_shapes(kernels):
+    source = kernels.arena("FLOAT32", 3, 4)
+    with pytest.raises(PrepareError, match="last dimension"):
+        fully_connected(kernels, source, kernels.arena("FLOAT32", 3, 6), keep_num_dims=True)
+    with pytest.raises(PrepareError, match="dimensions"):
+        fully_connected(kernels, source, kernels.arena("FLOAT32", 3, 2, 2))
+    with pytest.raises(PrepareError, match="one element"):
+        fully_connected(kernels, source, kernels.arena("FLOAT32", 3, 4), kernels.arena("FLOAT32", 4))
+
+
+@pytest.mark.parametrize("weights", ["UINT8", "INT8", "INT4", "INT2"])
+def test_fully_connected_hybrid(kernels, weights):
+    source = kernels.arena("FLOAT32", 2, 6)
+    node = fully_connected(kernels, source, kernels.arena(weights, 3, 6), kernels.arena("FLOAT32", 3))
+    kernels.assert_static(node, (2, 3))
+    with pytest.raises(PrepareError, match="INT32"):
+        fully_connected(kernels, source, kernels.arena(weights, 3, 6), kernels.arena("INT32", 3))
+
+
+@pytest.mark.parametrize(
+    ("source", "weights", "bias"),
+    [
+        ("FLOAT32", "FLOAT16", "FLOAT32"),
+        ("FLOAT32", "FLOAT32", "FLOAT16"),
+        ("FLOAT16", "FLOAT16", "FLOAT16"),
+        ("FLOAT32", "INT16", "INT64"),
+    ],
+)
+def test_fully_connected_refuses_types(kernels, source, weights, bias):
+    operands = kernels.arena(source, 2, 6), kernels.arena(weights, 3, 6), kernels.arena(bias, 3)
+    with pytest.raises(PrepareError, match=r"tensor \d is"):
+        fully_connected(kernels, *operands, result=source)
+
+
+def test_fully_connected_activation(kernels):
+    source = kernels.arena("FLOAT32", 2, 6)
+    fully_connected(kernels, source, kernels.arena("INT8", 3, 6), fused_activation_function=TANH)
+    with pytest.raises(PrepareError, match="activation"):
+        fully_connected(kernels, source, kernels.arena("FLOAT32", 3, 6), fused_activation_function=TANH)
+
+
+def test_fully_connected_scale_of_the_bias(kernels):
+    source, weights, bias, result = quantized_operands(kernels)
+    kernels.assert_static(fully_connected(kernels, source, weights, bias, result), (2, 3))
+    with pytest.raises(PrepareError, match="scale of the bias"):
+        fully_connected(kernels, source, weights, kernels.quantized(bias, 0.28), result)
+    per_channel = kernels.quantized(weights, 0.5, 0.25, 1.0)
+    kernels.assert_static(fully_connected(kernels, source, per_channel, kernels.quantized(bias, 0.28), result), (2, 3))
+
+
+def test_fully_connected_scales_are_those_of_the_units(kernels):
+    source, weights, bias, result = quantized_operands(kernels)
+    with pytest.raises(PrepareError, match="along the units"):
+        fully_connected(kernels, source, kernels.quantized(weights, *[0.5] * 6, dimension=1), bias, result)
+    source, weights, bias, result = quantized_operands(kernels, "UINT8", "UINT8")
+    with pytest.raises(PrepareError, match="UINT8"):
+        fully_connected(kernels, source, kernels.quantized(weights, 0.5, 0.25, 1.0), bias, result)
+
+
+def test_fully_connected_needs_quantisation(kernels):
+    source, weights, bias, result = quantized_operands(kernels)
+    with pytest.raises(PrepareError, match="input has no"):
+        fully_connected(kernels, source._replace(quantization=None), weights, bias, result)
+    with pytest.raises(PrepareError, match="weights have no"):
+        fully_connected(kernels, source, weights._replace(quantization=None), bias, result)
+
+
+def test_fully_connected_refuses_zero_points_of_narrow_weights(kernels):
+    source = kernels.arena("FLOAT32", 2, 6)
+    for kind, is_refused in (("INT8", False), ("INT4", True)):
+        weights = kernels.quantized(kernels.arena(kind, 3, 6), 0.5, zero_point=1)
+        if is_refused:
+            with pytest.raises(PrepareError, match="zero point"):
+                fully_connected(kernels, source, weights)
+        else:
+            fully_connected(kernels, source, weights)
+
+
+def test_fully_connected_type_of_an_int16_bias(kernels):
+    operands = quantized_operands(kernels, "INT16", "INT8", "INT64")
+    kernels.assert_static(fully_connected(kernels, *operands, quantized_bias_type=INT64), (2, 3))
+    with pytest.raises(PrepareError, match="options name"):
+        fully_connected(kernels, *operands, quantized_bias_type=INT32)
+    with pytest.raises(PrepareError, match="no options"):
+        kernels.prepare("FULLY_CONNECTED", operands[:3], operands[3:])
+
+
+def test_fully_connected_shuffled_weights(kernels):
+    source, weights, bias, _ = quantized_operands(kernels, "UINT8", "UINT8")
+    result = kernels.quantized(kernels.arena("INT16"), 1.0)
+    kernels.assert_static(fully_connected(kernels, source, weights, bias, result, weights_format=SHUFFLED), (2, 3))
+    with pytest.raises(PrepareError, match="outputs"):
+        kernels.prepare("FULLY_CONNECTED", [source, weights, bias], [result], weights_format=SHUFFLED)
+    with pytest.raises(PrepareError, match="INT8"):
+        fully_connected(kernels, source, weights._replace(type="INT8"), bias, result, weights_format=SHUFFLED)
+
+
+def batch_matmul(kernels, left, right, kinds=("FLOAT32", "FLOAT32", "FLOAT32"), **options):
+    inputs = [kernels.arena(kinds[0], *left), kernels.arena(kinds[1], *right)]
+    return kernels.prepare("BATCH_MATMUL", inputs, [kernels.arena(kinds[2])], **{"adj_x": False, **options})
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "options", "expected"),
+    [
+        ((2, 3), (3, 4), {}, (2, 4)),
+        ((5, 2, 3), (3, 4), {}, (5, 2, 4)),
+        ((5, 1, 2, 3), (6, 3, 4), {}, (5, 6, 2, 4)),
+        ((3, 2), (3, 4), {"adj_x": True}, (2, 4)),
+        ((2, 3), (4, 3), {"adj_y": True}, (2, 4)),
+    ],
+)
+def test_batch_matmul_shape(kernels, left, right, options, expected):
+    kernels.assert_static(batch_matmul(kernels, left, right, **options), expected)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [((2, 3), (4, 3)), ((3,), (3, 4)), ((1,) * 4 + (2, 3), (3, 4)), ((5, 2, 3), (6, 3, 4))]
+)
+def test_batch_matmul_refuses_shapes(kernels, left, right):
+    with pytest.raises(PrepareError):
+        batch_matmul(kernels, left, right)
+
+
+@pytest.mark.parametrize("kinds", [("FLOAT32", "INT8", "FLOAT32"), ("INT16", "INT8", "INT16"), ("INT8", "INT8", "INT32")])
+def test_batch_matmul_types(kernels, kinds):
+    kernels.assert_static(batch_matmul(kernels, (2, 3), (3, 4), kinds), (2, 4))
+
+
+@pytest.mark.parametrize("kinds", [("FLOAT32", "FLOAT16"), ("INT8", "INT16"), ("FLOAT32", "INT16"), ("UINT8", "UINT8")])
+def test_batch_matmul_refuses_types(kernels, kinds):
+    with pytest.raises(PrepareError, match=r"tensor \d is"):
+        batch_matmul(kernels, (2, 3), (3, 4), (*kinds, kinds[0]))
+
+
+def test_batch_matmul_quantisation(kernels):
+    inputs, result = [kernels.arena("INT16", 2, 3), kernels.arena("INT8", 3, 4)], kernels.arena("INT16")
+    with pytest.raises(PrepareError, match="zero point"):
+        kernels.prepare("BATCH_MATMUL", [inputs[0], kernels.quantized(inputs[1], 0.5, zero_point=3)], [result])
+    negative = [kernels.quantized(tensor, scale) for tensor, scale in zip(inputs, (-0.5, 0.5), strict=True)]
+    with pytest.raises(PrepareError, match="negative"):
+        kernels.prepare("BATCH_MATMUL", negative, [result])
+    kernels.prepare("BATCH_MATMUL", negative, [result._replace(type="INT32")])
+
+
+def embedding_lookup(kernels, table, lookup=None, result="FLOAT32"):
+    return kernels.prepare("EMBEDDING_LOOKUP", [lookup or kernels.arena("INT32", 7), table], [kernels.arena(result)])
+
+
+def test_embedding_lookup(kernels):
+    kernels.assert_static(embedding_lookup(kernels, kernels.arena("FLOAT32", 10, 3, 4)), (7, 3, 4))
+    with pytest.raises(PrepareError, match="dimensions"):
+        embedding_lookup(kernels, kernels.arena("FLOAT32", 10))
+    with pytest.raises(PrepareError, match="INT64"):
+        embedding_lookup(kernels, kernels.arena("FLOAT32", 10, 3), kernels.arena("INT64", 7))
+
+
+def test_embedding_lookup_scales(kernels):
+    table = kernels.arena("INT8", 2, 3)
+    embedding_lookup(kernels, kernels.quantized(table, 0.5, 0.25))
+    embedding_lookup(kernels, kernels.quantized(table, 0.5, zero_point=1), result="INT8")
+    with pytest.raises(PrepareError, match="zero point"):
+        embedding_lookup(kernels, kernels.quantized(table, 0.5, zero_point=1))
+    with pytest.raises(PrepareError, match="along the rows"):
+        embedding_lookup(kernels, kernels.quantized(table, 0.5, 0.25, 1.0, dimension=1))
+    with pytest.raises(PrepareError, match="INT8"):
+        embedding_lookup(kernels, kernels.quantized(table, 0.5, 0.25), result="INT8")
+
+
+def test_embedding_lookup_sparse_is_always_dynamic(kernels):
+    inputs = [
+        kernels.constant([0, 1]),
+        kernels.constant([[0, 0], [1, 0]]),
+        kernels.constant([2, 1]),
+        kernels.constant([1, 1], "FLOAT32"),
+        kernels.arena("FLOAT32", 10, 3),
+    ]
+    kernels.assert_dynamic(kernels.prepare("EMBEDDING_LOOKUP_SPARSE", inputs, [kernels.arena("FLOAT32")]), cause=None)
+    with pytest.raises(PrepareError, match="number"):
+        kernels.prepare("EMBEDDING_LOOKUP_SPARSE", [kernels.constant([0]), *inputs[1:]], [kernels.arena("FLOAT32")])
+
+
+def hashtable_lookup(kernels, values, result=None):
+    inputs = [kernels.arena("INT32", 7), kernels.arena("INT32", 10), values]
+    return kernels.prepare("HASHTABLE_LOOKUP", inputs, [result or kernels.arena(values.type), kernels.arena("UINT8")])
+
+
+def test_hashtable_lookup(kernels):
+    kernels.assert_static(hashtable_lookup(kernels, kernels.arena("FLOAT32", 10, 3)), (7, 3), (7,))
+    with pytest.raises(PrepareError, match="number"):
+        hashtable_lookup(kernels, kernels.arena("FLOAT32", 9, 3))
+    with pytest.raises(PrepareError, match="types"):
+        hashtable_lookup(kernels, kernels.arena("FLOAT32", 10, 3), kernels.arena("INT32"))
+
+
+def test_hashtable_lookup_leaves_strings_alone(kernels):
+    strings = kernels.arena("STRING", 1, allocation=Allocation.DYNAMIC)
+    node = hashtable_lookup(kernels, kernels.arena("STRING", 10), strings)
+    assert node.output(0).shape == (1,)
+    assert node.output(1).shape == (7,)
+    with pytest.raises(PrepareError, match="vector"):
+        hashtable_lookup(kernels, kernels.arena("STRING", 10, 3), strings)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(SPARSE, (3,)), (DENSE, (12,))])
+def test_lsh_projection(kernels, kind, expected):
+    inputs = [kernels.arena("FLOAT32", 3, 4), kernels.arena("INT32", 5, 2), kernels.arena("FLOAT32", 5)]
+    kernels.assert_static(kernels.prepare("LSH_PROJECTION", inputs, [kernels.arena("INT32")], type=kind), expected)
+
+
+def test_lsh_projection_refuses(kernels):
+    functions, source = kernels.arena("FLOAT32", 3, 4), kernels.arena("INT32", 5, 2)
+    for inputs, kind in (
+        ([functions, source], UNKNOWN),
+        ([kernels.arena("FLOAT32", 3, 33), source], DENSE),
+        ([functions, kernels.arena("INT32", 0, 2)], DENSE),
+        ([functions, source, kernels.arena("FLOAT32", 4)], DENSE),
+    ):
+        with pytest.raises(PrepareError):
+            kernels.prepare("LSH_PROJECTION", inputs, [kernels.arena("INT32")], type=kind)
+
+
+def test_skip_gram_takes_strings_only(kernels):
+    kernels.prepare("SKIP_GRAM", [kernels.arena("STRING", 1)], [kernels.arena("STRING")])
+    with pytest.raises(PrepareError, match="INT32"):
+        kernels.prepare("SKIP_GRAM", [kernels.arena("STRING", 1)], [kernels.arena("INT32")])
+
+
+def test_matrix_diag(kernels):
+    node = kernels.prepare("MATRIX_DIAG", [kernels.arena("INT8", 2, 3)], [kernels.arena("FLOAT32")])
+    kernels.assert_static(node, (2, 3, 3))
+    assert node.output().type == "INT8"
+    with pytest.raises(PrepareError, match="scalar"):
+        kernels.prepare("MATRIX_DIAG", [kernels.arena("INT8")], [kernels.arena("INT8")])
+
+
+def test_matrix_set_diag(kernels):
+    diagonal = kernels.arena("FLOAT32", 9)
+    node = kernels.prepare("MATRIX_SET_DIAG", [kernels.arena("INT8", 2, 3, 4), diagonal], [kernels.arena("INT8")])
+    kernels.assert_static(node, (2, 3, 4))
+    with pytest.raises(PrepareError, match="dimensions"):
+        kernels.prepare("MATRIX_SET_DIAG", [kernels.arena("INT8", 4), diagonal], [kernels.arena("INT8")])
+
+
+def test_densify_keeps_its_result(kernels):
+    sparse = kernels.constant([[0, 1], [2, 3]], "FLOAT16", sparsity=Sparsity((0, 1), (), ((True, 2), (False, 0))))
+    node = kernels.prepare("DENSIFY", [sparse], [kernels.arena("FLOAT32")])
+    assert node.output().allocation is Allocation.VARIABLE
+    assert (node.output().type, node.output().shape) == ("FLOAT16", (2, 2))
+    with pytest.raises(PrepareError, match="not constant"):
+        kernels.prepare("DENSIFY", [sparse._replace(allocation=Allocation.ARENA)], [kernels.arena("FLOAT32")])
+    with pytest.raises(PrepareError, match="not sparse"):
+        kernels.prepare("DENSIFY", [sparse._replace(sparsity=None)], [kernels.arena("FLOAT32")])
+
+
+def sparse_to_dense(kernels, indices, shape, values, default=None):
+    inputs = [kernels.arena("INT32", *indices), shape, kernels.arena("FLOAT32", *values)]
+    return kernels.prepare("SPARSE_TO_DENSE", [*inputs, default or kernels.arena("FLOAT32")], [kernels.arena("INT8")])
+
+
+@pytest.mark.parametrize(
+    ("indices", "shape", "values"), [((), [9], ()), ((4,), [9], (4,)), ((4, 2), [9, 8], ()), ((4, 2), [9, 8], (4,))]
+)
+def test_sparse_to_dense(kernels, indices, shape, values):
+    node = sparse_to_dense(kernels, indices, kernels.constant(shape, "INT64"), values)
+    kernels.assert_static(node, tuple(shape))
+    assert node.output().type == "FLOAT32"
+
+
+def test_sparse_to_dense_unknown_shape(kernels):
+    kernels.assert_dynamic(sparse_to_dense(kernels, (4, 2), kernels.arena("INT32", 2), (4,)), cause=1)
+
+
+@pytest.mark.parametrize(
+    ("indices", "shape", "values"),
+    [((4, 3), [9, 8], (4,)), ((4, 2), [9, 8], (3,)), ((4,), [9, 8], (4,)), ((1, 4, 2), [9, 8], ())],
+)
+def test_sparse_to_dense_refuses_shapes(kernels, indices, shape, values):
+    with pytest.raises(PrepareError):
+        sparse_to_dense(kernels, indices, kernels.constant(shape), values)
+
+
+def test_sparse_to_dense_refuses_other_defaults(kernels):
+    for default in (kernels.arena("INT32"), kernels.arena("FLOAT32", 2)):
+        with pytest.raises(PrepareError, match="default"):
+            sparse_to_dense(kernels, (4,), kernels.constant([9]), (4,), default)
