@@ -9,13 +9,14 @@ import click
 
 from delegate_sim import DelegateSimError, load
 from delegate_sim.delegates.base import Delegate, Options
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.report import Report
-from delegate_sim.runtime import DEFAULT_RELEASE, Release, parse_release
+from delegate_sim.runtime import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.simulate import simulate
 from delegate_sim.text import printable
 
-from .delegate_flags import DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options
+from .delegate_flags import ALL_DELEGATES, DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options
 from .exits import DONE, USAGE
 from .layout import counted
 from .report_text import HEADING, View, report_lines
@@ -64,18 +65,55 @@ class _Analysis:
         )
 
 
+def _spans(releases: Iterable[str]) -> str:
+    """Return the first and last release of each family."""
+    families: dict[str, list[str]] = {}
+    for release in releases:
+        families.setdefault(release.partition("-")[0], []).append(release)
+    return " or ".join([f"{family[0]} to {family[-1]}" for family in families.values()])
+
+
 @click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option("--delegate", "delegates", metavar="NAME", multiple=True, default=(DEFAULT_DELEGATE,), show_default=True,
-              help="The delegate to apply; may be given several times.")  # fmt: skip
-@click.option("--option", "pairs", metavar="KEY=VALUE", multiple=True,
-              help="An option of the delegate under its own name; may be given several times.")  # fmt: skip
-@click.option("--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True,
-              help="The release whose log lines to print, tf-2.10 to tf-2.21 or litert-1.0 to litert-2.3.")  # fmt: skip
-@click.option("--defaults", type=click.Choice(DEFAULT_SETS), default="benchmark", show_default=True,
-              help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True,
-              help="Text to read, or JSON for programs.")  # fmt: skip
+@click.option(
+    "--delegate",
+    "delegates",
+    multiple=True,
+    default=(DEFAULT_DELEGATE,),
+    show_default=True,
+    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
+    help="A delegate to apply; may be given several times.",
+)
+@click.option(
+    "--option",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="An option of the delegate under its own name; may be given several times.",
+)
+@click.option(
+    "--runtime",
+    "release",
+    metavar="RELEASE",
+    default=DEFAULT_RELEASE,
+    show_default=True,
+    help=f"The release whose log lines to print, {_spans(RELEASES)}.",
+)
+@click.option(
+    "--defaults",
+    type=click.Choice(DEFAULT_SETS),
+    default="benchmark",
+    show_default=True,
+    help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Text to read, or JSON for programs.",
+)
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
 def command(

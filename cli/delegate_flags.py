@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import Option, boolean
 
 DEFAULT_DELEGATE = "nnapi"
+ALL_DELEGATES = "all"
 
 _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
 _CHOSEN = "delegate_sim.delegates"
@@ -44,9 +46,9 @@ class DelegateCommand(click.Command):
                 formatter.write_dl([record for record in records if record is not None])
 
 
-def chosen_delegates(names: Iterable[str]) -> tuple[Delegate, ...]:
-    """Return the delegates of these names, each once; raises OptionError for a name that no delegate has."""
-    return tuple(find_delegate(name) for name in dict.fromkeys(names))
+def chosen_delegates(names: Sequence[str]) -> tuple[Delegate, ...]:
+    """Return the delegates of these names, or all of them, each once."""
+    return tuple(find_delegate(name) for name in (DELEGATE_NAMES if ALL_DELEGATES in names else dict.fromkeys(names)))
 
 
 def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Mapping[str, str | None]) -> list[dict[str, str]]:
@@ -64,9 +66,7 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
     return [_given_to(delegate, by_key, known, flags) for delegate in delegates]
 
 
-def _given_to(
-    delegate: Delegate, by_key: Mapping[str, str], known: set[str], flags: Mapping[str, str | None]
-) -> dict[str, str]:
+def _given_to(delegate: Delegate, by_key: Mapping[str, str], known: set[str], flags: Mapping[str, str | None]) -> dict[str, str]:
     own = {option.name for option in delegate.options}
     given = {key: value for key, value in by_key.items() if key in own or key not in known}
     for option in delegate.options:
@@ -83,10 +83,10 @@ def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
     """Return the delegates that arguments name; a name that no delegate has is left to the command."""
     names = [
         following if argument == "--delegate" else argument.removeprefix("--delegate=")
-        for argument, following in zip(args, [*args[1:], ""], strict=True)
+        for argument, following in pairwise([*args, ""])
         if argument == "--delegate" or argument.startswith("--delegate=")
     ]
-    return chosen_delegates(name for name in names or (DEFAULT_DELEGATE,) if name in DELEGATE_NAMES)
+    return chosen_delegates([name for name in names or (DEFAULT_DELEGATE,) if name in (*DELEGATE_NAMES, ALL_DELEGATES)])
 
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
@@ -126,7 +126,7 @@ def _with_values(args: Sequence[str], flags: Mapping[str, Option]) -> list[str]:
 
 
 def _add_values(args: Sequence[str], flags: Mapping[str, Option]) -> Iterator[str]:
-    for argument, following in zip(args, [*args[1:], ""], strict=True):
+    for argument, following in pairwise([*args, ""]):
         option = flags.get(f"--{_with_underscores(argument[2:])}") if argument.startswith("--") else None
         if option is not None and option.parse is boolean and following.lower() not in _BOOLEAN_WORDS:
             yield f"{argument}=true"

@@ -27,13 +27,15 @@ def cut(text: str, width: int) -> str:
 
 def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
     """Break text into lines of at most a width; those after the first begin with ``hanging`` (or ``indent``)."""
+    if len(indent) + len(text) <= width:
+        return [indent + text]
     return textwrap.wrap(
         text,
         width,
         initial_indent=indent,
         subsequent_indent=indent if hanging is None else hanging,
         break_on_hyphens=False,
-    ) or [indent]
+    )
 
 
 def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:

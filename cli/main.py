@@ -57,7 +57,7 @@ class _Program(click.Group):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            code = super().main(args, _PROGRAM, complete_var, False, windows_expand_args, **extra)
+            code = super().main(args, _PROGRAM, complete_var, False, windows_expand_args=windows_expand_args, **extra)
             sys.stdout.flush()
         except BrokenPipeError:
             silence_stdout()

@@ -115,7 +115,9 @@ def _coverage(run: SubgraphRun) -> Iterator[Line]:
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     kernels = sum([subset.is_delegated for subset in run.subsets])
-    yield Line(f"  nodes             {total:,} total, {supported:,} supported, {delegated:,} delegated ({_share(delegated, total)})")
+    yield Line(
+        f"  nodes             {total:,} total, {supported:,} supported, {delegated:,} delegated ({_share(delegated, total)})"
+    )
     yield Line(f"  partitions        {len(run.subsets):,}")
     yield Line(f"  delegate kernels  {kernels:,}")
 

@@ -17,7 +17,7 @@ def custom_options(model: Model, node: Node) -> FlexbufferMap:
 
 
 class FlexbufferMap:
-    """The map that a flexbuffer holds. A key that it lacks, and all that cannot be read, is None."""
+    """The map that a flexbuffer holds. What it lacks, what cannot be read, and what is no number is None."""
 
     def __init__(self, content: bytes | memoryview) -> None:
         from flatbuffers import flexbuffers  # few models have such operators
@@ -31,6 +31,8 @@ class FlexbufferMap:
         """Return the value of a key as an integer; a fraction is cut off."""
         try:
             value: Any = self._map[key]
+            if not (value.IsNumeric or value.IsBool):
+                return None
             return int(value.AsFloat if value.IsFloat else value.AsInt)
         except _READING_ERRORS:
             return None

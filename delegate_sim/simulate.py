@@ -15,7 +15,7 @@ from .delegates.base import Decision, Delegate, KernelFailure, Options
 from .graph import Graph, file_graph
 from .model import Model
 from .partition import Subset, partition
-from .prepare import has_kernel, prepare, prepare_node
+from .prepare import Repreparation, has_kernel, prepare
 from .resolver import unresolved
 from .runtime import (
     DYNAMIC_TENSOR_LINE,
@@ -139,6 +139,7 @@ class _Simulation:
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
+        repreparation = Repreparation(decision.graph)
         for subset in subsets:
             if subset.is_delegated:
                 failure = (
@@ -151,7 +152,7 @@ class _Simulation:
                 node = decision.graph.nodes[index]
                 if node is graph.nodes[index]:
                     continue
-                message = prepare_node(decision.graph, node)
+                message = repreparation.refusal(node)
                 if message is not None:
                     return KernelFailure(
                         index,

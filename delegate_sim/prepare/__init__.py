@@ -12,13 +12,13 @@ from ..model import Allocation, Model, Node
 from . import families
 from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
 
-__all__ = ["KERNELS", "PrepareError", "has_kernel", "prepare", "prepare_node"]
+__all__ = ["KERNELS", "PrepareError", "Repreparation", "has_kernel", "prepare"]
 
 families.register()
 
 _DEEPEST_CALL = 100
-_MOST_CALLED_NODES = 1_000_000
-"""Beyond these limits on calls of subgraphs, which no sensible model comes near, the runtime itself would not end in time."""
+_MOST_CALLS = 100
+"""How often subgraphs may be prepared for their callers, on average; more is a model that the runtime would not end with."""
 
 
 def prepare(model: Model) -> tuple[Graph, ...]:
@@ -27,13 +27,20 @@ def prepare(model: Model) -> tuple[Graph, ...]:
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
-def prepare_node(graph: Graph, node: Node) -> str | None:
-    """Prepare one node again, with the tensors of a prepared graph; return why its kernel refuses, None if it does not."""
-    try:
-        _Interpreter(graph.model).prepare_node(graph, node)
-    except PrepareError as error:
-        return str(error)
-    return None
+class Repreparation:
+    """Prepares nodes of a prepared graph once more, with operands that a delegate changed."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._interpreter = _Interpreter(graph.model)
+
+    def refusal(self, node: Node) -> str | None:
+        """Return why the CPU kernel of this node refuses, None if it does not."""
+        try:
+            self._interpreter.prepare_node(self._graph, node)
+        except PrepareError as error:
+            return str(error)
+        return None
 
 
 def has_kernel(op: str, *, is_custom: bool) -> bool:
@@ -76,7 +83,10 @@ class _Interpreter:
         self.model = model
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
-        self._called_nodes = 0
+        self._prepared: dict[int, tuple[_Interface, int]] = {}
+        """The inputs and outputs that a caller last had a subgraph prepared with, and how many changes that was after."""
+        self._changes = 0
+        self._calls_left = _MOST_CALLS * sum(1 + len(subgraph.nodes) for subgraph in model.subgraphs)
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then stands."""
@@ -86,8 +96,10 @@ class _Interpreter:
 
     def prepare_node(self, graph: Graph, node: Node) -> None:
         """Prepare one node of a graph that has been prepared; raises PrepareError."""
-        subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
-        self._preparing.append(subgraph)
+        subgraph = self._subgraphs.get(graph.index)
+        if subgraph is None:
+            subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
+            self._preparing.append(subgraph)
         _run_kernel(KernelNode(self.model, node, subgraph.tensors, self))
 
     def subgraph_count(self) -> int:
@@ -108,12 +120,20 @@ class _Interpreter:
         index = subgraph.graph.index
         if subgraph in self._preparing:
             raise PrepareError(f"subgraph {index} calls itself")
-        self._called_nodes += 1 + len(subgraph.nodes)
-        if len(self._preparing) > _DEEPEST_CALL or self._called_nodes > _MOST_CALLED_NODES:
-            raise PrepareError("subgraphs call each other too often")
-        self._prepare(subgraph)
+        interface = _interface(subgraph)
+        known_interface, known_changes = self._prepared.get(index, (None, 0))
+        self._changes += interface != known_interface
+        if known_changes != self._changes:
+            self._prepare_for_caller(subgraph)
+            self._prepared[index] = interface, self._changes
         if subgraph.failure is not None:
             raise PrepareError(f"node {subgraph.failure.node} of subgraph {index}: {subgraph.failure.message}")
+
+    def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
+        self._calls_left -= 1 + len(subgraph.nodes)
+        if self._calls_left < 0 or len(self._preparing) > _DEEPEST_CALL:
+            raise PrepareError("subgraphs call each other too often")
+        self._prepare(subgraph)
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
         """``PrepareOpsStartingAt``: node by node, until one has a dynamic result or cannot be prepared."""
@@ -133,6 +153,15 @@ class _Interpreter:
                 subgraph.dynamic = dynamic
                 break
         self._preparing.pop()
+
+
+_Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
+
+
+def _interface(subgraph: KernelSubgraph) -> _Interface:
+    """Return what callers set of a subgraph's inputs and outputs."""
+    tensors = [subgraph.tensors[index] for index in (*subgraph.inputs, *subgraph.outputs) if index >= 0]
+    return tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
 
 
 def _first_dynamic(

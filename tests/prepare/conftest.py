@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,9 +58,11 @@ class Kernels:
         *,
         version: int = 1,
         intermediates: Sequence[Tensor] = (),
+        custom_options: bytes | None = None,
         **options: Any,
     ) -> KernelNode:
         """Run the Prepare function of ``op``; None stands for an operand left out. No options at all mean an absent table."""
+        model = MODEL if custom_options is None else dataclasses.replace(MODEL, content=memoryview(custom_options))
         given = [tensor for tensor in inputs if tensor is not None]
         placed = (*given, *outputs, *intermediates)
         tensors = [KernelTensor(MODEL, tensor._replace(index=index)) for index, tensor in enumerate(placed)]
@@ -75,9 +78,9 @@ class Kernels:
             outputs=tuple(range(len(given), outputs_end)),
             intermediates=tuple(range(outputs_end, len(tensors))),
             options=None,
-            custom_options=None,
+            custom_options=None if custom_options is None else (0, len(custom_options)),
         )
-        running = KernelNode(MODEL, node, tensors, None)
+        running = KernelNode(model, node, tensors, None)
         if options:
             running._options = Options(schema.options_table(op), options)
         KERNELS[op](running)

@@ -6,10 +6,11 @@ import dataclasses
 from types import MappingProxyType
 from typing import Any
 
+from ...explanations import FLOAT16, PARTITION_LIMIT
 from ...graph import Graph
 from ...options import Option, boolean, integer, names, text
 from ...partition import Subset, partition
-from ...rules import Reason, Verdict
+from ...rules import Explanation, Reason, Verdict
 from ..base import (
     Decision,
     Float16Remapping,
@@ -64,13 +65,13 @@ def _optional_feature_level(value: Any) -> int | None:
 
 
 OPTIONS = (
-    Option("feature_level", feature_level, FEATURE_LEVEL_8, "feature level of the NNAPI runtime", flag="feature_level"),
+    Option("feature_level", feature_level, FEATURE_LEVEL_8, "feature level of the NNAPI runtime", flag="feature-level"),
     Option(
         "device_feature_level",
         _optional_feature_level,
         None,
         "feature level of the accelerator, if below the runtime's",
-        flag="device_feature_level",
+        flag="device-feature-level",
     ),
     Option("accelerator_name", text, None, "the accelerator to use, by name", flag="nnapi_accelerator_name"),
     Option("disallow_nnapi_cpu", boolean, True, "leave NNAPI's own CPU implementation out", flag="disable_nnapi_cpu"),
@@ -91,8 +92,26 @@ OPTIONS = (
         flag="nnapi_allow_dynamic_dimensions",
     ),
     Option("allow_fp16", boolean, False, "compute float32 in float16; changes no verdict", flag="nnapi_allow_fp16"),
-    Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver_rejects"),
+    Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver-rejects"),
 )
+
+
+_DRIVER = {
+    "nnapi-driver": Explanation(
+        "rejected by the driver",
+        "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. Nodes "
+        "of which it rejects an operation stay on the CPU; with sparse or float16 values in the partition, all of its nodes do.",
+        "Replace the operator by one that the driver takes, or choose another accelerator. Which operations a driver rejects "
+        "is what the option driver_rejects tells; nothing else in the simulation knows it.",
+    ),
+    "float16-all-or-nothing": Explanation(
+        "driver rejects part of a model with float16 weights",
+        "In a model with float16 weights the delegate changes the operands of all supported nodes before it asks the driver. If "
+        "the driver then rejects any operation, it takes the changes back and delegates nothing.",
+        "Convert the model with float32 or 8-bit weights, or remove the operators that the driver rejects.",
+    ),
+}
+"""What stands behind the codes of what a driver does not take."""
 
 
 class NnapiDelegate:
@@ -103,7 +122,7 @@ class NnapiDelegate:
     provider_name = "NNAPI"
     options = OPTIONS
     rules = RULES
-    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS})
+    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS, **_DRIVER, **PARTITION_LIMIT, **FLOAT16})
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """Only as an option, and only from NNAPI 1.1 on."""

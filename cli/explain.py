@@ -1,0 +1,85 @@
+"""``delegate-sim explain``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import click
+
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.explanations import RUNTIME, SHARED
+from delegate_sim.rules import Explanation
+
+from .layout import wrapped
+from .rules_text import when
+from .suggestions import suggestion
+from .terminal import Line, width, write_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim explain nnapi-missing-bias
+  delegate-sim explain partition-limit
+  delegate-sim explain
+"""
+
+
+@click.command("explain", epilog=_EPILOG)
+@click.argument("code", required=False)
+def command(code: str | None) -> None:
+    """Explain a CODE of a report: what it means, what to do about it, and which operators it concerns.
+
+    Without CODE, all codes are listed with their titles.
+    """
+    delegates = tuple(map(find_delegate, DELEGATE_NAMES))
+    known = explanations(delegates)
+    if code is None:
+        write_lines(_list(known))
+    elif code in known:
+        write_lines(_explanation(code, known[code], delegates, width()))
+    else:
+        raise click.ClickException(f"there is no code {code}{suggestion(code, known)}")
+
+
+def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
+    """Return what stands behind every code that a report can have."""
+    known = dict(SHARED)
+    for delegate in delegates:
+        known.update(delegate.explanations)
+    return known
+
+
+def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:
+    longest = max(map(len, known))
+    for code in sorted(known):
+        yield Line(f"{code.ljust(longest)}  {known[code].title}")
+
+
+def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate, ...], columns: int) -> Iterator[Line]:
+    yield Line(f"{code}: {explanation.title}", "bold")
+    yield Line("")
+    yield from map(Line, wrapped(explanation.meaning, columns))
+    yield Line("")
+    yield from (Line(line, "cyan") for line in wrapped(f"What to do: {explanation.advice}", columns))
+    yield Line("")
+    if code in RUNTIME:
+        yield Line("Concerns every delegate.")
+    for delegate in delegates:
+        if code in delegate.explanations:
+            yield from _use(code, delegate, columns)
+
+
+def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
+    """Name a delegate, and what it demands of which operators."""
+    yield Line(f"Delegate {delegate.name}", "bold")
+    operators: dict[str, list[str]] = {}
+    for op, rule in sorted(delegate.rules.items()):
+        for check in rule.checks:
+            if check.code == code:
+                condition = when(check)
+                operators.setdefault(f"{check.needed} ({condition})" if condition else check.needed, []).append(op)
+    for needed, ops in operators.items():
+        yield from map(Line, wrapped(f"needs {needed}", columns, "  ", "    "))
+        yield from map(Line, wrapped(", ".join(dict.fromkeys(ops)), columns, "      "))
+    if not operators:
+        yield Line("  whatever the operator")

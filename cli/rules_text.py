@@ -1,0 +1,106 @@
+"""What a delegate accepts, as text, Markdown and JSON, made from the rules themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.rules import Check, OpRule
+from delegate_sim.version import __version__
+
+SCHEMA = "delegate-sim/rules/1"
+
+_COLUMNS = ("", "needs", "when", "code")
+_WIDTH_OF_OTHER_COLUMNS = 40
+_NARROWEST_NEEDS = 24
+
+
+def when(check: Check) -> str:
+    """Say for which targets a check counts; nothing if for all."""
+    words = []
+    if check.since is not None:
+        words.append(f"from level {check.since}")
+    if check.below is not None:
+        words.append(f"below level {check.below}")
+    if check.accelerator is not None:
+        words.append("with accelerator" if check.accelerator else "without accelerator")
+    return ", ".join(words)
+
+
+def rules_text(delegate: Delegate, rules: Mapping[str, OpRule | None], width: int) -> str:
+    """Return a table for each operator, fit for a terminal of this width."""
+    from tabulate import tabulate
+
+    needs_width = max(width - _WIDTH_OF_OTHER_COLUMNS, _NARROWEST_NEEDS)
+    blocks = []
+    for op, rule in rules.items():
+        if rule is None:
+            blocks.append(f"{op}\n  {_not_accepted(delegate)}\n")
+            continue
+        rows = list(_rows(rule)) or [("", "nothing", "", "")]
+        table = tabulate(rows, _COLUMNS, tablefmt="plain", maxcolwidths=[None, needs_width, 16, None], disable_numparse=True)
+        blocks.append(f"{op}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()))
+    return "\n".join(blocks)
+
+
+def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], with_codes: bool) -> str:
+    """Return a table for each operator, and on request the explanation of each code, as Markdown."""
+    lines = [
+        f"# What the delegate {delegate.name} accepts",
+        "",
+        "A node must meet every condition that counts for the target; they stand in the order in which the delegate tests them. "
+        "Operators that are not listed are refused.",
+    ]
+    for op, rule in rules.items():
+        lines += ["", f"## {op}", ""]
+        if rule is None:
+            lines.append(_not_accepted(delegate))
+            continue
+        lines += ["| | needs | when | code |", "|---|---|---|---|"]
+        lines += [f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` |" for row in _rows(rule)]
+    if with_codes:
+        lines += ["", "# Codes"]
+        for code, explanation in delegate.explanations.items():
+            lines += ["", f"## {code}", "", f"*{_escaped(explanation.title)}.* {explanation.meaning}", ""]
+            lines.append(explanation.advice)
+    return "\n".join(lines) + "\n"
+
+
+def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule | None]) -> dict[str, Any]:
+    """Return the rules as plain data."""
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "delegate-sim", "version": __version__},
+        "delegate": delegate.name,
+        "operators": [
+            {
+                "op": op,
+                "accepted": rule is not None,
+                "accepted_early": _check_entry(rule.accepted_early) if rule and rule.accepted_early else None,
+                "checks": [_check_entry(check) for check in rule.checks] if rule else [],
+            }
+            for op, rule in rules.items()
+        ],
+    }
+
+
+def _not_accepted(delegate: Delegate) -> str:
+    return f"{delegate.name} does not take this operator."
+
+
+def _rows(rule: OpRule) -> Iterator[tuple[str, str, str, str]]:
+    if rule.accepted_early is not None:
+        early = rule.accepted_early
+        yield "", f"{early.needed}: accepted at once", when(early), early.code
+    for number, check in enumerate(rule.checks, 1):
+        yield str(number), check.needed, when(check), check.code
+
+
+def _check_entry(check: Check) -> dict[str, Any]:
+    names: Iterable[str] = ("code", "kind", "needed", "hint", "since", "below", "accelerator")
+    return {name: getattr(check, name) for name in names}
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{character}" if character in r"\`*_|<>[]" else character for character in text)

@@ -1,0 +1,14 @@
+"""Near matches for what somebody has mistyped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return a clause that names near matches, empty if there are none."""
+    from difflib import get_close_matches
+
+    by_folded = {name.casefold(): name for name in known}
+    near = [by_folded[name] for name in get_close_matches(word.casefold(), by_folded, n=4)]
+    return f"; did you mean {', '.join(near)}?" if near else ""

@@ -1,0 +1,65 @@
+"""Prepare of operators that generate random numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.prepare.kernel import PrepareError
+
+
+@pytest.mark.parametrize("op", ["RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL"])
+class TestRandom:
+    @pytest.mark.parametrize("known", ["constant", "persistent"])
+    def test_shape(self, kernels, op, known):
+        node = kernels.prepare(op, [getattr(kernels, known)([2, 0, 5])], [kernels.arena("FLOAT32", 1)])
+        kernels.assert_static(node, (2, 0, 5))
+
+    def test_unknown_shape_makes_the_result_dynamic(self, kernels, op):
+        kernels.assert_dynamic(kernels.prepare(op, [kernels.arena("INT32", 3)], [kernels.arena("FLOAT32")]), cause=0)
+
+    def test_refuses_other_shapes(self, kernels, op):
+        for shape in (kernels.constant([2], "INT64"), kernels.constant(2), kernels.constant([-2])):
+            with pytest.raises(PrepareError):
+                kernels.prepare(op, [shape], [kernels.arena("FLOAT32")])
+
+
+class TestMultinomial:
+    def multinomial(self, kernels, logits, count):
+        return kernels.prepare("MULTINOMIAL", [logits, count], [kernels.arena("INT64")])
+
+    def test_shape(self, kernels):
+        logits = kernels.constant([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], "FLOAT32")
+        kernels.assert_static(self.multinomial(kernels, logits, kernels.constant(7)), (3, 7))
+
+    def test_unknown_logits_make_the_result_dynamic(self, kernels):
+        kernels.assert_dynamic(self.multinomial(kernels, kernels.arena("FLOAT32", 3, 2), kernels.constant(7)), cause=0)
+
+    def test_unknown_count_makes_the_result_dynamic(self, kernels):
+        logits = kernels.constant([[0.5, 0.5]], "FLOAT32")
+        kernels.assert_dynamic(self.multinomial(kernels, logits, kernels.arena("INT32")), cause=1)
+
+    def test_refuses_other_types(self, kernels):
+        with pytest.raises(PrepareError, match="INT64"):
+            self.multinomial(kernels, kernels.arena("FLOAT32", 3, 2), kernels.constant(7, "INT64"))
+        with pytest.raises(PrepareError, match="FLOAT16"):
+            self.multinomial(kernels, kernels.arena("FLOAT16", 3, 2), kernels.constant(7))
+
+
+class TestRngBitGenerator:
+    def generate(self, kernels, state, next_state, numbers):
+        return kernels.prepare("STABLEHLO_RNG_BIT_GENERATOR", [state], [next_state, numbers])
+
+    def test_shapes_are_those_of_the_file(self, kernels):
+        state = kernels.arena("UINT64", 2)
+        kernels.assert_static(self.generate(kernels, state, state, kernels.arena("UINT32", 4, 5)), (2,), (4, 5))
+
+    def test_refuses_other_states_and_numbers(self, kernels):
+        state, numbers = kernels.arena("UINT64", 2), kernels.arena("INT64", 4)
+        with pytest.raises(PrepareError, match="shape"):
+            self.generate(kernels, state, kernels.arena("UINT64", 3), numbers)
+        with pytest.raises(PrepareError, match="INT64"):
+            self.generate(kernels, kernels.arena("INT64", 2), state, numbers)
+        with pytest.raises(PrepareError, match="vector"):
+            self.generate(kernels, kernels.arena("UINT64", 1, 2), state, numbers)
+        with pytest.raises(PrepareError, match="FLOAT32"):
+            self.generate(kernels, state, state, kernels.arena("FLOAT32", 4))
