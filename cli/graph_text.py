@@ -11,7 +11,7 @@ from delegate_sim.model import Model, Node, Quantization, Signature, Tensor
 from delegate_sim.report import Report
 from delegate_sim.text import printable
 
-from .layout import counted, name, wrapped
+from .layout import counted, message, name, wrapped
 from .terminal import Line
 
 SCHEMA = "delegate-sim/inspect/1"
@@ -39,7 +39,7 @@ def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:
     sizes = f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.tensors), 'tensor')}, {_SHAPES[shapes]}"
     yield Line(f"{title}: {sizes}", _HEADING)
     for note in _notes(graph):
-        yield from (Line(line, _NOTE) for line in wrapped(printable(note), width, "  ", "    "))
+        yield from (Line(line, _NOTE) for line in wrapped(message(note), width, "  ", "    "))
     yield from _operands(graph, "  inputs  ", graph.inputs, width)
     yield from _operands(graph, "  outputs ", graph.outputs, width)
     for node in graph.nodes:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from delegate_sim.text import printable
 
 _LONGEST_NAME = 60
+_LONGEST_MESSAGE = 1000
 
 
 def counted(number: int, noun: str) -> str:
@@ -18,6 +19,11 @@ def counted(number: int, noun: str) -> str:
 def name(text: str) -> str:
     """Return a name from a model, safe to print and not endless."""
     return cut(printable(text), _LONGEST_NAME)
+
+
+def message(text: str) -> str:
+    """Return a message that may hold names from a model, safe to print and not endless."""
+    return cut(printable(text), _LONGEST_MESSAGE)
 
 
 def cut(text: str, width: int) -> str:

@@ -12,7 +12,7 @@ from delegate_sim.rules import Reason
 from delegate_sim.simulate import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
-from .layout import counted, item_list, name, node_list, wrapped
+from .layout import counted, item_list, message, name, node_list, wrapped
 from .terminal import Line
 
 HEADING = "bold"
@@ -56,17 +56,18 @@ def run_lines(run: Run, view: View) -> Iterator[Line]:
     yield from _target(run, view)
     if run.refusal is not None:
         yield from _refusal(run.outcome, run.refusal, view)
-    several = len(run.subgraphs) > 1
+    if len(run.subgraphs) > 1:
+        yield from _total(run, view)
     for subgraph in run.subgraphs:
-        if several:
-            yield Line("")
+        yield Line("")
+        if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
         yield from _subgraph(subgraph, run.refusal, view)
     if run.warnings:
         yield Line("")
         yield Line("Warnings", HEADING)
         for warning in run.warnings:
-            yield from _paragraph(printable(warning), view, "  - ", "    ")
+            yield from _paragraph(message(warning), view, "  - ", "    ")
 
 
 def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = "") -> Iterator[Line]:
@@ -77,7 +78,7 @@ def _target(run: Run, view: View) -> Iterator[Line]:
     options = [f"{key}={_shown(value)}" for key, value in run.options.items() if value not in (None, ())]
     text = f"{run.delegate.name} on {run.release}: {' '.join(options)}"
     yield Line("Target", HEADING)
-    yield from _paragraph(printable(text), view, "  ", "    ")
+    yield from _paragraph(message(text), view, "  ", "    ")
 
 
 def _shown(value: object) -> str:
@@ -90,36 +91,46 @@ def _shown(value: object) -> str:
 def _refusal(outcome: str, refusal: Refusal, view: View) -> Iterator[Line]:
     yield Line("")
     yield Line(_OUTCOMES[outcome], _BAD)
-    yield from _paragraph(printable(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
+    yield from _paragraph(message(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
     yield from _hint(refusal.hint, view, "    ")
 
 
 def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
     if hint:
-        yield from _paragraph(printable(f"hint: {hint}"), view, indent, f"{indent}      ", _HINT)
+        yield from _paragraph(message(f"hint: {hint}"), view, indent, f"{indent}      ", _HINT)
+
+
+def _total(run: Run, view: View) -> Iterator[Line]:
+    kernels = sum([_kernels(subgraph) for subgraph in run.subgraphs])
+    total = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
+    yield Line("")
+    yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
+    text = f"{total:,} total, {delegated:,} delegated ({_share(delegated, total)}), {counted(kernels, 'delegate kernel')}"
+    yield from _fact("nodes", text, view)
 
 
 def _subgraph(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator[Line]:
-    yield Line("")
-    yield from _coverage(run)
-    if run.decision is not None:
-        yield from _fallback(run, refusal, view)
-        yield from _partitions(run, view)
-
-
-def _coverage(run: SubgraphRun) -> Iterator[Line]:
-    total, delegated = len(run.graph.execution_plan), len(run.delegated)
     yield Line("Coverage", HEADING)
+    total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
-        yield Line(f"  nodes             {total:,} total, 0 delegated (the delegate is not asked about this subgraph)")
+        yield from _fact("nodes", f"{total:,} total, 0 delegated: the delegate is not asked about them", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
-    kernels = sum([subset.is_delegated for subset in run.subsets])
-    yield Line(
-        f"  nodes             {total:,} total, {supported:,} supported, {delegated:,} delegated ({_share(delegated, total)})"
-    )
-    yield Line(f"  partitions        {len(run.subsets):,}")
-    yield Line(f"  delegate kernels  {kernels:,}")
+    share = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({_share(delegated, total)})"
+    yield from _fact("nodes", share, view)
+    yield from _fact("partitions", f"{len(run.subsets):,}", view)
+    yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
+    yield from _fallback(run, refusal, view)
+    yield from _partitions(run, view)
+
+
+def _fact(title: str, text: str, view: View) -> Iterator[Line]:
+    return _paragraph(text, view, f"  {title:17} ", " " * 20)
+
+
+def _kernels(run: SubgraphRun) -> int:
+    return sum([subset.is_delegated for subset in run.subsets])
 
 
 def _share(part: int, whole: int) -> str:
@@ -139,7 +150,7 @@ class _Variant(NamedTuple):
     """Nodes of one operator with the same findings."""
 
     op: str
-    found: tuple[str, ...]
+    found: str
     nodes: list[int]
 
 
@@ -152,7 +163,7 @@ def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator
     yield Line(f"On the CPU: {counted(total, 'node')}, by reason", HEADING)
     for demands, variants in sorted(groups.items(), key=lambda group: -_size(group[1])):
         for demand in demands:
-            yield from _paragraph(printable(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
+            yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
         for hint in dict.fromkeys(demand.hint for demand in demands):
             yield from _hint(hint, view, "    ")
         variants.sort(key=lambda variant: -len(variant.nodes))
@@ -174,8 +185,14 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> dict[tuple[_Demand, .
     groups: dict[tuple[_Demand, ...], list[_Variant]] = {}
     for (op, reasons), indices in nodes.items():
         demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)
-        groups.setdefault(demands, []).append(_Variant(op, tuple(reason.found for reason in reasons), indices))
+        groups.setdefault(demands, []).append(_Variant(op, _found(op, reasons, refusal), indices))
     return groups
+
+
+def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
+    """Join what was found, apart from what is said elsewhere: the operator and why all delegation was taken back."""
+    known = {op, refusal.message if refusal else ""}
+    return "; ".join([found for found in dict.fromkeys([reason.found for reason in reasons]) if found not in known])
 
 
 def _size(variants: Iterable[_Variant]) -> int:
@@ -184,8 +201,8 @@ def _size(variants: Iterable[_Variant]) -> int:
 
 def _variant(variant: _Variant, view: View) -> Iterator[Line]:
     """The operator and what was found, and its nodes in the same line if they fit."""
-    found = "; ".join([text for text in dict.fromkeys(variant.found) if text != variant.op])
-    text = f"{name(variant.op)}: {counted(len(variant.nodes), 'node')}{', ' if found else ''}{printable(found)}"
+    found = f", {message(variant.found)}" if variant.found else ""
+    text = f"{name(variant.op)}: {counted(len(variant.nodes), 'node')}{found}"
     lines = wrapped(text, view.width, "    ", "      ")
     nodes = node_list(variant.nodes)
     if len(lines[-1]) + len(nodes) + 3 <= view.width:

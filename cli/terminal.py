@@ -11,7 +11,7 @@ import click
 
 from .exits import BROKEN_PIPE
 
-_NARROWEST = 40
+_NARROWEST = 60
 _USUAL_WIDTH = 80
 
 

@@ -137,12 +137,12 @@ class NodeView:
     @property
     def is_constant_float16_dequantize(self) -> bool:
         """Whether this node only widens constant float16 weights (``FP16GraphPartitionHelper`` in ``delegates/utils.cc``)."""
-        return self.op == "DEQUANTIZE" and self.input(0).type == "FLOAT16" and self.input(0).is_constant
+        return self.op == "DEQUANTIZE" and not self.node.is_custom and self.input(0).type == "FLOAT16" and self.input(0).is_constant
 
 
 def has_side_effects(graph: Graph, node: Node) -> bool:
     """Whether the order of this node against others like it must be kept (``OpMightHaveSideEffect``, ``core/subgraph.cc``)."""
-    if node.op in ("IF", "WHILE", "CALL_ONCE"):
+    if node.op in ("IF", "WHILE", "CALL_ONCE") and not node.is_custom:
         return True
     resources = graph.resources
     return bool(resources) and not (resources.isdisjoint(node.inputs) and resources.isdisjoint(node.outputs))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import math
 import struct
 from collections.abc import Iterator, Mapping
@@ -248,6 +247,8 @@ class Model:
     @functools.cached_property
     def sha256(self) -> str:
         """Digest of the whole file, computed when first asked for; raises ModelError if it cannot be read any more."""
+        import hashlib  # loads OpenSSL, which only reports in JSON need
+
         if self.path is None:
             return hashlib.sha256(self.content).hexdigest()
         try:

@@ -357,7 +357,7 @@ def _read_subgraphs(
 ) -> tuple[Subgraph, ...]:
     if not len(tables):
         raise _Malformed("holds no subgraph")
-    if len(np.unique(tables.positions)) != len(tables):
+    if len(set(tables.positions.tolist())) != len(tables):
         raise _Malformed("is malformed: two of its subgraphs lie at one place")
     tensor_tables, tensor_counts = tables.child_vectors(0, "Tensor")
     node_tables, node_counts = tables.child_vectors(3, "Operator")
@@ -414,7 +414,7 @@ def _read_options(tables: _Tables, kind_slot: int, slot: int, union: str) -> lis
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.column(kind_slot, "<u1")
     positions = np.where(kinds > 0, tables.buffer.follow(tables.at(slot), "builtin options"), 0)
-    tables_of_kind = {kind: names.get(kind, f"UNKNOWN({kind})") for kind in np.unique(kinds).tolist()}
+    tables_of_kind = {kind: names.get(kind, f"UNKNOWN({kind})") for kind in set(kinds.tolist())}
     for kind, name in tables_of_kind.items():
         _spend_on_vectors(tables.buffer, name, positions[kinds == kind])
     return [
