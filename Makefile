@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MODEL ?= fixtures/models/mobilenet_block.tflite
 STAMP := $(VENV)/.stamp
+DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
 .PHONY: setup demo test lint conformance fixtures docs bench clean
 
@@ -33,7 +34,10 @@ fixtures: setup  ## remake fixtures/models and fixtures/expected
 	$(BIN)/python -m fixtures.make
 
 docs: setup  ## remake docs/rules from the rules
-	$(BIN)/python -m docs.make
+	@mkdir -p docs/rules
+	for delegate in $(DELEGATES); do \
+	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
+	done
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench

@@ -41,9 +41,9 @@ class DelegateCommand(click.Command):
         ctx.meta[_CHOSEN] = ()
         super().format_options(ctx, formatter)
         for delegate in map(find_delegate, DELEGATE_NAMES):
-            records = [_parameter(option).get_help_record(ctx) for option in _flags((delegate,)).values()]
-            with formatter.section(f"Options of {delegate.name}"):
-                formatter.write_dl([record for record in records if record is not None])
+            if delegate.options:
+                with formatter.section(f"Options of {delegate.name}"):
+                    formatter.write_dl([(_spelling(option), _help(option)) for option in delegate.options])
 
 
 def chosen_delegates(names: Sequence[str]) -> tuple[Delegate, ...]:
@@ -82,7 +82,7 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], known: set[str], fl
 def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
     """Return the delegates that arguments name; a name that no delegate has is left to the command."""
     names = [
-        following if argument == "--delegate" else argument.removeprefix("--delegate=")
+        (following if argument == "--delegate" else argument.removeprefix("--delegate=")).replace("_", "-")
         for argument, following in pairwise([*args, ""])
         if argument == "--delegate" or argument.startswith("--delegate=")
     ]
@@ -100,7 +100,13 @@ def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
 
 
 def _parameter(option: Option) -> click.Option:
-    return click.Option([f"--{option.flag}"], metavar="BOOL" if option.parse is boolean else "VALUE", help=_help(option))
+    return click.Option([f"--{option.flag}"], help=_help(option))
+
+
+def _spelling(option: Option) -> str:
+    """Return how an option is given, by its flag or, if it has none, by its name."""
+    value = "BOOL" if option.parse is boolean else "VALUE"
+    return f"--{option.flag} {value}" if option.flag else f"--option {option.name}={value}"
 
 
 def _help(option: Option) -> str:

@@ -96,7 +96,7 @@ def _operator(node: Node) -> str:
 
 def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> Iterator[Line]:
     """Return a line for each tensor, behind a title on the first."""
-    digits = len(str(len(graph.tensors)))
+    digits = len(str(max(len(graph.tensors) - 1, 0)))
     for index in indices:
         text = f"{index:{digits}} {_tensor(graph.tensors[index])}" if index >= 0 else f"{'-':>{digits}} left out"
         yield from map(Line, wrapped(text, width, title, " " * (len(title) + digits + 5)))

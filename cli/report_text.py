@@ -12,7 +12,7 @@ from delegate_sim.rules import Reason
 from delegate_sim.simulate import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
-from .layout import counted, item_list, message, name, node_list, wrapped
+from .layout import counted, cut, item_list, message, name, node_list, wrapped
 from .terminal import Line
 
 HEADING = "bold"
@@ -228,10 +228,12 @@ def _partitions(run: SubgraphRun, view: View) -> Iterator[Line]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, names in zip(rows, operators, strict=True):
         start = "  ".join(["", *[pad(cell, width) for pad, cell, width in zip(_PADDING, row, widths, strict=True)], ""])
-        yield Line(start + item_list(names, None if view.verbose else view.width - len(start)))
+        room = view.width - len(start)
+        yield Line(start + (item_list(names) if view.verbose else cut(item_list(names, room), room)))
     if len(shown) < len(numbered):
         hidden = len(numbered) - len(shown)
-        yield Line(f"  ... and {counted(hidden, 'more partition')}, none larger than these (--verbose lists all)")
+        text = f"... and {counted(hidden, 'more partition')}, none larger than these (--verbose lists all)"
+        yield from _paragraph(text, view, "  ", "  ")
 
 
 def _partition_row(run: SubgraphRun, number: int, subset: Subset) -> tuple[str, ...]:

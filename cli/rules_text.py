@@ -62,8 +62,8 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], with_
     if with_codes:
         lines += ["", "# Codes"]
         for code, explanation in delegate.explanations.items():
-            lines += ["", f"## {code}", "", f"*{_escaped(explanation.title)}.* {explanation.meaning}", ""]
-            lines.append(explanation.advice)
+            title, meaning, advice = map(_escaped, explanation)
+            lines += ["", f"## {code}", "", f"*{title}.* {meaning}", "", advice]
     return "\n".join(lines) + "\n"
 
 
@@ -103,4 +103,4 @@ def _check_entry(check: Check) -> dict[str, Any]:
 
 
 def _escaped(text: str) -> str:
-    return "".join(f"\\{character}" if character in r"\`*_|<>[]" else character for character in text)
+    return "".join([f"\\{character}" if character in r"\`*|<" else character for character in text])

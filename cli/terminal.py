@@ -26,7 +26,6 @@ def print_error(message: str) -> None:
     """Print one line on standard error."""
     from delegate_sim.text import printable
 
-    sys.stdout.flush()
     print(f"error: {printable(message)}", file=sys.stderr)
 
 

@@ -121,3 +121,18 @@ def for_each(ops: Iterable[str], *checks: Check) -> dict[str, OpRule]:
     """Give several operators the same checks."""
     rule = OpRule(tuple(checks))
     return dict.fromkeys(ops, rule)
+
+
+def first_failure(rule: OpRule, node: NodeView, target: Any) -> Verdict:
+    """Return the verdict of a delegate that stops at the first check that a node does not meet."""
+    for check in rule.checks:
+        reason = check.test(node, target)
+        if reason is not None:
+            return Verdict(False, (reason,))
+    return ACCEPTED
+
+
+def listed(names: Iterable[str]) -> str:
+    """Join names for a sentence."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

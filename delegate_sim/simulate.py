@@ -7,7 +7,7 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +107,7 @@ class _Simulation:
             failure = self._apply(graph)
             if failure is not None:
                 refusal = self._restore(graph, failure)
+                self._judge_rest(graphs[graph.index + 1 :])
                 return self._finish("restored", refusal)
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", None)
@@ -183,6 +184,12 @@ class _Simulation:
         self.log_lines.append(RESTORED_LINE)
         self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
         return Refusal(failure.code, failure.message, failure.hint, graph.index, failure.node, failure.tensor)
+
+    def _judge_rest(self, graphs: Sequence[Graph]) -> None:
+        """Ask about the nodes of subgraphs that the runtime does not come to any more, for the report."""
+        for graph in graphs:
+            if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
+                self.subgraphs[graph.index] = SubgraphRun(graph, self.delegate.decide(graph, self.options))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome == "refused":

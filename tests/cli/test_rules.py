@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim import schema
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.explanations import SHARED
+
+CONV_2D = """\
+CONV_2D
+      needs                                 when            code
+  1   version at most 5                                     nnapi-operator-version
+  2   operands that are all float or all    below level 29  nnapi-hybrid
+      quantised
+  3   input 0 of type FLOAT32 or UINT8      below level 29  nnapi-input-type
+  4   weights with one scale                below level 29  nnapi-per-channel
+  5   input scale * weight scale below the  below level 29  nnapi-restricted-scales
+      output scale
+  6   3 inputs                                              nnapi-missing-bias
+  7   dilation 1                            below level 29  nnapi-operand-value
+  8   as many input as filter channels      below level 29  nnapi-operand-value
+"""
+
+MISSING_BIAS = """\
+nnapi-missing-bias: CONV_2D without bias
+
+The delegate takes convolutions only with a bias operand.
+
+What to do: Add a bias of zeros to the layer.
+
+Delegate nnapi
+  needs 3 inputs
+      CONV_2D
+"""
+
+DYNAMIC_TENSORS = """\
+dynamic-tensors: dynamic-sized tensor in the graph
+
+Before a delegate is applied, the CPU kernels prepare the graph. If the size of
+a tensor is then known only while running, the runtime refuses every delegate
+that has not declared that it takes such tensors, for the whole graph.
+
+What to do: Fix the shapes of the model before converting it, so that what
+decides shapes becomes constant. The report names the tensor, the node that
+makes it dynamic and, if one is to blame, the operand that would have to be
+constant.
+
+Concerns every delegate.
+"""
+
+CODE_POSITIONS = {"Reason": 0, "Check": 0, "Refusal": 0, "KernelFailure": 2, "kernel_failure": 0}
+"""Where calls that make a code have it."""
+
+
+def known_codes():
+    return {*SHARED, *(code for name in DELEGATE_NAMES for code in find_delegate(name).explanations)}
+
+
+def codes_in_sources():
+    for path in Path(delegate_sim.__file__).parent.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in CODE_POSITIONS:
+                code = call.args[CODE_POSITIONS[call.func.id] :][:1]
+                if code and isinstance(code[0], ast.Constant):
+                    yield code[0].value
+
+
+def test_text_of_one_operator(run):
+    assert run("rules", "--op", "CONV_2D").stdout == CONV_2D
+
+
+@pytest.mark.parametrize("spelling", ["conv_2d", "Conv-2D"])
+def test_operators_are_found_however_they_are_written(run, spelling):
+    assert run("rules", "--op", spelling).stdout == CONV_2D
+
+
+def test_a_check_that_accepts_at_once_comes_first(run):
+    rows = run("rules", "--op", "DEQUANTIZE", COLUMNS="120").stdout.splitlines()
+    assert " ".join(rows[2].split()) == "FLOAT16 that is not constant: accepted at once from level 30 nnapi-input-type"
+
+
+def test_both_sides_of_a_span_of_levels_and_the_accelerator(run):
+    lines = run("rules", "--op", "SUB", "--format", "markdown").stdout.splitlines()
+    assert "| 3 | input 0 of type FLOAT32 | from level 28, below level 29 | `nnapi-input-type` |" in lines
+    lines = run("rules", "--op", "MUL", "--format", "markdown").stdout.splitlines()
+    assert "| 1 | version at most 3 | with accelerator | `nnapi-operator-version` |" in lines
+    assert "| 2 | version at most 2 | without accelerator | `nnapi-operator-version` |" in lines
+
+
+def test_an_operator_that_the_delegate_does_not_take(run):
+    result = run("rules", "--op", "GELU")
+    assert (result.exit_code, result.stdout) == (0, "GELU\n  nnapi does not take this operator.\n")
+
+
+def test_an_unknown_operator_names_near_ones(run):
+    result = run("rules", "--op", "conv2d")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "error: there is no operator CONV2D; did you mean CONV_2D, CONV_3D?\n"
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_every_check_of_every_operator_is_shown(run, name):
+    rules = find_delegate(name).rules
+    data = json.loads(run("rules", "--delegate", name, "--format", "json").stdout)
+    assert [entry["op"] for entry in data["operators"]] == sorted(rules)
+    text = run("rules", "--delegate", name, COLUMNS="1000").stdout
+    markdown = run("rules", "--delegate", name, "--format", "markdown").stdout
+    for entry in data["operators"]:
+        rule = rules[entry["op"]]
+        assert [(check["needed"], check["code"], check["since"]) for check in entry["checks"]] == [
+            (check.needed, check.code, check.since) for check in rule.checks
+        ]
+        assert f"\n## {entry['op']}\n" in markdown
+        for check in rule.checks:
+            assert check.needed in text
+            assert f"| `{check.code}` |" in markdown
+
+
+def test_markdown_ends_with_the_codes(run):
+    text = run("rules", "--format", "markdown").stdout
+    assert text.startswith("# What the delegate nnapi accepts\n")
+    assert (
+        "\n## ADD\n\n| | needs | when | code |\n|---|---|---|---|\n| 1 | version at most 2 |  | `nnapi-operator-version` |\n"
+        in text
+    )
+    assert "| 5 | input scale \\* weight scale below the output scale | below level 29 | `nnapi-restricted-scales` |" in text
+    for code, explanation in find_delegate("nnapi").explanations.items():
+        assert f"\n## {code}\n\n*{explanation.title}.* " in text
+    assert "# Codes" not in run("rules", "--op", "ADD", "--format", "markdown").stdout
+
+
+def test_explain_a_code_of_a_delegate(run):
+    assert run("explain", "nnapi-missing-bias").stdout == MISSING_BIAS
+
+
+def test_explain_a_code_of_the_runtime(run):
+    assert run("explain", "dynamic-tensors").stdout == DYNAMIC_TENSORS
+
+
+def test_explain_every_code(run):
+    for code in known_codes():
+        result = run("explain", code, COLUMNS="10000")
+        assert result.exit_code == 0
+        assert result.stdout.startswith(f"{code}: ")
+        assert "Delegate " in result.stdout or "Concerns every delegate." in result.stdout
+
+
+def test_explain_without_a_code_lists_all(run):
+    assert [line.split()[0] for line in run("explain").stdout.splitlines()] == sorted(known_codes())
+
+
+def test_every_code_that_a_report_can_have_is_explained():
+    checks = {check.code for name in DELEGATE_NAMES for rule in find_delegate(name).rules.values() for check in rule.checks}
+    assert {*checks, *codes_in_sources()} - known_codes() == set()
+
+
+def test_an_unknown_code_names_near_ones(run):
+    result = run("explain", "nnapi-missing-bia")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "error: there is no code nnapi-missing-bia; did you mean nnapi-missing-bias?\n"
+
+
+def test_every_builtin_operator_can_be_asked_for(run):
+    for op in schema.enum_names("BuiltinOperator").values():
+        assert run("rules", "--op", op, "--format", "json").exit_code == 0

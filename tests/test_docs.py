@@ -1,0 +1,20 @@
+"""The generated documentation stands as the rules make it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim_cli.rules import command
+
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "rules"
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_the_rules_are_documented_as_they_are(delegate):
+    made = CliRunner().invoke(command, ["--delegate", delegate, "--format", "markdown"])
+    assert made.exit_code == 0
+    assert (DOCS / f"{delegate}.md").read_text(encoding="utf-8") == made.output, "run `make docs`"
