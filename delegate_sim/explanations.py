@@ -23,6 +23,12 @@ RUNTIME: Mapping[str, Explanation] = MappingProxyType(
             "the runtime takes all delegation back.",
             "Raise the limit on partitions so that these nodes are delegated too, or convert without float16 weights.",
         ),
+        "cyclic-graph": Explanation(
+            "nodes that wait for each other",
+            "Some nodes need, directly or through others, their own results, so that the graph cannot be split into partitions "
+            "that run one after the other. The runtime gives up on the delegate.",
+            "Mend the model file: no converter writes such graphs.",
+        ),
     }
 )
 """Codes of the runtime itself, whatever the delegate."""

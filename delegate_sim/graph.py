@@ -137,7 +137,10 @@ class NodeView:
     @property
     def is_constant_float16_dequantize(self) -> bool:
         """Whether this node only widens constant float16 weights (``FP16GraphPartitionHelper`` in ``delegates/utils.cc``)."""
-        return self.op == "DEQUANTIZE" and not self.node.is_custom and self.input(0).type == "FLOAT16" and self.input(0).is_constant
+        if self.op != "DEQUANTIZE" or self.node.is_custom:
+            return False
+        source = self.input(0)
+        return source.type == "FLOAT16" and source.is_constant
 
 
 def has_side_effects(graph: Graph, node: Node) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from .delegates.base import Decision, Delegate, KernelFailure, Options
 from .graph import Graph, file_graph
 from .model import Model
-from .partition import Subset, partition
+from .partition import PartitionError, Subset, partition
 from .prepare import Repreparation, has_kernel, prepare
 from .resolver import unresolved
 from .runtime import (
@@ -113,7 +114,11 @@ class _Simulation:
         return self._finish("delegated" if delegated else "none", None)
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
-        decision = self.delegate.decide(graph, self.options)
+        try:
+            decision = self.delegate.decide(graph, self.options)
+        except PartitionError as error:
+            hint = "mend the model: no node may need its own result"
+            return KernelFailure(None, None, "cyclic-graph", f"the nodes cannot be put in running order: {error}", hint)
         self.warnings += decision.warnings
         self.subgraphs[graph.index] = SubgraphRun(graph, decision)
         if decision.failure is not None or not decision.nodes:
@@ -189,7 +194,8 @@ class _Simulation:
         """Ask about the nodes of subgraphs that the runtime does not come to any more, for the report."""
         for graph in graphs:
             if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
-                self.subgraphs[graph.index] = SubgraphRun(graph, self.delegate.decide(graph, self.options))
+                with suppress(PartitionError):
+                    self.subgraphs[graph.index] = SubgraphRun(graph, self.delegate.decide(graph, self.options))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome == "refused":
@@ -219,9 +225,7 @@ class _Simulation:
 def resolution_warnings(model: Model, release: Release) -> list[str]:
     """Say which operators the runtime's own kernels do not resolve: a model that uses one fails to load without more."""
     warnings = []
-    for code in dict.fromkeys(
-        (node.op, node.version, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes
-    ):
+    for code in dict.fromkeys((node.op, node.version, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes):
         op, version, is_custom = code
         if not is_custom:
             problem = unresolved(op, version, release)

@@ -28,7 +28,8 @@ def make_graph(nodes, tensor_count, outputs=(), resources=(), control_edges=None
     model = load(builder.bytes())
     template = file_graph(model, model.subgraphs[0])
     made = tuple(
-        Node(index, "ADD", 0, None, 1, tuple(inputs), tuple(results), (), None, None) for index, (inputs, results) in enumerate(nodes)
+        Node(index, "ADD", 0, None, 1, tuple(inputs), tuple(results), (), None, None)
+        for index, (inputs, results) in enumerate(nodes)
     )
     return dataclasses.replace(
         template, nodes=made, outputs=tuple(outputs), execution_plan=tuple(range(len(made))), control_edges=control_edges
@@ -225,7 +226,13 @@ def test_control_dependencies_are_read_from_the_metadata():
 
 @pytest.mark.parametrize(
     "content",
-    [b"", varint(2) + varint(1) + varint(0), varint(1) + varint(2) + varint(0) + varint(0), varint(1) + varint(1) + varint(1), b"\x80"],
+    [
+        b"",
+        varint(2) + varint(1) + varint(0),
+        varint(1) + varint(2) + varint(0) + varint(0),
+        varint(1) + varint(1) + varint(1),
+        b"\x80",
+    ],
     ids=["empty", "other version", "other number of subgraphs", "truncated", "unfinished number"],
 )
 def test_control_dependencies_that_do_not_fit_are_ignored(content):

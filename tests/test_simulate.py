@@ -264,3 +264,15 @@ def test_a_node_that_feeds_itself_is_dropped_and_shifts_the_indices():
     graph.node("RELU", (source,), (result,))
     graph.outputs(result)
     assert [(node["index"], node["op"]) for node in run(builder)["subgraphs"][0]["nodes"]] == [(0, "RELU")]
+
+
+def test_nodes_that_wait_for_each_other_end_in_a_clean_refusal():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "FLOAT32", (1, 4))
+    first, second = graph.tensor("first", "FLOAT32", (1, 4)), graph.tensor("second", "FLOAT32", (1, 4))
+    graph.node("ADD", (source, second), (first,), options={})
+    graph.node("ADD", (source, first), (second,), options={})
+    graph.outputs(second)
+    result = run(builder)
+    assert (result["outcome"], result["refusal"]["code"]) == ("restored", "cyclic-graph")

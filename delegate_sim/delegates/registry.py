@@ -7,7 +7,7 @@ from importlib import import_module
 from ..errors import OptionError
 from .base import Delegate
 
-_PACKAGES = {"nnapi": ".nnapi.delegate", "gpu": ".gpu.delegate"}
+_PACKAGES = {"nnapi": ".nnapi.delegate", "gpu": ".gpu.delegate", "vx": ".vx.delegate", "vx-nxp": ".vx.nxp"}
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 

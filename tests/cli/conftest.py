@@ -4,8 +4,8 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from delegate_sim_cli.main import program
 
+from delegate_sim_cli.main import program
 from fixtures.builder import ModelBuilder
 
 

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from delegate_sim_cli.layout import counted, cut, item_list, name, node_list, ranges, wrapped
 from hypothesis import given
 from hypothesis import strategies as st
+
+from delegate_sim_cli.layout import counted, cut, item_list, name, node_list, ranges, wrapped
 
 
 @pytest.mark.parametrize(

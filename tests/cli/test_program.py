@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from delegate_sim_cli import analyze
 
 import delegate_sim
+from delegate_sim_cli import analyze
 from fixtures.builder import ModelBuilder
 
 COMMANDS = ("analyze", "rules", "explain", "inspect")

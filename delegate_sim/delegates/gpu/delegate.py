@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ... import schema
+from ...explanations import FLOAT16, PARTITION_LIMIT
 from ...graph import Graph
 from ...options import Option, boolean, integer, names, text
 from ...partition import Subset, partition
-from ...rules import Reason, Verdict
+from ...rules import Explanation, Reason, Verdict
 from ..base import (
     Decision,
     Float16Remapping,
@@ -20,8 +22,8 @@ from ..base import (
     order_depends_on_library,
     partition_limit,
 )
+from . import failures
 from .build import build_partition
-from .failures import EXPLANATIONS as FAILURE_EXPLANATIONS
 from .rules import EXPLANATIONS, RULES, validate
 from .target import Target
 
@@ -69,7 +71,7 @@ OPTIONS = (
         has_benchmark_default=True,
         flag="max_delegated_partitions",
     ),
-    Option("excluded_ops", operators, (), "builtin operators to leave to the CPU"),
+    Option("excluded_ops", operators, (), "builtin operators to leave to the CPU", flag="excluded-ops"),
     Option(
         "first_delegate_node_index",
         integer,
@@ -88,6 +90,16 @@ OPTIONS = (
 )
 
 
+_NODE_RANGE = {
+    "gpu-node-range": Explanation(
+        "node outside the range to delegate",
+        "first_delegate_node_index and last_delegate_node_index bound the nodes that are delegated. They exist in builds with "
+        "TFLITE_DEBUG_DELEGATE only, to find the node to blame for a wrong result.",
+        "Widen the range, or leave both options at their defaults.",
+    ),
+}
+
+
 class GpuDelegate:
     """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
 
@@ -96,7 +108,7 @@ class GpuDelegate:
     provider_name = "GPU"
     options = OPTIONS
     rules = RULES
-    explanations = {**EXPLANATIONS, **FAILURE_EXPLANATIONS}
+    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS, **_NODE_RANGE, **PARTITION_LIMIT, **FLOAT16})
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """Never."""
@@ -136,9 +148,7 @@ def _target(options: Options) -> Target:
     return Target(options["allow_quant_ops"], excluded | OPS_WITHOUT_OPENCL if options["backend"] == "opengl" else excluded)
 
 
-def _within_range(
-    verdicts: Mapping[int, Verdict], graph: Graph, options: Options
-) -> tuple[tuple[int, ...], dict[int, Reason]]:
+def _within_range(verdicts: Mapping[int, Verdict], graph: Graph, options: Options) -> tuple[tuple[int, ...], dict[int, Reason]]:
     """Return the supported nodes from the first to the last node to delegate, and why the others are left out."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]

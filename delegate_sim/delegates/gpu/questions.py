@@ -57,6 +57,6 @@ def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
     return struct.unpack_from(f"<{count}i", content)
 
 
-def is_basic_lstm(node: NodeView) -> bool:
-    """``kTfLiteLSTMBasicKernel``: the LSTM with concatenated weights, as its options say."""
-    return bool(node.options.kernel_type == 1)
+def is_full_lstm(node: NodeView) -> bool:
+    """``kTfLiteLSTMFullKernel``: the LSTM with an operand for each gate, as its options say."""
+    return node.op == "LSTM" and node.options.kernel_type != 1

@@ -1,4 +1,7 @@
-"""What of the delegate's options the acceptance rules depend on (``GetOpsToReplace``, ``delegates/gpu/common/model_builder.cc``)."""
+"""What of the delegate's options the acceptance rules depend on.
+
+Source: ``GetOpsToReplace`` (``delegates/gpu/common/model_builder.cc``).
+"""
 
 from __future__ import annotations
 

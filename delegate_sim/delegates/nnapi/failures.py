@@ -9,7 +9,6 @@ from ...rules import Explanation
 from .. import base
 from ..base import FailureWording
 
-
 _WORDINGS: Mapping[str, FailureWording] = {
     "nnapi-tensor-type": FailureWording(
         "{tensor} is {type}, a type that NNAPI operands cannot have",

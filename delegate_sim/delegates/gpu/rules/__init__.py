@@ -9,7 +9,7 @@ takes. What it asks of builtin options beyond their values, that there are any, 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import ACCEPTED, OpRule, Reason, Verdict, rule_set
+from ....rules import OpRule, Reason, Verdict, first_failure, rule_set
 from ..target import Target
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
 from .checks import EXPLANATIONS, OPERATOR
@@ -34,11 +34,7 @@ def validate(node: NodeView, target: Target) -> Verdict:
     rule = RULES.get(node.op)
     if rule is None or node.node.is_custom != (node.op in custom.RULES):
         return Verdict(False, (_without_parser(node),))
-    for check in rule.checks:
-        reason = check.test(node, target)
-        if reason is not None:
-            return Verdict(False, (reason,))
-    return ACCEPTED
+    return first_failure(rule, node, target)
 
 
 def _name(node: NodeView) -> str:

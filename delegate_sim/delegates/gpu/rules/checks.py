@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from ....graph import NodeView
 from ....model import Allocation, Tensor
-from ....rules import Check, Explanation, OpRule
+from ....rules import Check, Explanation, OpRule, listed
 from ..questions import SIGN_BIT, activation_name, runtime_input_count
 from ..target import Target
 
@@ -107,9 +107,24 @@ EXPLANATIONS = {
 }
 
 
+_HINTS = {
+    VERSION: "convert so that the operator keeps an older version",
+    OPERAND_COUNT: "fold operators of constants, and make shapes, axes and permutations constants of the model",
+    CONSTANT: "make the operand a constant of the model, or fold the operator",
+    TENSOR_TYPE: "convert the model with float or 8-bit tensors",
+    RANK: "add or fold dimensions with RESHAPE",
+    SHAPE: "change the shape in the model",
+    BROADCAST: "give both operands the same rank with RESHAPE",
+    ATTRIBUTE: "change the setting in the model",
+    ACTIVATION: "keep the activation as an operator of its own",
+    QUANTIZATION: "convert a float model",
+    NEIGHBOUR: "cast the comparison to float once for each consumer",
+}
+
+
 def check(kind: str, needed: str, finder: NodeFinder, hint: str = "") -> Check:
-    """Make a check; its code follows from the kind."""
-    return Check(f"gpu-{kind}", kind, needed, lambda node, _: finder(node), hint)
+    """Make a check; its code, and unless given its hint, follow from the kind."""
+    return Check(f"gpu-{kind}", kind, needed, lambda node, _: finder(node), hint or _HINTS[kind])
 
 
 def found_if(condition: Condition, found: str) -> NodeFinder:
@@ -117,22 +132,16 @@ def found_if(condition: Condition, found: str) -> NodeFinder:
     return lambda node: found if condition(node) else None
 
 
-def where(condition: Condition, *checks: Check) -> tuple[Check, ...]:
-    """Return these checks for nodes that meet a condition."""
-    return tuple(_only_where(condition, each) for each in checks)
+def where(condition: Condition, words: str, *checks: Check) -> tuple[Check, ...]:
+    """Return these checks for nodes that meet a condition, which the words name."""
+    return tuple(_only_where(condition, words, each) for each in checks)
 
 
-def _only_where(condition: Condition, inner: Check) -> Check:
+def _only_where(condition: Condition, words: str, inner: Check) -> Check:
     def find(node: NodeView, target: Target) -> str | None:
         return inner.finder(node, target) if condition(node) else None
 
-    return Check(inner.code, inner.kind, inner.needed, find, inner.hint)
-
-
-def listed(names: Iterable[str]) -> str:
-    """Join names for a sentence."""
-    *first, last = names
-    return f"{', '.join(first)} or {last}" if first else last
+    return Check(inner.code, inner.kind, f"{inner.needed} ({words})", find, inner.hint)
 
 
 def counted(number: int, name: str) -> str:
@@ -146,7 +155,6 @@ def max_version(limit: int) -> Check:
         VERSION,
         f"version at most {limit}",
         lambda node: None if node.version <= limit else f"version {node.version}",
-        "convert so that the operator keeps an older version",
     )
 
 
@@ -177,7 +185,7 @@ def operands(runtime: int, constant: int, outputs: int) -> Check:
         return counted(found, "constant input") if found != constant else inner.finder(node, target)
 
     parts = (counted(runtime, "runtime input"), counted(constant, "constant input"), counted(outputs, "output"))
-    return Check(inner.code, inner.kind, f"{parts[0]}, {parts[1]} and {parts[2]}", find)
+    return Check(inner.code, inner.kind, f"{parts[0]}, {parts[1]} and {parts[2]}", find, inner.hint)
 
 
 def one_or_two_operands() -> Check:
@@ -249,7 +257,6 @@ def activation(value: Callable[[NodeView], int] = lambda node: int(node.options.
         ACTIVATION,
         "an activation other than SIGN_BIT",
         lambda node: "fused SIGN_BIT" if value(node) == SIGN_BIT else None,
-        "keep the activation as an operator of its own",
     )
 
 
@@ -265,9 +272,7 @@ def activation_in(allowed: tuple[int, ...]) -> Check:
 
 def option_is_zero(name: str) -> Check:
     """An option is 0, or not set."""
-    return check(
-        ATTRIBUTE, f"{name} 0", lambda node: f"{name} {found}" if (found := getattr(node.options, name)) else None
-    )
+    return check(ATTRIBUTE, f"{name} 0", lambda node: f"{name} {found}" if (found := getattr(node.options, name)) else None)
 
 
 def constant_int32_axes() -> Check:
@@ -279,7 +284,7 @@ def constant_int32_axes() -> Check:
             return None
         return f"axes are {axes.type}, {'constant' if axes.is_constant else 'not constant'}"
 
-    return check(CONSTANT, "constant INT32 axes", find, "make the axes a constant INT32")
+    return check(CONSTANT, "constant INT32 axes", find)
 
 
 def typed(position: int, types: tuple[str, ...], name: str) -> Check:
@@ -297,7 +302,6 @@ def ranked(position: int, allowed: tuple[int, ...], name: str) -> Check:
         RANK,
         f"{name} of rank {listed(map(str, allowed))}",
         lambda node: None if (found := node.input(position).rank) in allowed else f"{name} of rank {found}",
-        "add or fold dimensions with RESHAPE",
     )
 
 
@@ -357,17 +361,19 @@ def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check, Ch
 
     names = ("FLOAT32", "FLOAT16", *(name for name in further_types if name not in _FLOAT))
     return (
-        check(RANK, f"{side}s of rank at most {MAX_RANK}", find_rank, "fold dimensions with RESHAPE"),
+        check(RANK, f"{side}s of rank at most {MAX_RANK}", find_rank),
         Check(
             f"gpu-{TENSOR_TYPE}",
             TENSOR_TYPE,
             f"{side}s of type {listed(names)}, or with allow_quant_ops INT8 or UINT8",
             find_type,
-            "convert with a type that is taken",
+            _HINTS[TENSOR_TYPE],
         ),
     )
 
 
-def gpu_rules(ops: Iterable[str], *checks: Check, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> dict[str, OpRule]:
+def gpu_rules(
+    ops: Iterable[str], *checks: Check, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()
+) -> dict[str, OpRule]:
     """Give several operators the same rule."""
     return dict.fromkeys(ops, gpu_rule(*checks, inputs=inputs, outputs=outputs))

@@ -1,8 +1,8 @@
 """Arithmetic, comparisons, logic, casts and activations.
 
 Source: ``ElementwiseOperationParser``, ``CastOperationParser``, ``ReLUOperationParser``, ``PReLUOperationParser``,
-``HardSwishOperationParser`` and ``SelectV2OperationParser`` (``delegates/gpu/common/model_builder.cc``), and the cases of these operators in
-``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
+``HardSwishOperationParser`` and ``SelectV2OperationParser`` (``delegates/gpu/common/model_builder.cc``), and the cases of
+these operators in ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ _BROADCAST = check(
     BROADCAST,
     "operands of one rank, or [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
     _not_broadcastable,
-    "give both operands the same rank with RESHAPE",
 )
 _TWO_INPUTS = input_count("2 inputs", lambda count: count == 2)
 
@@ -67,7 +66,8 @@ def _result_goes_elsewhere(node: NodeView) -> str | None:
 
 def _consumer_gives_no_float(node: NodeView) -> str | None:
     consumer = node.graph.view(node.graph.readers[node.node.outputs[0]][0])
-    if consumer.op in ("CAST", "SELECT", "SELECT_V2") and consumer.output(0).type in ("FLOAT16", "FLOAT32"):
+    is_taken = consumer.op in ("CAST", "SELECT", "SELECT_V2") and not consumer.node.is_custom
+    if is_taken and consumer.output(0).type in ("FLOAT16", "FLOAT32"):
         return None
     return f"consumer {consumer.op}, which gives {consumer.output(0).type}"
 
@@ -109,6 +109,7 @@ _SELECT = (
     check(SHAPE, "input 2 constant if it is a matrix", lambda node: _runtime_matrix(node, 2)),
 )
 
+
 def _is_bool_to_float(node: NodeView) -> bool:
     return node.input(0).type == "BOOL" and node.output(0).type in ("FLOAT16", "FLOAT32")
 
@@ -128,7 +129,8 @@ def _is_not_of_comparison(node: NodeView) -> bool:
     """A comparison's result that is cast to float is taken without looking further."""
     if not _is_bool_to_float(node):
         return True
-    return node.graph.writers[node.node.inputs[0]][0].op not in COMPARISONS
+    producer = node.graph.writers[node.node.inputs[0]][0]
+    return producer.is_custom or producer.op not in COMPARISONS
 
 
 def _cast_types(node: NodeView) -> str | None:
@@ -143,11 +145,13 @@ def _cast_types(node: NodeView) -> str | None:
 _CAST = (
     *where(
         _is_bool_to_float,
+        "from BOOL to float",
         check(NEIGHBOUR, "1 producer and 1 consumer of the BOOL input", _bool_goes_elsewhere),
         check(NEIGHBOUR, "1 consumer of the output", _float_consumers),
     ),
     *where(
         _is_not_of_comparison,
+        "unless a comparison's result becomes float",
         runtime_operands(1, 1),
         check(TENSOR_TYPE, "BOOL to or from float, or FLOAT32 and INT32 to each other", _cast_types),
     ),

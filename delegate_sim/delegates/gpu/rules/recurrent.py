@@ -7,7 +7,7 @@ Source: ``LSTMOperationParser`` (``delegates/gpu/common/model_builder.cc``), and
 from __future__ import annotations
 
 from ....graph import NodeView
-from ..questions import is_basic_lstm
+from ..questions import is_full_lstm
 from .checks import (
     OPERAND_COUNT,
     SHAPE,
@@ -28,8 +28,8 @@ _SIGMOID = 6
 """The runtime has this value; files cannot say it."""
 
 
-def _is_full(node: NodeView) -> bool:
-    return not is_basic_lstm(node)
+def _is_basic(node: NodeView) -> bool:
+    return not is_full_lstm(node)
 
 
 def _output_count(node: NodeView) -> str | None:
@@ -54,4 +54,8 @@ _BASIC = (
     option_is_zero("proj_clip"),
 )
 
-RULES = {"LSTM": gpu_rule(max_version(4), *where(_is_full, *_FULL), *where(is_basic_lstm, *_BASIC))}
+RULES = {
+    "LSTM": gpu_rule(
+        max_version(4), *where(is_full_lstm, "in the full form", *_FULL), *where(_is_basic, "in the basic form", *_BASIC)
+    )
+}

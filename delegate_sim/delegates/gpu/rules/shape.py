@@ -100,7 +100,7 @@ def _sliced_rank(node: NodeView) -> str | None:
     return None if node.input(0).rank in (3, 4) else f"input of rank {node.input(0).rank}"
 
 
-_SLICED_RANK = check(RANK, "input of rank 3 or 4", _sliced_rank, "add or fold dimensions with RESHAPE")
+_SLICED_RANK = check(RANK, "input of rank 3 or 4", _sliced_rank)
 
 RULES = {
     "CONCATENATION": gpu_rule(max_version(2)),

@@ -1,0 +1,253 @@
+"""How the parsers read a node's operands.
+
+Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` beside it.
+Some reads of the original use memory that is not there yet, which crashes the process; they count as failures here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....graph import Graph, NodeView
+from ....model import Tensor
+from ..questions import SIGN_BIT
+from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produce
+
+_QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
+_DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
+
+
+class Elements(NamedTuple):
+    """What a constant is read as, and the types it is read from (``CreateVectorCopyData``)."""
+
+    name: str
+    types: frozenset[str]
+    sparse_types: frozenset[str] = frozenset({"FLOAT32", "FLOAT16"})
+
+
+FLOAT = Elements("float", frozenset({"FLOAT32", "FLOAT16"}) | _DEQUANTIZED_TYPES)
+INT32 = Elements(
+    "INT32",
+    frozenset({"FLOAT32", "INT32", "UINT8", "INT64", "BOOL", "INT16", "INT8", "FLOAT64", "UINT64", "UINT32", "UINT16"}),
+)
+BOOL = Elements("BOOL", INT32.types)
+_INT32_BYTES = 4
+
+
+class Layout(NamedTuple):
+    """A layout that constants are read in: its name, and the sizes in it; None if a shape does not fit (``SetAllDimensions``)."""
+
+    name: str
+    sizes: Callable[[tuple[int, ...]], tuple[int, ...] | None]
+
+
+def _linear(shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    return shape[-1:] if shape and all(size == 1 for size in shape[:-1]) else None
+
+
+def _hwc(shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    if len(shape) == 3:
+        return shape
+    return shape[1:] if len(shape) == 4 and shape[0] == 1 else None
+
+
+SCALAR = Layout("one element", lambda shape: () if all(size == 1 for size in shape) else None)
+LINEAR = Layout("sizes of 1 before the last", _linear)
+HW = Layout("rank 2", lambda shape: shape if len(shape) == 2 else None)
+HWC = Layout("rank 3, or rank 4 with a batch of 1", _hwc)
+OHWI = Layout("rank 4", lambda shape: shape if len(shape) == 4 else None)
+BHWC = OHWI
+
+
+def bhwc(tensor: Tensor) -> Shape:
+    """Return a shape as the GPU has it (``ExtractTensorShape``)."""
+    match tensor.shape:
+        case (batch,):
+            return batch, 1, 1, 1
+        case (batch, channels):
+            return batch, 1, 1, channels
+        case (batch, width, channels):
+            return batch, 1, width, channels
+        case (batch, height, width, channels):
+            return batch, height, width, channels
+    raise BuildError("gpu-build-rank", tensor)
+
+
+_AXES = {1: (0,), 2: (0, 3), 3: (0, 2, 3), 4: (0, 1, 2, 3)}
+
+
+def gpu_axis(tensor: Tensor, index: int) -> int:
+    """Return which of batch, height, width and channels an axis of a tensor is (``ExtractAxisFromIndex``)."""
+    position = index + tensor.rank if index < 0 else index
+    if not 0 <= position < tensor.rank:
+        raise BuildError("gpu-build-axis", tensor, axis=index)
+    if tensor.rank not in _AXES:
+        raise BuildError("gpu-build-rank", tensor)
+    return _AXES[tensor.rank][position]
+
+
+def with_size(shape: Shape, axis: int, size: int) -> Shape:
+    """Return a shape with another size along one axis."""
+    changed = list(shape)
+    changed[axis] = size
+    return changed[0], changed[1], changed[2], changed[3]
+
+
+class Values:
+    """The values of a partition's tensors that are not constant, made when first read."""
+
+    def __init__(self, graph: Graph, allow_quant_ops: bool) -> None:
+        self.graph = graph
+        self.allow_quant_ops = allow_quant_ops
+        self.by_tensor: dict[int, Value] = {}
+
+    def of(self, index: int) -> Value:
+        """Return the value of a tensor (``ReadNonConstantTensor``)."""
+        value = self.by_tensor.get(index)
+        if value is None:
+            value = self.by_tensor[index] = self._made(index)
+        return value
+
+    def update(self, index: int, operation: Operation) -> None:
+        """Let an operation write a variable, which those behind it read (``AddUpdate``)."""
+        old = self.of(index)
+        self.by_tensor[index] = new = Value(old.shape, old.tensor, old.is_quantized)
+        produce(operation, new)
+
+    def _made(self, index: int) -> Value:
+        if index < 0:
+            raise BuildError("gpu-build-missing-operand")
+        tensor = self.graph.tensors[index]
+        if tensor.is_constant:
+            raise BuildError("gpu-build-constant-operand", tensor)
+        is_quantized = tensor.type in _QUANTIZED_TYPES and self.allow_quant_ops
+        value = Value(bhwc(tensor), tensor, is_quantized)
+        if is_quantized:
+            _check_quantization(tensor)
+        return value
+
+
+def _check_quantization(tensor: Tensor) -> None:
+    """``PopulateQuantParams``."""
+    if tensor.quantization is None or not tensor.quantization.is_affine:
+        raise BuildError("gpu-build-quantization", tensor, found="without scale and zero point")
+    if tensor.is_per_channel:
+        raise BuildError("gpu-build-quantization", tensor, found="quantised per channel")
+
+
+class NodeReader:
+    """One node of the partition, and the model that its parser adds to."""
+
+    __slots__ = ("model", "values", "view")
+
+    def __init__(self, model: GpuModel, values: Values, view: NodeView) -> None:
+        self.model = model
+        self.values = values
+        self.view = view
+
+    def add(self, kind: str, attributes: object = None) -> Operation:
+        """Add an operation for this node."""
+        return self.model.add(kind, self.view.node.index, attributes)
+
+    def value(self, position: int) -> Value:
+        """Return the value of an operand (``ReadValue``)."""
+        inputs = self.view.node.inputs
+        if position >= len(inputs):
+            raise BuildError("gpu-build-missing-operand")
+        return self.values.of(inputs[position])
+
+    def add_input(self, operation: Operation, position: int) -> Value:
+        """Let an operation read an operand (``AddInput``)."""
+        value = self.value(position)
+        consume(operation, value)
+        return value
+
+    def add_output(self, operation: Operation, position: int) -> Value:
+        """Let an operation write a result (``AddOutput``)."""
+        value = self.values.of(self.view.node.outputs[position])
+        produce(operation, value)
+        return value
+
+    def add_outputs(self, operation: Operation) -> None:
+        """Let an operation write all results (``AddOutputs``)."""
+        for position in range(len(self.view.node.outputs)):
+            self.add_output(operation, position)
+
+    def add_one_to_one(self, kind: str) -> Operation:
+        """Add an operation from the first operand to all results."""
+        operation = self.add(kind)
+        self.add_input(operation, 0)
+        self.add_outputs(operation)
+        return operation
+
+    def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
+        """Let an operation give a value of this shape, and a RESHAPE behind it the result."""
+        between = Value(shape)
+        produce(operation, between)
+        reshape = self.add("RESHAPE", bhwc(self.view.output(position)))
+        consume(reshape, between)
+        self.add_output(reshape, position)
+
+    def add_identity(self, position: int) -> None:
+        """Add a RESHAPE of an operand to the shape of the first result."""
+        operation = self.add("RESHAPE")
+        self.add_input(operation, position)
+        self.add_outputs(operation)
+        operation.attributes = operation.outputs[0].shape
+
+    def add_constant(self, position: int, shape: Shape) -> Value:
+        """Make a constant operand a value (``NewConstNode``)."""
+        constant = self.add("CONSTANT", self.view.input(position))
+        value = Value(shape)
+        produce(constant, value)
+        return value
+
+    def is_constant(self, position: int) -> bool:
+        """Whether an operand is in the model file."""
+        return self.view.input(position).is_constant
+
+    def read(self, position: int, layout: Layout, elements: Elements = FLOAT) -> tuple[int, ...]:
+        """Read a constant and return its sizes in a layout (``ReadTensor``)."""
+        tensor = self.view.input(position)
+        if tensor.index < 0:
+            raise BuildError("gpu-build-missing-operand")
+        if not tensor.is_constant and tensor.value is None:
+            raise BuildError("gpu-build-runtime-operand", tensor)
+        _check_elements(tensor, elements)
+        sizes = layout.sizes(tensor.shape)
+        if sizes is None:
+            raise BuildError("gpu-build-constant-shape", tensor, needed=layout.name)
+        return sizes
+
+    def elements(self, position: int) -> npt.NDArray[np.int32]:
+        """Return the elements of a constant that was read as INT32."""
+        value = self.view.value(self.view.input(position))
+        assert value is not None  # read() has refused types without elements
+        return value.astype(np.int32)
+
+    def integers(self, position: int) -> list[int]:
+        """Read a vector of INT32 and return its elements."""
+        self.read(position, LINEAR, INT32)
+        found: list[int] = self.elements(position).tolist()
+        return found
+
+    def fuse_activation(self, operation: Operation, activation: int) -> None:
+        """``MaybeFuseActivation``. It adds an operation behind, on which nothing that can fail depends."""
+        if len(operation.outputs) != 1:
+            raise BuildError("gpu-build-output-count", found=len(operation.outputs))
+        if activation == SIGN_BIT:
+            raise BuildError("gpu-build-activation", found="SIGN_BIT")
+
+
+def _check_elements(tensor: Tensor, elements: Elements) -> None:
+    """``CreateVectorCopyData``, and the types that sparse constants can have."""
+    types = elements.types if tensor.sparsity is None else elements.sparse_types
+    is_whole = elements is not INT32 or tensor.byte_size % _INT32_BYTES == 0
+    if tensor.type not in types or not is_whole:
+        raise BuildError("gpu-build-constant-type", tensor, wanted=elements.name)
+    if elements is FLOAT and tensor.type in _DEQUANTIZED_TYPES and tensor.quantization is None:
+        raise BuildError("gpu-build-quantization", tensor, found="without scale and zero point")

@@ -1,0 +1,113 @@
+"""The parser of LSTM cells.
+
+Source: ``LSTMOperationParser`` (``delegates/gpu/common/model_builder.cc``) and ``lstm_parser.cc`` beside it. Of the
+operations of a cell only those stand here that read or write tensors of the graph.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..questions import is_full_lstm
+from .model import BuildError, Value, consume
+from .reader import HW, LINEAR, NodeReader
+
+_INPUT_TO_INPUT_WEIGHTS = 1
+_CELL_TO_FORGET_WEIGHTS = 10
+_PROJECTION_WEIGHTS = 16
+OUTPUT_STATE = 18
+CELL_STATE = 19
+_FORGET_NORMALIZATION = 21
+_NO_PEEPHOLE = -1
+
+GATE_SUM = "LSTM_GATE_SUM"
+"""The ADD in each gate, which the original makes without attributes."""
+
+
+class _Gate(NamedTuple):
+    """The operands of one gate, by their positions."""
+
+    input_weights: int
+    recurrent_weights: int
+    peephole: int
+    bias: int
+    normalization: int
+
+
+_INPUT_GATE = _Gate(_INPUT_TO_INPUT_WEIGHTS, 5, 9, 12, 20)
+_FORGET_GATE = _Gate(2, 6, _CELL_TO_FORGET_WEIGHTS, 13, _FORGET_NORMALIZATION)
+_CELL_GATE = _Gate(3, 7, _NO_PEEPHOLE, 14, 22)
+_OUTPUT_GATE = _Gate(4, 8, 11, 15, 23)
+
+
+def parse_lstm(reader: NodeReader) -> None:
+    """Parse one of the two forms."""
+    if is_full_lstm(reader.view):
+        _parse_full(reader)
+    else:
+        _parse_basic(reader)
+
+
+def _parse_basic(reader: NodeReader) -> None:
+    """``ParseBasic``: CONCAT, FULLY_CONNECTED and the cell."""
+    reader.read(2, HW)
+    outputs = reader.view.node.outputs
+    concat, joint, cell = reader.add("CONCAT", 3), reader.add("FULLY_CONNECTED"), reader.add("LSTM")
+    reader.values.of(outputs[2])
+    if reader.values.of(outputs[3]).shape[3] % 4:
+        raise BuildError("gpu-build-shape", reader.view.output(3), needed="a last size that 4 divides")
+    reader.add_input(concat, 0)
+    reader.add_input(concat, 1)
+    consume(joint, reader.add_output(concat, 2))
+    consume(cell, reader.add_output(joint, 3))
+    reader.add_input(cell, 4)
+    reader.add_output(cell, 1)
+    reader.add_output(cell, 0)
+
+
+def _parse_full(reader: NodeReader) -> None:
+    """``ParseLSTMAttributes``."""
+    cell_state = reader.value(CELL_STATE)
+    if cell_state.shape[0] != 1:
+        raise BuildError("gpu-build-shape", reader.view.input(CELL_STATE), needed="a batch of 1")
+    output_state = reader.value(OUTPUT_STATE)
+    gates = [_FORGET_GATE, _CELL_GATE, _OUTPUT_GATE]
+    if _has(reader, _INPUT_TO_INPUT_WEIGHTS):
+        gates.insert(1, _INPUT_GATE)
+    for gate in gates:
+        _build_gate(reader, gate, output_state, cell_state)
+    update = reader.add("MUL")
+    consume(update, cell_state)
+    if _has(reader, _PROJECTION_WEIGHTS):
+        _read_weights(reader, _PROJECTION_WEIGHTS)
+    reader.add_output(reader.add("COPY"), 0)
+
+
+def _has(reader: NodeReader, position: int) -> bool:
+    """``HasTensor``."""
+    return reader.view.input(position).index >= 0
+
+
+def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state: Value) -> None:
+    """``BuildLstmGate``."""
+    _read_weights(reader, gate.input_weights)
+    reader.add_input(reader.add("FULLY_CONNECTED"), 0)
+    _read_weights(reader, gate.recurrent_weights)
+    consume(reader.add("FULLY_CONNECTED"), output_state)
+    if _has(reader, _CELL_TO_FORGET_WEIGHTS) and gate.peephole != _NO_PEEPHOLE:
+        reader.read(gate.peephole, LINEAR)
+        if gate is not _OUTPUT_GATE:
+            # The output gate looks at the new state, which is no tensor of the graph.
+            consume(reader.add("MUL"), cell_state)
+    reader.add(GATE_SUM)
+    if _has(reader, _FORGET_NORMALIZATION):
+        reader.read(gate.normalization, LINEAR)
+        reader.read(gate.bias, LINEAR)
+
+
+def _read_weights(reader: NodeReader, position: int) -> None:
+    """``GetFullyConnectedNode``: 8-bit weights with one scale are taken as they are."""
+    weights = reader.view.input(position)
+    if weights.type == "INT8" and weights.is_constant and weights.quantization is not None and not weights.is_per_channel:
+        return
+    reader.read(position, HW)

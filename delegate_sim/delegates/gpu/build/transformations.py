@@ -1,0 +1,128 @@
+"""The clean-up of the delegate's model, as far as it can fail.
+
+Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
+transformations beside it. Those that merge two operations of a sequence (padding, additions and multiplications with
+convolutions, upsampling and joining that change nothing) cannot fail, and stand behind, or do not touch, what can.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....graph import Graph
+from ....model import Tensor
+from .model import BuildError, GpuModel, Operation, Value, consume, produce, replace_input
+from .quantization import QUANTIZE_AND_DEQUANTIZE
+from .recurrent import GATE_SUM
+
+_NO_STARTS = (0, 0, 0, 0)
+_NO_STRIDES = (1, 1, 1, 1)
+_BATCH = 0
+
+
+def clean_up(model: GpuModel, graph: Graph) -> None:
+    """Apply the transformations in order."""
+    kinds = {operation.kind for operation in model.operations}
+    _round_quantized_values(model)
+    if not kinds.isdisjoint(("RESHAPE", "SLICE")):
+        _remove_identities(model)
+    if not kinds.isdisjoint(("CONSTANT", "DENSIFY")):
+        for operation in model.operations:
+            if operation.kind == "CONCAT":
+                _pad_instead_of_zeros(operation, graph)
+        for operation in model.operations:
+            if operation.kind in ("CONVOLUTION_2D", "DEPTHWISE_CONVOLUTION"):
+                _merge_densify(operation)
+    for operation in model.operations:
+        if operation.kind == GATE_SUM:
+            # ``MergeAddWithConvolution`` reads the attributes of every ADD with a single consumer.
+            raise BuildError("gpu-build-lstm", node=operation.node)
+
+
+def _round_quantized_values(model: GpuModel) -> None:
+    """``AddQuantAdjustments``: put an operation that rounds behind each quantised value that others read."""
+    for operation in tuple(model.operations):
+        if operation.kind == QUANTIZE_AND_DEQUANTIZE:
+            continue
+        for value in operation.outputs:
+            if value.is_quantized and value.consumers:
+                rounding = model.add(QUANTIZE_AND_DEQUANTIZE, operation.node)
+                rounded = Value(value.shape, value.tensor)
+                produce(rounding, rounded)
+                for consumer in tuple(value.consumers):
+                    replace_input(consumer, value, rounded)
+                consume(rounding, value)
+                value.is_quantized = False
+
+
+def _remove_identities(model: GpuModel) -> None:
+    """``RemoveIdentityReshape``, then ``RemoveIdentityStridedSlice``."""
+    for kind, is_identity in (("RESHAPE", _is_identity_reshape), ("SLICE", _is_identity_slice)):
+        for operation in model.operations:
+            if operation.kind == kind and is_identity(operation) and not model.is_output(operation.outputs[0]):
+                _remove_keeping_input(operation)
+
+
+def _is_identity_reshape(operation: Operation) -> bool:
+    return bool(operation.inputs[0].shape == operation.attributes)
+
+
+def _is_identity_slice(operation: Operation) -> bool:
+    starts, ends, strides = operation.attributes
+    shape = operation.outputs[0].shape
+    return bool(operation.inputs[0].shape == shape == ends and starts == _NO_STARTS and strides == _NO_STRIDES)
+
+
+def _remove_keeping_input(operation: Operation) -> None:
+    """``RemoveSimpleNodeKeepInput``: its consumers read its operand instead, which none of them may read already."""
+    if len(operation.outputs) != 1:
+        raise BuildError("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
+    source, result = operation.inputs[0], operation.outputs[0]
+    source.consumers.remove(operation)
+    for consumer in tuple(result.consumers):
+        if source in consumer.inputs:
+            raise BuildError("gpu-build-identity", source.tensor, operation.node, consumer=consumer.node)
+        replace_input(consumer, result, source)
+
+
+def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> None:
+    """``MakePaddingFromZerosConcat``: a constant of zeros that is joined to something must have no other consumer."""
+    if len(operation.inputs) != 2:
+        return
+    for value in operation.inputs:
+        producer = value.producer
+        if producer is not None and producer.kind == "CONSTANT" and _is_zero(producer.attributes, graph):
+            if operation.attributes != _BATCH:
+                _check_only_consumer(producer, operation)
+            return
+
+
+def _is_zero(tensor: Tensor, graph: Graph) -> bool:
+    value = graph.model.constant(tensor)
+    if value is None:
+        return False
+    is_quantized = tensor.quantization is not None and tensor.quantization.is_affine and tensor.type != "FLOAT32"
+    zero = tensor.quantization.zero_points[0] if is_quantized and tensor.quantization is not None else 0
+    return bool(np.all(value == zero))
+
+
+def _merge_densify(operation: Operation) -> None:
+    """``MergeDensify``: unpacked weights must have no other consumer than the convolution."""
+    if len(operation.inputs) != 2:
+        return
+    producer = operation.inputs[1].producer
+    consumer = operation
+    if producer is not None and producer.kind == QUANTIZE_AND_DEQUANTIZE:
+        densify = producer.inputs[0].producer
+        if densify is not None and densify.kind == "DENSIFY":
+            _check_only_consumer(producer, operation)
+            producer, consumer = densify, producer
+    if producer is not None and producer.kind == "DENSIFY":
+        _check_only_consumer(producer, consumer)
+
+
+def _check_only_consumer(operation: Operation, consumer: Operation) -> None:
+    """``RemovePrecedingNode``."""
+    for value in operation.outputs:
+        if any(reader is not consumer for reader in value.consumers):
+            raise BuildError("gpu-build-shared-constant", value.tensor, operation.node)

@@ -1,0 +1,65 @@
+"""How the TIM-VX delegate goes about a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
+
+It takes every node that it supports, sees graphs as they stand in the file, and limits no partitions. Its kernels always
+initialise and prepare: they build their network only when they are first invoked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ...graph import Graph
+from ...options import Option, boolean, integer, text
+from ...partition import Subset, partition
+from ...rules import RuleSet
+from ..base import Decision, KernelFailure, Options
+from .rules import EXPLANATIONS, RULES, validate
+from .run_warnings import decision_warnings, option_warnings
+
+OPTIONS = (
+    Option("allowed_builtin_code", integer, 0, "builtin code of the operators to delegate; has no effect"),
+    Option("allowed_cache_mode", boolean, False, "keep the compiled network in a file; changes no verdict"),
+    Option("cache_file_path", text, None, "the file for allowed_cache_mode; changes no verdict"),
+    Option("device_id", integer, 0, "the NPU to use, in builds for several devices; changes no verdict"),
+    Option("error_during_init", boolean, False, "fail when kernels are initialised; has no effect"),
+    Option("error_during_prepare", boolean, False, "fail when kernels are prepared; has no effect"),
+    Option("error_during_invoke", boolean, False, "fail when kernels are invoked; has no effect"),
+)
+"""What ``CreateVxDelegateFromOptions`` (``vx_delegate_adaptor.cc``) parses."""
+
+
+class VxDelegate:
+    """VeriSilicon's delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+
+    name = "vx"
+    kernel_name = "Vx Delegate"
+    provider_name = "EXTERNAL"
+    options: tuple[Option, ...] = OPTIONS
+    rules = RULES
+    explanations = EXPLANATIONS
+
+    def rules_for(self, options: Options) -> RuleSet:
+        """Return the rules that count with these options."""
+        return self.rules
+
+    def allows_dynamic_tensors(self, options: Options) -> bool:
+        """Always."""
+        return True
+
+    def decide(self, graph: Graph, options: Options) -> Decision:
+        """Ask about every node, and take all that are supported."""
+        rules = self.rules_for(options)
+        verdicts = {index: validate(graph.view(graph.nodes[index]), rules) for index in graph.execution_plan}
+        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+        decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
+        warnings = tuple(decision_warnings(decision, options))
+        if graph.index == 0:
+            warnings = (*option_warnings(self.options, options), *warnings)
+        return dataclasses.replace(decision, warnings=warnings)
+
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+        """Never: ``Delegate::Init`` and ``Delegate::Prepare`` always succeed."""
+        return None
+
+
+DELEGATE = VxDelegate()

@@ -1,0 +1,39 @@
+"""NXP's variant of the TIM-VX delegate (nxp-imx/tflite-vx-delegate-imx), which goes about a subgraph as upstream does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...options import Option
+from ...rules import RuleSet
+from ..base import Options
+from .delegate import VxDelegate
+from .rules import NXP_RULES
+
+NEWEST_RELEASE = next(iter(NXP_RULES))
+
+
+def release(value: Any) -> str:
+    """Parse a release of NXP's board support package, such as lf-5.15.71 or lf-5.15.71_2.2.0."""
+    name = str(value).strip().partition("_")[0]
+    if name not in NXP_RULES:
+        raise ValueError(f"takes {' or '.join(NXP_RULES)}, not {value!r}")
+    return name
+
+
+class NxpVxDelegate(VxDelegate):
+    """NXP's delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+
+    name = "vx-nxp"
+    options = (
+        *VxDelegate.options,
+        Option("release", release, NEWEST_RELEASE, f"release of NXP's board support package: {' or '.join(NXP_RULES)}"),
+    )
+    rules = NXP_RULES[NEWEST_RELEASE]
+
+    def rules_for(self, options: Options) -> RuleSet:
+        """Return the rules of the release."""
+        return NXP_RULES[options["release"]]
+
+
+DELEGATE = NxpVxDelegate()

@@ -1,0 +1,63 @@
+"""What a run of the VX delegate should warn of: options that do nothing, and what happens after the delegate was applied.
+
+Source: ``Delegate::Create``, ``Delegate::Init`` and ``Delegate::Invoke`` (``delegate_main.cc`` of
+VeriSilicon/tflite-vx-delegate), and ``CreateVxDelegateFromOptions`` (``vx_delegate_adaptor.cc``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from ...graph import DynamicTensor, Graph
+from ...options import Option
+from ...simulate import prepared_graphs
+from ..base import Decision, Options
+
+NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
+"""Options that the delegate parses and has no use for."""
+
+
+def option_warnings(declared: Iterable[Option], options: Options) -> Iterator[str]:
+    """Say which of the options that differ from their defaults do nothing."""
+    given = {option.name for option in declared if options[option.name] != option.default}
+    for name in NEVER_USED:
+        if name in given:
+            yield f"option {name} has no effect: the delegate parses it and never uses it"
+    if "device_id" in given:
+        yield "option device_id has no effect but in builds of the delegate for several devices"
+    if "cache_file_path" in given and "allowed_cache_mode" not in given:
+        yield "option cache_file_path has no effect without allowed_cache_mode"
+    if "allowed_cache_mode" in given and "cache_file_path" not in given:
+        yield "option allowed_cache_mode has no effect without cache_file_path"
+
+
+def decision_warnings(decision: Decision, options: Options) -> Iterator[str]:
+    """Say what will go wrong when the kernels of a subgraph run."""
+    if not decision.nodes:
+        return
+    graph = decision.graph
+    kernels = len(decision.candidates)
+    if options["allowed_cache_mode"] and options["cache_file_path"] and kernels > 1:
+        yield (
+            f"subgraph {graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: only the "
+            "first kernel can use it, and the others load what is not theirs"
+        )
+    dynamic = prepared_graphs(graph.model)[graph.index].dynamic
+    if dynamic is not None:
+        yield _dynamic_warning(graph, dynamic, decision.nodes)
+
+
+def _dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[int | None]) -> str:
+    """A kernel is built when first invoked and never again, and does not resize its results."""
+    tensor = graph.tensors[dynamic.tensor]
+    where = f"subgraph {graph.index}: the size of tensor {dynamic.tensor} ({tensor.name})"
+    if dynamic.node is not None:
+        where += f", made by node {dynamic.node} ({graph.nodes[dynamic.node].op}),"
+    if dynamic.node in delegated:
+        meaning = (
+            f"the kernel with node {dynamic.node} computes it with the size in the file, and if it leaves the kernel, no memory "
+            "is allocated for it: Invoke fails, or gives wrong values"
+        )
+    else:
+        meaning = "kernels that depend on it are built for its size at the first Invoke, and any later size gives wrong values"
+    return f"{where} is known only while running. The delegate takes the graph nevertheless, by the shapes in the file: {meaning}"
