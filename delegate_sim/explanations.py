@@ -46,6 +46,18 @@ PARTITION_LIMIT: Mapping[str, Explanation] = MappingProxyType(
 )
 """Delegates that take only some of the partitions offered."""
 
+PARTITION_MINIMUM: Mapping[str, Explanation] = MappingProxyType(
+    {
+        "partition-minimum": Explanation(
+            "below the minimum of nodes",
+            "The delegate accepts the node, but leaves partitions of too few nodes to the CPU: handing tensors over would cost "
+            "more than such a kernel saves.",
+            "Remove the refused nodes that split the graph so that partitions merge, or lower the minimum.",
+        ),
+    }
+)
+"""Delegates that take only partitions with enough nodes."""
+
 FLOAT16: Mapping[str, Explanation] = MappingProxyType(
     {
         "float16-dequantize": Explanation(
@@ -58,5 +70,7 @@ FLOAT16: Mapping[str, Explanation] = MappingProxyType(
 )
 """Delegates with ``FP16GraphPartitionHelper`` (``delegates/utils.cc``)."""
 
-SHARED: Mapping[str, Explanation] = MappingProxyType({**RUNTIME, **PARTITION_LIMIT, **FLOAT16})
+SHARED: Mapping[str, Explanation] = MappingProxyType(
+    {**RUNTIME, **PARTITION_LIMIT, **PARTITION_MINIMUM, **FLOAT16}
+)
 """All of these."""

@@ -120,6 +120,7 @@ class _Simulation:
             hint = "mend the model: no node may need its own result"
             return KernelFailure(None, None, "cyclic-graph", f"the nodes cannot be put in running order: {error}", hint)
         self.warnings += decision.warnings
+        self.log_lines += decision.log_lines
         self.subgraphs[graph.index] = SubgraphRun(graph, decision)
         if decision.failure is not None or not decision.nodes:
             return decision.failure
@@ -137,6 +138,10 @@ class _Simulation:
         )
         self.subgraphs[graph.index] = SubgraphRun(graph, decision, subsets)
         failure = self._prepare_plan(graph, decision, subsets)
+        if failure is not None and failure.is_crash:
+            place = "" if failure.node is None else f"node {failure.node} ({graph.nodes[failure.node].op}): "
+            self.warnings.append(f"subgraph {graph.index}: making a kernel will crash the process: {place}{failure.message}")
+            return None
         if failure is not None and self.delegate.allows_dynamic_tensors(self.options):
             # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
             self.warnings.append(f"subgraph {graph.index}: AllocateTensors will fail: {failure.message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -18,7 +19,8 @@ Options = Mapping[str, Any]
 class KernelFailure(NamedTuple):
     """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialised or prepared.
 
-    ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is.
+    ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is. ``is_crash`` says that the
+    process ends there: nothing can be restored.
     """
 
     node: int | None
@@ -26,6 +28,7 @@ class KernelFailure(NamedTuple):
     code: str
     message: str
     hint: str
+    is_crash: bool = False
 
 
 class FailureWording(NamedTuple):
@@ -34,6 +37,7 @@ class FailureWording(NamedTuple):
     message: str
     hint: str
     explanation: Explanation
+    is_crash: bool = False
 
 
 def kernel_failure(
@@ -45,7 +49,7 @@ def kernel_failure(
         name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
         found = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **found}
     index = None if tensor is None else tensor.index
-    return KernelFailure(node, index, code, wording.message.format(**found), wording.hint)
+    return KernelFailure(node, index, code, wording.message.format(**found), wording.hint, wording.is_crash)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Decision:
     initialised: frozenset[Subset] = frozenset()
     failure: KernelFailure | None = None
     warnings: tuple[str, ...] = ()
+    log_lines: tuple[str, ...] = ()
+    """What the delegate itself prints, before the runtime reports the replacement."""
 
     @property
     def candidates(self) -> tuple[Subset, ...]:
@@ -167,12 +173,38 @@ class Float16Remapping:
         return graph.with_inputs(inputs) if inputs else graph
 
 
-def largest_partitions(subsets: Sequence[Subset], limit: int) -> tuple[Subset, ...]:
-    """Return the ``limit`` partitions of most nodes, largest first, equal ones in order.
+def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> tuple[Subset, ...]:
+    """Return the ``limit`` partitions of most nodes that have the minimum of nodes, largest first, equal ones in order.
 
-    The C++ sort is not stable; up to 16 elements, common libraries order equal ones as here.
+    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``). The C++ sort is not stable; up to 16 elements, common
+    libraries order equal ones as here.
     """
-    return tuple(sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit])
+    largest = sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit]
+    return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
+
+
+def keep_largest(decision: Decision, limit: int, minimum: int) -> Decision:
+    """Keep of a decision's nodes those of the largest partitions, and say of the others why they are left out.
+
+    Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``), for delegates with the options
+    ``max_delegated_partitions`` and ``min_nodes_per_partition``.
+    """
+    candidates = decision.candidates
+    kept = {node for subset in largest_partitions(candidates, limit, minimum) for node in subset.nodes}
+    set_aside = dict(decision.set_aside)
+    for subset in candidates:
+        if subset.nodes[0] in kept:
+            continue
+        if len(subset.nodes) < minimum:
+            reason = partition_minimum(len(subset.nodes), minimum, "min_nodes_per_partition")
+        else:
+            reason = partition_limit(len(candidates), limit, "max_delegated_partitions")
+        set_aside |= dict.fromkeys(subset.nodes, reason)
+    warnings = decision.warnings
+    if order_depends_on_library(candidates, limit, minimum):
+        warnings += (library_order_warning(decision.graph, limit),)
+    nodes = tuple(node for node in decision.nodes if node in kept)
+    return dataclasses.replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings)
 
 
 def partition_limit(found: int, limit: int, option: str) -> Reason:
@@ -188,12 +220,25 @@ def partition_limit(found: int, limit: int, option: str) -> Reason:
     )
 
 
-def order_depends_on_library(subsets: Sequence[Subset], limit: int) -> bool:
+def partition_minimum(found: int, minimum: int, option: str) -> Reason:
+    """Say of a node that an option's minimum of nodes leaves its partition out."""
+    nodes = "1 node" if found == 1 else f"{found} nodes"
+    return Reason(
+        "partition-minimum",
+        "partition-minimum",
+        f"its partition has {nodes}; needs at least {minimum}",
+        f"a partition of {nodes}",
+        f"at least {minimum} nodes",
+        f"lower {option}, or merge partitions by removing what splits them",
+    )
+
+
+def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
     """Whether which partitions the limit keeps is up to the C++ library's way with equal sizes."""
     if len(subsets) <= 16 or limit >= len(subsets):
         return False
     sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
-    return sizes[limit - 1] == sizes[limit]
+    return sizes[limit - 1] == sizes[limit] >= minimum
 
 
 def library_order_warning(graph: Graph, limit: int) -> str:

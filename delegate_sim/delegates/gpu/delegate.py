@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -12,16 +13,7 @@ from ...graph import Graph
 from ...options import Option, boolean, integer, names, text
 from ...partition import Subset, partition
 from ...rules import Explanation, Reason, Verdict
-from ..base import (
-    Decision,
-    Float16Remapping,
-    KernelFailure,
-    Options,
-    largest_partitions,
-    library_order_warning,
-    order_depends_on_library,
-    partition_limit,
-)
+from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
 from . import failures
 from .build import build_partition
 from .rules import EXPLANATIONS, RULES, validate
@@ -121,22 +113,17 @@ class GpuDelegate:
         verdicts = remapping.verdicts(graph, lambda node: validate(node, target))
         supported, set_aside = _within_range(verdicts, graph, options)
         preview = partition(graph, supported) if supported else ()
-        candidates = tuple(subset for subset in preview if subset.is_delegated)
+        decision = Decision(graph, verdicts, supported, preview, set_aside)
         limit = max(options["max_delegated_partitions"], 1)
-        warnings: tuple[str, ...] = ()
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            nodes = graph.execution_plan
-        elif len(candidates) <= limit:
-            nodes = supported
-        else:
-            nodes = tuple(node for subset in largest_partitions(candidates, limit) for node in subset.nodes)
-            reason = partition_limit(len(candidates), limit, "max_delegated_partitions")
-            set_aside |= dict.fromkeys(set(supported).difference(nodes), reason)
-            if order_depends_on_library(candidates, limit):
-                warnings = (library_order_warning(graph, limit),)
-        remapped = remapping.apply(graph, nodes)
-        # The operands change after the preview, which then need not stand.
-        return Decision(remapped, verdicts, nodes, preview if remapped is graph else (), set_aside, warnings=warnings)
+            decision = dataclasses.replace(decision, nodes=graph.execution_plan)
+        elif len(decision.candidates) > limit:
+            decision = keep_largest(decision, limit, minimum=0)
+        remapped = remapping.apply(graph, decision.nodes)
+        if remapped is graph:
+            return decision
+        # The operands change after the preview, whose partitions then need not stand.
+        return dataclasses.replace(decision, graph=remapped, preview=())
 
     def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
         """Build the delegate's own model of one partition."""

@@ -36,9 +36,21 @@ _WORDINGS: Mapping[str, FailureWording] = {
         Explanation(
             "runtime tensor where a constant is read",
             "The rule does not ask whether this operand is constant. Building the model reads its value, which is not there "
-            "yet; that crashes the process or reads what happens to be in memory.",
+            "yet: the process crashes, or takes what happens to be in memory.",
             "Make the operand a constant of the model.",
         ),
+        is_crash=True,
+    ),
+    "gpu-build-unscaled-constant": FailureWording(
+        "{tensor} is a constant of type {type} without scale and zero point, with which the delegate would make it float",
+        "convert the model with quantisation parameters for this constant",
+        Explanation(
+            "integer constant without scale",
+            "The rules do not look at constants. Building the model makes 8-bit and INT32 constants float with their "
+            "quantisation parameters, and crashes if there are none.",
+            "Convert the model so that the constant has scale and zero point, or is float.",
+        ),
+        is_crash=True,
     ),
     "gpu-build-missing-operand": FailureWording(
         "an operand is left out that the delegate reads",
@@ -72,8 +84,7 @@ _WORDINGS: Mapping[str, FailureWording] = {
         "quantise the tensor with one scale and zero point",
         Explanation(
             "quantisation of a tensor",
-            "8-bit tensors that are computed while running must have one scale and one zero point; constants may have one for "
-            "each channel, but must have some.",
+            "8-bit tensors that are computed while running must have one scale and one zero point.",
             "Convert the model so that every 8-bit tensor has quantisation parameters, activations per tensor.",
         ),
     ),
@@ -207,5 +218,11 @@ _WORDINGS: Mapping[str, FailureWording] = {
 
 EXPLANATIONS: Mapping[str, Explanation] = {code: wording.explanation for code, wording in _WORDINGS.items()}
 """What stands behind the code of each failure."""
+
+
+def is_crash(code: str) -> bool:
+    """Whether the process ends at this failure."""
+    return _WORDINGS[code].is_crash
+
 
 kernel_failure = functools.partial(base.kernel_failure, _WORDINGS)

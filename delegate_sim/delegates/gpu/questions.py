@@ -5,25 +5,22 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from ... import schema
 from ...graph import NodeView
 
 COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
 """``IsLogicalCode`` and ``IsLogicalOp`` (``model_builder.cc``)."""
 
-SIGN_BIT = 5
-"""The one fused activation that the GPU lacks (``IsActivationSupported``, ``gpu_compatibility.cc``)."""
+ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
+"""Fused activations that the GPU has (``IsActivationSupported``, ``gpu_compatibility.cc``). Files cannot say SIGMOID."""
+
+_RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT", "SIGMOID")
+"""By the values of ``TfLiteFusedActivation``."""
 
 
 def runtime_input_count(node: NodeView) -> int:
     """``GetNumberOfRuntimeInputs``: operands that are given and not in the model file."""
     tensors = node.graph.tensors
     return sum(1 for index in node.node.inputs if index >= 0 and not tensors[index].is_constant)
-
-
-def activation_name(value: int) -> str:
-    """The schema's name of a fused activation."""
-    return schema.enum_names("ActivationFunctionType").get(value, str(value))
 
 
 class PoolParameters(NamedTuple):
@@ -33,13 +30,18 @@ class PoolParameters(NamedTuple):
     stride_height: int
     filter_width: int
     filter_height: int
-    activation: int
+    activation: str
 
 
 def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
     """``TfLitePoolParams`` as MediaPipe's custom operators carry it; None without custom options."""
     words = _custom_words(node, 6)
-    return None if words is None else PoolParameters(*words[1:])
+    if words is None:
+        return None
+    _, stride_width, stride_height, filter_width, filter_height, activation = words
+    is_known = 0 <= activation < len(_RUNTIME_ACTIVATIONS)
+    name = _RUNTIME_ACTIVATIONS[activation] if is_known else f"activation {activation}"
+    return PoolParameters(stride_width, stride_height, filter_width, filter_height, name)
 
 
 def custom_strides(node: NodeView) -> tuple[int, int] | None:

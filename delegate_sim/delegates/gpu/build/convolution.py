@@ -1,7 +1,4 @@
-"""Parsers of convolutions, matrix products and pooling (``delegates/gpu/common/model_builder.cc``).
-
-A bias that cannot be read is taken as none, so that it is not looked at here.
-"""
+"""Parsers of convolutions, matrix products and pooling (``delegates/gpu/common/model_builder.cc``)."""
 
 from __future__ import annotations
 
@@ -14,20 +11,20 @@ def parse_conv_2d(reader: NodeReader) -> None:
     """``Conv2DOperationParser``. Groups become a SPLIT, convolutions and a CONCAT; they count as one operation here."""
     view = reader.view
     channels = bhwc(view.input(0))[3]
-    if runtime_input_count(view) == 2:
-        if channels != bhwc(view.input(1))[3]:
+    has_runtime_weights = runtime_input_count(view) != 1
+    weights = bhwc(view.input(1)) if has_runtime_weights else reader.read(1, OHWI)
+    reader.read_bias(2)
+    if has_runtime_weights:
+        if channels != weights[3]:
             raise BuildError("gpu-build-shape", view.input(1), needed=f"{channels} input channels, without groups")
         operation = reader.add("CONVOLUTION_2D")
         reader.add_input(operation, 0)
         reader.add_input(operation, 1)
     else:
-        weights = reader.read(1, OHWI)
-        if weights[3] == 0 or channels < weights[3]:
-            raise BuildError("gpu-build-shape", view.input(1), needed=f"at most {channels} input channels")
         operation = reader.add("CONVOLUTION_2D")
         reader.add_input(operation, 0)
     reader.add_outputs(operation)
-    reader.fuse_activation(operation, view.options.fused_activation_function)
+    reader.fuse_activation(operation)
 
 
 def parse_depthwise_conv_2d(reader: NodeReader) -> None:
@@ -35,11 +32,13 @@ def parse_depthwise_conv_2d(reader: NodeReader) -> None:
     operation = reader.add_one_to_one("DEPTHWISE_CONVOLUTION")
     if runtime_input_count(reader.view) == 2:
         reader.add_input(operation, 1)
-        if reader.view.options.depth_multiplier != 1:
-            raise BuildError("gpu-build-runtime-operand", reader.view.input(1))
     else:
         reader.read(1, OHWI)
-    reader.fuse_activation(operation, reader.view.options.fused_activation_function)
+    reader.read_bias(2)
+    reader.fuse_activation(operation)
+    if runtime_input_count(reader.view) == 2 and reader.view.options.depth_multiplier != 1:
+        # The weights are transposed, which takes their values.
+        raise BuildError("gpu-build-runtime-operand", reader.view.input(1))
 
 
 def parse_transpose_conv(reader: NodeReader) -> None:
@@ -51,6 +50,7 @@ def parse_transpose_conv(reader: NodeReader) -> None:
         reader.add_input(operation, 1)
     else:
         reader.read(1, OHWI)
+    reader.read_bias(3)
 
 
 def parse_fully_connected(reader: NodeReader) -> None:
@@ -61,10 +61,11 @@ def parse_fully_connected(reader: NodeReader) -> None:
     operation = reader.add("FULLY_CONNECTED")
     *_, channels = reader.add_input(operation, 0).shape
     _, inputs = reader.read(1, HW)
+    reader.read_bias(2)
     if channels != inputs:
         raise BuildError("gpu-build-shape", reader.view.input(1), needed=f"as many columns as the input has channels, {channels}")
     reader.add_outputs(operation)
-    reader.fuse_activation(operation, reader.view.options.fused_activation_function)
+    reader.fuse_activation(operation)
 
 
 def _parse_runtime_weights(reader: NodeReader) -> None:
@@ -78,7 +79,8 @@ def _parse_runtime_weights(reader: NodeReader) -> None:
         reader.add_outputs(operation)
     else:
         reader.add_reshaped_output(operation, result, 0)
-    reader.fuse_activation(operation, view.options.fused_activation_function)
+    reader.read_bias(2)
+    reader.fuse_activation(operation)
 
 
 def parse_batch_matmul(reader: NodeReader) -> None:
@@ -101,4 +103,4 @@ def parse_batch_matmul(reader: NodeReader) -> None:
 def parse_pool(reader: NodeReader) -> None:
     """``Pooling2DOperationParser``."""
     operation = reader.add_one_to_one("POOLING_2D")
-    reader.fuse_activation(operation, reader.view.options.fused_activation_function)
+    reader.fuse_activation(operation)

@@ -10,6 +10,7 @@ def parse_transpose_conv_bias(reader: NodeReader) -> None:
     """``TransposeConvCustomOperationParser``."""
     reader.add_one_to_one("CONVOLUTION_TRANSPOSED")
     reader.read(1, OHWI)
+    reader.read_bias(2)
 
 
 def parse_pool_with_argmax(reader: NodeReader) -> None:
@@ -18,7 +19,7 @@ def parse_pool_with_argmax(reader: NodeReader) -> None:
     reader.add_input(operation, 0)
     reader.add_output(operation, 0)
     parameters = custom_pool_parameters(reader.view)
-    reader.fuse_activation(operation, parameters.activation if parameters else 0)
+    reader.fuse_activation(operation, parameters.activation if parameters else "NONE")
     reader.add_output(operation, 1)
 
 

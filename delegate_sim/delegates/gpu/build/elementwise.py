@@ -26,7 +26,7 @@ def parse_two_operands(reader: NodeReader) -> None:
         _add_constant_operand(reader, operation)
     reader.add_outputs(operation)
     if reader.view.op in _WITH_ACTIVATION:
-        reader.fuse_activation(operation, reader.view.options.fused_activation_function)
+        reader.fuse_activation(operation)
 
 
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:

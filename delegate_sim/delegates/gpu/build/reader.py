@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from ....graph import Graph, NodeView
 from ....model import Tensor
-from ..questions import SIGN_BIT
+from ...finders import fused_activation
+from ..failures import is_crash
+from ..questions import ACTIVATIONS
 from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produce
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
@@ -215,13 +217,19 @@ class NodeReader:
         tensor = self.view.input(position)
         if tensor.index < 0:
             raise BuildError("gpu-build-missing-operand")
-        if not tensor.is_constant and tensor.value is None:
-            raise BuildError("gpu-build-runtime-operand", tensor)
         _check_elements(tensor, elements)
         sizes = layout.sizes(tensor.shape)
         if sizes is None:
             raise BuildError("gpu-build-constant-shape", tensor, needed=layout.name)
         return sizes
+
+    def read_bias(self, position: int) -> None:
+        """Read a bias. One that cannot be read counts as none, unless reading it crashes."""
+        try:
+            self.read(position, LINEAR)
+        except BuildError as error:
+            if is_crash(error.code):
+                raise
 
     def elements(self, position: int) -> npt.NDArray[np.int32]:
         """Return the elements of a constant that was read as INT32."""
@@ -235,12 +243,13 @@ class NodeReader:
         found: list[int] = self.elements(position).tolist()
         return found
 
-    def fuse_activation(self, operation: Operation, activation: int) -> None:
+    def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:
         """``MaybeFuseActivation``. It adds an operation behind, on which nothing that can fail depends."""
         if len(operation.outputs) != 1:
             raise BuildError("gpu-build-output-count", found=len(operation.outputs))
-        if activation == SIGN_BIT:
-            raise BuildError("gpu-build-activation", found="SIGN_BIT")
+        found = activation or fused_activation(self.view)
+        if found not in ACTIVATIONS:
+            raise BuildError("gpu-build-activation", found=found)
 
 
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
@@ -250,4 +259,6 @@ def _check_elements(tensor: Tensor, elements: Elements) -> None:
     if tensor.type not in types or not is_whole:
         raise BuildError("gpu-build-constant-type", tensor, wanted=elements.name)
     if elements is FLOAT and tensor.type in _DEQUANTIZED_TYPES and tensor.quantization is None:
-        raise BuildError("gpu-build-quantization", tensor, found="without scale and zero point")
+        raise BuildError("gpu-build-unscaled-constant", tensor)
+    if not tensor.is_constant and tensor.value is None and tensor.element_count:
+        raise BuildError("gpu-build-runtime-operand", tensor)

@@ -15,6 +15,7 @@ from .reader import HW, LINEAR, NodeReader
 _INPUT_TO_INPUT_WEIGHTS = 1
 _CELL_TO_FORGET_WEIGHTS = 10
 _PROJECTION_WEIGHTS = 16
+_PROJECTION_BIAS = 17
 OUTPUT_STATE = 18
 CELL_STATE = 19
 _FORGET_NORMALIZATION = 21
@@ -51,6 +52,7 @@ def parse_lstm(reader: NodeReader) -> None:
 def _parse_basic(reader: NodeReader) -> None:
     """``ParseBasic``: CONCAT, FULLY_CONNECTED and the cell."""
     reader.read(2, HW)
+    reader.read_bias(3)
     outputs = reader.view.node.outputs
     concat, joint, cell = reader.add("CONCAT", 3), reader.add("FULLY_CONNECTED"), reader.add("LSTM")
     reader.values.of(outputs[2])
@@ -79,7 +81,7 @@ def _parse_full(reader: NodeReader) -> None:
     update = reader.add("MUL")
     consume(update, cell_state)
     if _has(reader, _PROJECTION_WEIGHTS):
-        _read_weights(reader, _PROJECTION_WEIGHTS)
+        _read_weights(reader, _PROJECTION_WEIGHTS, bias=_PROJECTION_BIAS)
     reader.add_output(reader.add("COPY"), 0)
 
 
@@ -90,7 +92,8 @@ def _has(reader: NodeReader, position: int) -> bool:
 
 def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state: Value) -> None:
     """``BuildLstmGate``."""
-    _read_weights(reader, gate.input_weights)
+    is_normalized = _has(reader, _FORGET_NORMALIZATION)
+    _read_weights(reader, gate.input_weights, bias=None if is_normalized else gate.bias)
     reader.add_input(reader.add("FULLY_CONNECTED"), 0)
     _read_weights(reader, gate.recurrent_weights)
     consume(reader.add("FULLY_CONNECTED"), output_state)
@@ -100,14 +103,20 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
             # The output gate looks at the new state, which is no tensor of the graph.
             consume(reader.add("MUL"), cell_state)
     reader.add(GATE_SUM)
-    if _has(reader, _FORGET_NORMALIZATION):
+    if is_normalized:
         reader.read(gate.normalization, LINEAR)
         reader.read(gate.bias, LINEAR)
 
 
-def _read_weights(reader: NodeReader, position: int) -> None:
-    """``GetFullyConnectedNode``: 8-bit weights with one scale are taken as they are."""
+def _read_weights(reader: NodeReader, position: int, bias: int | None = None) -> None:
+    """``GetFullyConnectedNode``: 8-bit weights with one scale are copied as they are."""
     weights = reader.view.input(position)
-    if weights.type == "INT8" and weights.is_constant and weights.quantization is not None and not weights.is_per_channel:
-        return
-    reader.read(position, HW)
+    if weights.type == "INT8" and weights.quantization is None:
+        raise BuildError("gpu-build-unscaled-constant", weights)
+    if weights.type == "INT8" and not weights.is_per_channel:
+        if not weights.is_constant and weights.element_count:
+            raise BuildError("gpu-build-runtime-operand", weights)
+    else:
+        reader.read(position, HW)
+    if bias is not None:
+        reader.read_bias(bias)

@@ -52,7 +52,7 @@ def parse_concatenation(reader: NodeReader) -> None:
     for value in values:
         consume(operation, value)
     operation.attributes = _joined_axis(values, operation.outputs[0].shape)
-    reader.fuse_activation(operation, reader.view.options.fused_activation_function)
+    reader.fuse_activation(operation)
 
 
 def _joined_axis(values: Sequence[Value], result: Shape) -> int:

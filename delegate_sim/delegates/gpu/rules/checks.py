@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterable
 from ....graph import NodeView
 from ....model import Allocation, Tensor
 from ....rules import Check, Explanation, OpRule, listed
-from ..questions import SIGN_BIT, activation_name, runtime_input_count
+from ...finders import NodeFinder, activation_outside, version_above
+from ..questions import ACTIVATIONS, runtime_input_count
 from ..target import Target
 
 Condition = Callable[[NodeView], bool]
-NodeFinder = Callable[[NodeView], str | None]
-"""Returns what was found where the demand is not met, None where it is."""
 
 OPERATOR = "unsupported-operator"
 VERSION = "operator-version"
@@ -127,11 +126,6 @@ def check(kind: str, needed: str, finder: NodeFinder, hint: str = "") -> Check:
     return Check(f"gpu-{kind}", kind, needed, lambda node, _: finder(node), hint or _HINTS[kind])
 
 
-def found_if(condition: Condition, found: str) -> NodeFinder:
-    """Return a finder of what is the same wherever it is found."""
-    return lambda node: found if condition(node) else None
-
-
 def where(condition: Condition, words: str, *checks: Check) -> tuple[Check, ...]:
     """Return these checks for nodes that meet a condition, which the words name."""
     return tuple(_only_where(condition, words, each) for each in checks)
@@ -151,11 +145,7 @@ def counted(number: int, name: str) -> str:
 
 def max_version(limit: int) -> Check:
     """``CheckMaxSupportedOpVersion``."""
-    return check(
-        VERSION,
-        f"version at most {limit}",
-        lambda node: None if node.version <= limit else f"version {node.version}",
-    )
+    return check(VERSION, f"version at most {limit}", version_above(limit))
 
 
 def constant_input_count(node: NodeView) -> int:
@@ -251,23 +241,14 @@ def positive(name: str, sizes: Callable[[NodeView], tuple[int, int]]) -> Check:
     return check(ATTRIBUTE, f"{name} of at least 1x1", find)
 
 
-def activation(value: Callable[[NodeView], int] = lambda node: int(node.options.fused_activation_function)) -> Check:
-    """``IsActivationSupported``."""
-    return check(
-        ACTIVATION,
-        "an activation other than SIGN_BIT",
-        lambda node: "fused SIGN_BIT" if value(node) == SIGN_BIT else None,
-    )
+def activation(finder: NodeFinder | None = None) -> Check:
+    """``IsActivationSupported``, of the builtin options unless there is a finder."""
+    return check(ACTIVATION, "an activation other than SIGN_BIT", finder or activation_outside(ACTIVATIONS))
 
 
-def activation_in(allowed: tuple[int, ...]) -> Check:
+def activation_in(*allowed: str) -> Check:
     """The fused activation is one of these."""
-
-    def find(node: NodeView) -> str | None:
-        found = node.options.fused_activation_function
-        return None if found in allowed else f"activation {activation_name(found)}"
-
-    return check(ACTIVATION, f"activation {listed(map(activation_name, allowed))}", find)
+    return check(ACTIVATION, f"a fused {listed(allowed)}", activation_outside(allowed))
 
 
 def option_is_zero(name: str) -> Check:

@@ -9,6 +9,7 @@ Source: ``Conv2DOperationParser``, ``DepthwiseConvolutionOperationParser``, ``Tr
 from __future__ import annotations
 
 from ....graph import NodeView
+from ...finders import found_if
 from ..questions import runtime_input_count
 from .checks import (
     ATTRIBUTE,
@@ -21,7 +22,6 @@ from .checks import (
     convolution_operands,
     dilation,
     element_count,
-    found_if,
     gpu_rule,
     gpu_rules,
     input_count,

@@ -8,7 +8,7 @@ Source: ``CheckCustomOpsGpuDelegateCompatibility`` and ``CheckPooling2DGpuDelega
 from __future__ import annotations
 
 from ....graph import NodeView
-from ..questions import PoolParameters, custom_pool_parameters, custom_strides
+from ..questions import ACTIVATIONS, PoolParameters, custom_pool_parameters, custom_strides
 from .checks import (
     ATTRIBUTE,
     RANK,
@@ -47,6 +47,11 @@ _FILTER = positive("filter", lambda node: (_pool(node).filter_height, _pool(node
 _STRIDES = positive("strides", lambda node: (_pool(node).stride_height, _pool(node).stride_width))
 
 
+def _pool_activation(node: NodeView) -> str | None:
+    found = _pool(node).activation
+    return None if found in ACTIVATIONS else f"fused {found}"
+
+
 def _resampler_ranks(node: NodeView) -> str | None:
     source, warp = node.input(0).rank, node.input(1).rank
     return None if source == warp == 4 else f"source of rank {source}, warp of rank {warp}"
@@ -71,7 +76,7 @@ RULES = {
         runtime_operands(1, 2),
         _FILTER,
         _STRIDES,
-        activation(lambda node: _pool(node).activation),
+        activation(_pool_activation),
     ),
     "MaxUnpooling2D": gpu_rule(runtime_operands(2, 1), _OPTIONS, _FILTER, _STRIDES),
     "Resampler": gpu_rule(

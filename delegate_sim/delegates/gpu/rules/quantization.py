@@ -7,11 +7,11 @@ Source: ``QuantizeOperationParser``, ``DequantizeOperationParser`` and ``Densify
 
 from __future__ import annotations
 
+from ...finders import found_if
 from .checks import (
     QUANTIZATION,
     allow_quant_ops,
     check,
-    found_if,
     gpu_rule,
     inputs_and_outputs,
     max_version,

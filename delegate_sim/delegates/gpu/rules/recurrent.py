@@ -23,10 +23,6 @@ from .checks import (
     where,
 )
 
-_TANH = 4
-_SIGMOID = 6
-"""The runtime has this value; files cannot say it."""
-
 
 def _is_basic(node: NodeView) -> bool:
     return not is_full_lstm(node)
@@ -44,12 +40,12 @@ def _activation_depth(node: NodeView) -> str | None:
 _FULL = (
     input_count("20 or 24 inputs", lambda count: count in (20, 24)),
     check(OPERAND_COUNT, "1 output", _output_count),
-    activation_in((_SIGMOID, _TANH)),
+    activation_in("SIGMOID", "TANH"),
 )
 _BASIC = (
     operands(3, 2, 4),
     check(SHAPE, "a last size of output 3 that 4 divides", _activation_depth),
-    activation_in((_TANH,)),
+    activation_in("TANH"),
     option_is_zero("cell_clip"),
     option_is_zero("proj_clip"),
 )

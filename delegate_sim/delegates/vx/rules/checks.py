@@ -11,7 +11,7 @@ of tensors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ....graph import NodeView
 from ....model import Tensor
@@ -38,28 +38,28 @@ QUANTIZATION = "quantization"
 EXPLANATIONS = {
     "vx-unsupported-operator": Explanation(
         "operator without a mapper",
-        "The delegate has no mapper for this builtin operator. Its own log says only \"Fallback unsupported op\" and a number.",
+        'The delegate has no mapper for this builtin operator. Its own log says only "Fallback unsupported op" and a number.',
         "Replace the operator in the model by mapped ones, or leave it to the CPU at the beginning or end of the model, where it "
         "splits nothing.",
     ),
     "vx-custom-operator": Explanation(
         "custom operator without a mapper",
-        "Of custom operators the delegate takes \"vsi-npu\" only, a network compiled beforehand. All others have the number 32 in "
-        "its log (\"Fallback unsupported op 32\"), so that the log does not tell which one it was. They run on the CPU if the "
-        "application registers them, as it does TFLite_Detection_PostProcess by default.",
+        'Of custom operators the delegate takes only "vsi-npu", a network compiled beforehand. All others have the number 32 in '
+        'its log ("Fallback unsupported op 32"), which does not tell one from another. They run on the CPU, by a kernel that the '
+        "runtime has (for TFLite_Detection_PostProcess, for example) or the application registers.",
         "At the end of a model, as post-processing is, it does no harm. Elsewhere convert without custom operators.",
     ),
     "vx-tensor-type": Explanation(
         "type of a tensor",
-        "No operand may be INT64 or STRING and no result INT64 or INT16, whatever the operator; BROADCAST_TO alone may have INT64 "
+        "No operand may be INT64 or STRING and no result INT64 or INT16, whatever the operator; only BROADCAST_TO may have INT64 "
         "operands. Biases, axes and shapes count too: with 16-bit activations, convolutions usually have INT64 biases. Some "
         "operators refuse further types.",
         "Convert with 8-bit or float activations, and with INT32 for axes, shapes and indices.",
     ),
     "vx-hybrid": Explanation(
         "operands of different types",
-        "The NPU does not compute float activations with integer weights, as dynamic-range quantisation makes them, nor any other "
-        "mixture.",
+        "The delegate does not take float activations with integer weights, as dynamic-range quantisation makes them, nor other "
+        "mixtures.",
         "Quantise fully (int8 with a representative data set), or keep the weights in float.",
     ),
     "vx-rank": Explanation(
@@ -137,7 +137,7 @@ def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], p
     """Check one demand, and leave a node whose first offence lies in an earlier tensor to the demand that this offends."""
     finder, first = demand.finder, positions.start or 0
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: Any) -> str | None:
         indices = node.node.inputs if side == "input" else node.node.outputs
         tensors = node.graph.tensors
         for position, index in enumerate(indices[positions], first):
@@ -152,7 +152,7 @@ def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], p
     def offends(tensor: Tensor) -> bool:
         return any(other.finder(tensor) is not None for other in demands)
 
-    return check(demand.kind, demand.needed, find, demand.hint)
+    return Check(f"vx-{demand.kind}", demand.kind, demand.needed, find, demand.hint)
 
 
 def not_of_type(*types: str, side: str = "inputs", hint: str = "convert with a type that is taken") -> TensorDemand:
@@ -183,9 +183,7 @@ def _empty(tensor: Tensor) -> str | None:
     return f"has shape {list(tensor.shape)}" if 0 in tensor.shape else None
 
 
-_NOT_INT64 = not_of_type("INT64", hint="convert with INT32 for indices, and with 8-bit or float activations")
-_INPUT_DEMANDS = (
-    not_of_type("STRING"),
+_INPUT_SIZES = (
     TensorDemand(RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, "fold dimensions with RESHAPE"),
     TensorDemand(
         SHAPE,
@@ -194,19 +192,25 @@ _INPUT_DEMANDS = (
         "remove empty tensors from the model, and fold or split large dimensions",
     ),
 )
-_OUTPUT_DEMANDS = (
-    not_of_type("INT16", side="outputs", hint="quantise activations to 8 bits"),
-    not_of_type("INT64", side="outputs"),
+_OUTPUTS = of_outputs(
+    not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices; quantise activations to 8 bits"),
     TensorDemand(SHAPE, "outputs without dimensions of 0", _empty, "remove empty tensors from the model"),
 )
-_OF_OUTPUTS = of_outputs(*_OUTPUT_DEMANDS)
-_OF_ALL = (*of_inputs(_NOT_INT64, *_INPUT_DEMANDS), *_OF_OUTPUTS)
-_OF_ALL_BUT_INT64 = (*of_inputs(*_INPUT_DEMANDS), *_OF_OUTPUTS)
+_COMMON = (
+    *of_inputs(
+        not_of_type(
+            "INT64", "STRING", hint="convert with INT32 for axes, shapes and indices, and with 8-bit or float activations"
+        ),
+        *_INPUT_SIZES,
+    ),
+    *_OUTPUTS,
+)
+_COMMON_BUT_INT64 = (*of_inputs(not_of_type("STRING"), *_INPUT_SIZES), *_OUTPUTS)
 
 
 def vx_rule(*checks: Check, int64_inputs: bool = False) -> OpRule:
     """Return the rule of an operator: what ``OpMapperBase::IsSupported`` demands of all, then its own checks."""
-    return OpRule((*(_OF_ALL_BUT_INT64 if int64_inputs else _OF_ALL), *checks))
+    return OpRule((*(_COMMON_BUT_INT64 if int64_inputs else _COMMON), *checks))
 
 
 def vx_rules(ops: Iterable[str], *checks: Check) -> dict[str, OpRule]:

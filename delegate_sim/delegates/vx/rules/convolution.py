@@ -25,7 +25,10 @@ from .checks import (
 
 
 def _grouped_batch(node: NodeView) -> str | None:
-    """Upstream reads past the shapes of tensors with fewer than four dimensions."""
+    """Upstream reads past the shapes of tensors with fewer than four dimensions.
+
+    It was seen to accept a node where neither has a fourth, and to refuse one where the weights alone have it.
+    """
     source, weights = node.input(0).shape, node.input(1).shape
     is_grouped = source[3:4] != weights[3:4]
     return f"input {list(source)} and weights {list(weights)}" if is_grouped and source[:1] != (1,) else None

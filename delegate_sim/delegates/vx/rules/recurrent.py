@@ -23,12 +23,14 @@ def _is_given(node: NodeView, position: int) -> bool:
 
 
 def _weights_type(node: NodeView) -> str | None:
-    """Upstream reads in front of the tensors if the weights are left out."""
+    """Upstream reads in front of the tensors if the weights are left out, and was seen to refuse the node then."""
+    if not _is_given(node, 1):
+        return "no input weights"
     found = node.input(1).type
     return None if found == "FLOAT32" else f"{found} weights"
 
 
-_FLOAT_WEIGHTS = check(TENSOR_TYPE, "FLOAT32 weights", _weights_type, "convert without quantisation")
+_FLOAT_WEIGHTS = check(TENSOR_TYPE, "FLOAT32 input weights", _weights_type, "convert without quantisation")
 
 
 def _without_auxiliary_weights(node: NodeView) -> bool:

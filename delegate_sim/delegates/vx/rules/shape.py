@@ -61,7 +61,7 @@ _STRIDED_SLICE = (
 
 
 def _sliced_batch(node: NodeView) -> str | None:
-    """Upstream reads past the shape of an output without dimensions."""
+    """Upstream reads past the shape of an output without dimensions, and was seen to refuse the node then."""
     source, result = node.input(0).shape, node.output(0).shape
     return f"input {list(source)} and output {list(result)}" if len(source) > 3 and source[:1] != result[:1] else None
 
@@ -111,7 +111,7 @@ _RANK_4 = check(
 
 
 def _spatial_dimensions(node: NodeView) -> str | None:
-    """Upstream reads past the shape of a block shape without dimensions."""
+    """Upstream reads past the shape of a block shape without dimensions; it is hardly 2 there."""
     shape = node.input(1).shape
     return None if shape[:1] == (2,) else f"a block shape of shape {list(shape)}"
 

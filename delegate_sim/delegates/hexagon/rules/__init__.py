@@ -1,0 +1,35 @@
+"""What the Hexagon delegate accepts: for each operator its conditions, in the delegate's order.
+
+Source: ``IsNodeSupportedByHexagon`` and ``CheckOpVersion`` (``delegates/hexagon/utils.cc``).
+"""
+
+from __future__ import annotations
+
+from ....graph import NodeView
+from ....rules import Reason, RuleSet, Verdict, first_failure, rule_set
+from . import convolution, elementwise, shape
+from .checks import EXPLANATIONS, OPERATOR
+
+__all__ = ["EXPLANATIONS", "RULES", "validate"]
+
+RULES: RuleSet = rule_set(elementwise.RULES, convolution.RULES, shape.RULES)
+
+
+def validate(node: NodeView) -> Verdict:
+    """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
+    rule = None if node.node.is_custom else RULES.get(node.op)
+    if rule is None:
+        return Verdict(False, (_unknown(node),))
+    return first_failure(rule, node, None)
+
+
+def _unknown(node: NodeView) -> Reason:
+    found = f"custom operator {node.op}" if node.node.is_custom else node.op
+    return Reason(
+        f"hexagon-{OPERATOR}",
+        OPERATOR,
+        f"{found} is not supported",
+        found,
+        "an operator that the Hexagon delegate has",
+        "replace the operator, or move it to the beginning or end of the model",
+    )
