@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from delegate_sim.partition import Subset
-from delegate_sim.report import Report, border_bytes, node_reasons
+from delegate_sim.report import Report, border_bytes, dropped_partitions, node_reasons
 from delegate_sim.rules import Reason
 from delegate_sim.simulate import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
@@ -21,6 +21,7 @@ _HINT = "cyan"
 _BAD = "bold red"
 
 _PARTITIONS_SHOWN = 10
+_GAINS_SHOWN = 5
 _VARIANTS_SHOWN = 8
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
@@ -121,6 +122,9 @@ def _subgraph(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator
     yield from _fact("nodes", share, view)
     yield from _fact("partitions", f"{len(run.subsets):,}", view)
     yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
+    dropped = dropped_partitions(run)
+    if dropped and run.subsets:
+        yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, refusal, view)
     yield from _partitions(run, view)
 
@@ -131,6 +135,14 @@ def _fact(title: str, text: str, view: View) -> Iterator[Line]:
 
 def _kernels(run: SubgraphRun) -> int:
     return sum([subset.is_delegated for subset in run.subsets])
+
+
+def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
+    """Say what each further partition would bring, as far as it fits one look."""
+    shown = dropped[:_GAINS_SHOWN]
+    gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
+    more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
+    return f"{kernels:,} of {kernels + len(dropped):,} candidate partitions delegated; " + "; ".join(gains + more)
 
 
 def _share(part: int, whole: int) -> str:

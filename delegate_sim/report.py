@@ -7,6 +7,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from .delegates.base import PARTITION_LIMIT_CODE, largest_partitions
 from .graph import Graph
 from .model import Model, Node
 from .partition import Subset
@@ -47,6 +48,19 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
     if index not in run.delegated and refusal is not None:
         return (_taken_back(refusal),)
     return ()
+
+
+def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
+    """Return the partitions that only the limit keeps from the delegate, largest first: in the order it would take them."""
+    if run.decision is None:
+        return ()
+    aside = run.decision.set_aside
+    dropped = [
+        subset
+        for subset in run.decision.candidates
+        if (reason := aside.get(subset.nodes[0])) is not None and reason.code == PARTITION_LIMIT_CODE
+    ]
+    return largest_partitions(dropped, len(dropped))
 
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
@@ -97,6 +111,7 @@ def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None) -> dict[str, Any]
         "nodes_delegated": len(run.delegated),
         "partitions": len(run.subsets),
         "delegate_kernels": sum(subset.is_delegated for subset in run.subsets),
+        "partitions_dropped": [len(subset.nodes) for subset in dropped_partitions(run)],
         "nodes": nodes,
         "partition_list": [_partition_entry(graph, number, subset) for number, subset in enumerate(run.subsets)],
     }

@@ -91,6 +91,7 @@ def test_the_limit_keeps_the_largest_partitions_and_says_so_of_the_others():
     assert [node["index"] for node in subgraph["nodes"] if node["delegated"]] == [2, 3]
     dropped = [node for node in subgraph["nodes"] if node["supported"] and not node["delegated"]]
     assert [(node["index"], node["reasons"][0]["code"]) for node in dropped] == [(0, "partition-limit"), (5, "partition-limit")]
+    assert subgraph["partitions_dropped"] == [1, 1]
 
 
 def test_partitions_of_one_size_are_kept_in_order():

@@ -15,6 +15,9 @@ from ..rules import Explanation, Reason, RuleSet, Verdict
 
 Options = Mapping[str, Any]
 
+PARTITION_LIMIT_CODE = "partition-limit"
+"""The code of nodes whose partition a limit leaves out."""
+
 
 class KernelFailure(NamedTuple):
     """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialised or prepared.
@@ -211,8 +214,8 @@ def partition_limit(found: int, limit: int, option: str) -> Reason:
     """Say of a node that an option's limit on partitions leaves it out."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
     return Reason(
-        "partition-limit",
-        "partition-limit",
+        PARTITION_LIMIT_CODE,
+        PARTITION_LIMIT_CODE,
         f"its partition is not {largest} of {found}",
         f"{found} partitions",
         f"at most {limit}",

@@ -7,6 +7,11 @@ from typing import NamedTuple
 
 from ...graph import NodeView
 
+ONE_OPERAND = (
+    "ABS", "COS", "ELU", "EXP", "FLOOR", "GELU", "LOG", "LOGISTIC", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE", "TANH",
+)  # fmt: skip
+"""``IsOneArgumentOperation``: elementwise operators with one operand (``model_builder.cc``)."""
+
 COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
 """``IsLogicalCode`` and ``IsLogicalOp`` (``model_builder.cc``)."""
 

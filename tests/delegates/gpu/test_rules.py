@@ -124,7 +124,8 @@ class Chain:
 
 # One operand
 
-for _op in "ABS COS ELU EXP FLOOR GELU LOG LOGISTIC NEG RSQRT SIGN SIN SQRT SQUARE TANH".split():
+_ELEMENTWISE = ("ABS", "COS", "ELU", "EXP", "FLOOR", "GELU", "LOG", "LOGISTIC", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE")
+for _op in (*_ELEMENTWISE, "TANH"):
     accepted(_op, [FLOAT], [FLOAT], version=2)
     variant(_op, VERSION, version=3)
     variant(_op, COUNT, inputs=[FLOATS])

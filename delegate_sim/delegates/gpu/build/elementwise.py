@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ....model import Tensor
 from ..questions import runtime_input_count
 from .model import BuildError, Operation, Shape, consume
 from .reader import BHWC, BOOL, FLOAT, HW, HWC, INT32, LINEAR, SCALAR, NodeReader, bhwc
@@ -42,21 +41,16 @@ def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
 
 
 def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
+    """Read both operands. For ADD and MUL the larger one comes first, on which nothing that can fail depends."""
     first, second = reader.view.input(0), reader.view.input(1)
     if first.index != second.index:
-        for position in _larger_first(first, second) if reader.view.op in ("ADD", "ADD_N", "MUL") else (0, 1):
-            reader.add_input(operation, position)
+        reader.add_input(operation, 0)
+        reader.add_input(operation, 1)
     elif reader.view.op in ("ADD", "ADD_N", "MUL"):
         # Becomes a square, or a multiplication by two.
         reader.add_input(operation, 0)
     else:
         raise BuildError("gpu-build-repeated-operand", first)
-
-
-def _larger_first(first: Tensor, second: Tensor) -> tuple[int, int]:
-    """The operand that the other is broadcast to comes first."""
-    (_, height, width, channels), (_, other_height, other_width, other_channels) = bhwc(first), bhwc(second)
-    return (1, 0) if height <= other_height and width <= other_width and channels == other_channels else (0, 1)
 
 
 def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:

@@ -1,7 +1,7 @@
 """How the parsers read a node's operands.
 
 Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` beside it.
-Some reads of the original use memory that is not there yet, which crashes the process; they count as failures here.
+Some reads of the original use memory that is not there, which crashes the process; they are failures of their own here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ....graph import Graph, NodeView
 from ....model import Tensor
@@ -20,7 +19,11 @@ from ..questions import ACTIVATIONS
 from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produce
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
-_DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
+DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
+"""Types of constants that are made float with their scale and zero point."""
+
+
+_SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 
 class Elements(NamedTuple):
@@ -28,10 +31,9 @@ class Elements(NamedTuple):
 
     name: str
     types: frozenset[str]
-    sparse_types: frozenset[str] = frozenset({"FLOAT32", "FLOAT16"})
 
 
-FLOAT = Elements("float", frozenset({"FLOAT32", "FLOAT16"}) | _DEQUANTIZED_TYPES)
+FLOAT = Elements("float", frozenset({"FLOAT32", "FLOAT16"}) | DEQUANTIZED_TYPES)
 INT32 = Elements(
     "INT32",
     frozenset({"FLOAT32", "INT32", "UINT8", "INT64", "BOOL", "INT16", "INT8", "FLOAT64", "UINT64", "UINT32", "UINT16"}),
@@ -231,16 +233,12 @@ class NodeReader:
             if is_crash(error.code):
                 raise
 
-    def elements(self, position: int) -> npt.NDArray[np.int32]:
-        """Return the elements of a constant that was read as INT32."""
-        value = self.view.value(self.view.input(position))
-        assert value is not None  # read() has refused types without elements
-        return value.astype(np.int32)
-
     def integers(self, position: int) -> list[int]:
-        """Read a vector of INT32 and return its elements."""
+        """Read a vector as INT32 and return its elements."""
         self.read(position, LINEAR, INT32)
-        found: list[int] = self.elements(position).tolist()
+        value = self.view.value(self.view.input(position))
+        assert value is not None  # what has no elements cannot be read
+        found: list[int] = value.astype(np.int32).tolist()
         return found
 
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:
@@ -254,11 +252,11 @@ class NodeReader:
 
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
     """``CreateVectorCopyData``, and the types that sparse constants can have."""
-    types = elements.types if tensor.sparsity is None else elements.sparse_types
+    types = elements.types if tensor.sparsity is None else _SPARSE_TYPES
     is_whole = elements is not INT32 or tensor.byte_size % _INT32_BYTES == 0
     if tensor.type not in types or not is_whole:
         raise BuildError("gpu-build-constant-type", tensor, wanted=elements.name)
-    if elements is FLOAT and tensor.type in _DEQUANTIZED_TYPES and tensor.quantization is None:
+    if elements is FLOAT and tensor.type in DEQUANTIZED_TYPES and tensor.quantization is None:
         raise BuildError("gpu-build-unscaled-constant", tensor)
     if not tensor.is_constant and tensor.value is None and tensor.element_count:
         raise BuildError("gpu-build-runtime-operand", tensor)

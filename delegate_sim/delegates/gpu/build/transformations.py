@@ -7,12 +7,11 @@ convolutions, upsampling and joining that change nothing) cannot fail, and stand
 
 from __future__ import annotations
 
-import numpy as np
-
 from ....graph import Graph
 from ....model import Tensor
 from .model import BuildError, GpuModel, Operation, Value, consume, produce, replace_input
 from .quantization import QUANTIZE_AND_DEQUANTIZE
+from .reader import DEQUANTIZED_TYPES
 from .recurrent import GATE_SUM
 
 _NO_STARTS = (0, 0, 0, 0)
@@ -101,9 +100,9 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
     value = graph.model.constant(tensor)
     if value is None:
         return False
-    is_quantized = tensor.quantization is not None and tensor.quantization.is_affine and tensor.type != "FLOAT32"
-    zero = tensor.quantization.zero_points[0] if is_quantized and tensor.quantization is not None else 0
-    return bool(np.all(value == zero))
+    quantization = tensor.quantization
+    is_quantized = quantization is not None and quantization.is_affine and tensor.type in DEQUANTIZED_TYPES
+    return not (value - quantization.zero_points[0] if is_quantized else value).any()
 
 
 def _merge_densify(operation: Operation) -> None:

@@ -110,7 +110,7 @@ _HINTS = {
     VERSION: "convert so that the operator keeps an older version",
     OPERAND_COUNT: "fold operators of constants, and make shapes, axes and permutations constants of the model",
     CONSTANT: "make the operand a constant of the model, or fold the operator",
-    TENSOR_TYPE: "convert the model with float or 8-bit tensors",
+    TENSOR_TYPE: "convert the model with float tensors, or with 8-bit ones and allow_quant_ops",
     RANK: "add or fold dimensions with RESHAPE",
     SHAPE: "change the shape in the model",
     BROADCAST: "give both operands the same rank with RESHAPE",

@@ -8,7 +8,7 @@ these operators in ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_com
 from __future__ import annotations
 
 from ....graph import NodeView
-from ..questions import COMPARISONS
+from ..questions import COMPARISONS, ONE_OPERAND
 from .checks import (
     BROADCAST,
     NEIGHBOUR,
@@ -16,6 +16,7 @@ from .checks import (
     TENSOR_TYPE,
     activation,
     check,
+    counted,
     gpu_rule,
     gpu_rules,
     input_count,
@@ -29,9 +30,6 @@ from .checks import (
     where,
 )
 
-_ONE_OPERAND = (
-    "ABS", "COS", "ELU", "EXP", "FLOOR", "GELU", "LOG", "LOGISTIC", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE", "TANH",
-)  # fmt: skip
 _TWO_OPERANDS = ("FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE")
 
 
@@ -57,11 +55,11 @@ _BROADCAST = check(
 _TWO_INPUTS = input_count("2 inputs", lambda count: count == 2)
 
 
-def _result_goes_elsewhere(node: NodeView) -> str | None:
-    """Whether the result of a comparison has another number of producers and consumers than one of each."""
-    graph, result = node.graph, node.node.outputs[0]
-    producers, consumers = len(graph.writers.get(result, ())), len(graph.readers.get(result, ()))
-    return None if producers == 1 and consumers == 1 else f"{producers} producers and {consumers} consumers of the result"
+def _goes_elsewhere(node: NodeView, tensor: int) -> str | None:
+    """Whether a tensor has another number of producers and consumers than one of each (``GetTensorInfo``)."""
+    graph = node.graph
+    producers, consumers = len(graph.writers.get(tensor, ())), len(graph.readers.get(tensor, ()))
+    return None if producers == consumers == 1 else f"{counted(producers, 'producer')} and {counted(consumers, 'consumer')}"
 
 
 def _consumer_gives_no_float(node: NodeView) -> str | None:
@@ -73,7 +71,7 @@ def _consumer_gives_no_float(node: NodeView) -> str | None:
 
 
 _COMPARISON = (
-    check(NEIGHBOUR, "1 producer and 1 consumer of the result", _result_goes_elsewhere),
+    check(NEIGHBOUR, "1 producer and 1 consumer of the result", lambda node: _goes_elsewhere(node, node.node.outputs[0])),
     check(NEIGHBOUR, "a CAST or SELECT that gives float as the consumer", _consumer_gives_no_float),
 )
 
@@ -114,15 +112,9 @@ def _is_bool_to_float(node: NodeView) -> bool:
     return node.input(0).type == "BOOL" and node.output(0).type in ("FLOAT16", "FLOAT32")
 
 
-def _bool_goes_elsewhere(node: NodeView) -> str | None:
-    graph, source = node.graph, node.node.inputs[0]
-    producers, consumers = len(graph.writers.get(source, ())), len(graph.readers.get(source, ()))
-    return None if producers == 1 and consumers == 1 else f"{producers} producers and {consumers} consumers of the input"
-
-
 def _float_consumers(node: NodeView) -> str | None:
     consumers = len(node.graph.readers.get(node.node.outputs[0], ()))
-    return None if consumers == 1 else f"{consumers} consumers of the output"
+    return None if consumers == 1 else counted(consumers, "consumer")
 
 
 def _is_not_of_comparison(node: NodeView) -> bool:
@@ -146,7 +138,7 @@ _CAST = (
     *where(
         _is_bool_to_float,
         "from BOOL to float",
-        check(NEIGHBOUR, "1 producer and 1 consumer of the BOOL input", _bool_goes_elsewhere),
+        check(NEIGHBOUR, "1 producer and 1 consumer of the input", lambda node: _goes_elsewhere(node, node.node.inputs[0])),
         check(NEIGHBOUR, "1 consumer of the output", _float_consumers),
     ),
     *where(
@@ -158,7 +150,7 @@ _CAST = (
 )
 
 RULES = {
-    **gpu_rules(_ONE_OPERAND, max_version(2), operands(1, 0, 1)),
+    **gpu_rules(ONE_OPERAND, max_version(2), operands(1, 0, 1)),
     **gpu_rules(_TWO_OPERANDS, max_version(2), one_or_two_operands()),
     **gpu_rules(("DIV", "SUB"), max_version(2), one_or_two_operands(), activation()),
     "LOGICAL_AND": gpu_rule(max_version(2), one_or_two_operands(), inputs=("BOOL",), outputs=("BOOL",)),

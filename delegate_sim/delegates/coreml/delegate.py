@@ -1,0 +1,136 @@
+"""How the Core ML delegate goes about a subgraph (``CoreMlDelegate`` and ``DelegatePrepare``, ``delegates/coreml/coreml_delegate.mm``)."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import MappingProxyType
+from typing import Any
+
+from ...explanations import FLOAT16, PARTITION_LIMIT, PARTITION_MINIMUM
+from ...graph import Graph
+from ...options import Option, integer
+from ...partition import Subset, partition
+from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
+from . import failures
+from .kernel import build_partition
+from .rules import EXPLANATIONS, RULES, validate
+from .target import COREML_2, COREML_3, Target
+
+DEFAULT_MINIMUM = 2
+"""``kMinNodesPerCoreMlDelegate``."""
+NO_LIMIT = (1 << 31) - 1
+
+DEVICES_WITH_NEURAL_ENGINE = "devices_with_neural_engine"
+ALL_DEVICES = "all_devices"
+_DEVICES = {
+    "0": DEVICES_WITH_NEURAL_ENGINE,
+    DEVICES_WITH_NEURAL_ENGINE: DEVICES_WITH_NEURAL_ENGINE,
+    "tflitecoremldelegatedeviceswithneuralengine": DEVICES_WITH_NEURAL_ENGINE,
+    "1": ALL_DEVICES,
+    ALL_DEVICES: ALL_DEVICES,
+    "tflitecoremldelegatealldevices": ALL_DEVICES,
+}
+
+
+def devices(value: Any) -> str:
+    """Parse on which devices the delegate is to exist: a name of ours or upstream's, or upstream's number."""
+    name = str(value).strip().lower()
+    if isinstance(value, bool) or name not in _DEVICES:
+        raise ValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1), not {value!r}")
+    return _DEVICES[name]
+
+
+OPTIONS = (
+    Option(
+        "coreml_version",
+        integer,
+        0,
+        "version of Core ML to make models for, 2 or 3; any other number counts as 3",
+        flag="coreml_version",
+    ),
+    Option(
+        "enabled_devices",
+        devices,
+        DEVICES_WITH_NEURAL_ENGINE,
+        f"{DEVICES_WITH_NEURAL_ENGINE} or {ALL_DEVICES}: where the delegate exists at all; on a device where it does, changes no "
+        "verdict",
+        benchmark_default=ALL_DEVICES,
+        has_benchmark_default=True,
+    ),
+    Option(
+        "max_delegated_partitions",
+        integer,
+        0,
+        "how many partitions to delegate at most, largest first; no limit at 0 and below",
+        flag="max_delegated_partitions",
+    ),
+    Option(
+        "min_nodes_per_partition",
+        integer,
+        DEFAULT_MINIMUM,
+        f"how many nodes a partition must have; 0 and below count as {DEFAULT_MINIMUM}",
+        flag="min_nodes_per_partition",
+    ),
+)
+
+
+class CoreMlDelegate:
+    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+
+    name = "coreml"
+    kernel_name = "TfLiteCoreMlDelegate"
+    provider_name = "COREML"
+    options = OPTIONS
+    rules = RULES
+    explanations = MappingProxyType(
+        {**EXPLANATIONS, **failures.EXPLANATIONS, **PARTITION_LIMIT, **PARTITION_MINIMUM, **FLOAT16}
+    )
+
+    def allows_dynamic_tensors(self, options: Options) -> bool:
+        """Never."""
+        return False
+
+    def decide(self, graph: Graph, options: Options) -> Decision:
+        """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
+        target = Target(_version(options))
+        remapping = Float16Remapping()
+        verdicts = remapping.verdicts(graph, lambda node: validate(node, target))
+        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+        found = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
+        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
+            decision = dataclasses.replace(found, nodes=graph.execution_plan)
+        else:
+            decision = keep_largest(found, _limit(options), _minimum(options))
+        log_lines = (_log_line(decision),)
+        remapped = remapping.apply(graph, decision.nodes)
+        # The operands change after the preview, which then need not stand.
+        preview = decision.preview if remapped is graph else ()
+        return dataclasses.replace(decision, graph=remapped, preview=preview, log_lines=log_lines)
+
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+        """Build the Core ML model of one partition."""
+        return build_partition(graph, subset)
+
+
+def _version(options: Options) -> int:
+    return COREML_2 if options["coreml_version"] == COREML_2 else COREML_3
+
+
+def _limit(options: Options) -> int:
+    limit: int = options["max_delegated_partitions"]
+    return limit if limit > 0 else NO_LIMIT
+
+
+def _minimum(options: Options) -> int:
+    minimum: int = options["min_nodes_per_partition"]
+    return minimum if minimum > 0 else DEFAULT_MINIMUM
+
+
+def _log_line(decision: Decision) -> str:
+    return (
+        f"CoreML delegate: {len(decision.nodes)} nodes delegated out of {len(decision.graph.execution_plan)} nodes, with "
+        f"{len(decision.candidates)} partitions."
+    )
+
+
+DELEGATE = CoreMlDelegate()

@@ -1,0 +1,97 @@
+"""What the delegate's kernel of one partition needs to be initialised.
+
+Source: ``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and what ``RegisterInputs``
+and ``RegisterOutputs`` of the layers demand (``delegates/coreml/builders``). That Core ML compiles the model is taken for
+granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...graph import Graph, NodeView
+from ...partition import Subset
+from ...rules import listed
+from ..base import KernelFailure
+from .failures import kernel_failure
+
+MAX_RANK = 4
+
+_ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
+_INPUT_COUNTS = {
+    "ADD": _TWO,
+    "MUL": _TWO,
+    "AVERAGE_POOL_2D": _ONE,
+    "MAX_POOL_2D": _ONE,
+    "MEAN": _TWO,
+    "CONV_2D": _TWO_OR_THREE,
+    "DEPTHWISE_CONV_2D": _TWO_OR_THREE,
+    "TRANSPOSE_CONV": (3,),
+    "HARD_SWISH": _ONE,
+    "LOGISTIC": _ONE,
+    "RELU": _ONE,
+    "RELU_N1_TO_1": _ONE,
+    "RELU6": _ONE,
+    "TANH": _ONE,
+    "SOFTMAX": _ONE,
+    "PAD": _TWO_OR_THREE,
+    "PADV2": _TWO_OR_THREE,
+    "MIRROR_PAD": _TWO_OR_THREE,
+    "RESIZE_BILINEAR": _TWO,
+}
+_ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
+_FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
+"""Operators whose other operands become part of the layer."""
+
+
+def build_partition(graph: Graph, subset: Subset) -> KernelFailure | None:
+    """Return why the kernel of a partition cannot be initialised; None if it can."""
+    read: set[int] = set()
+    for index in subset.nodes:
+        node = graph.view(graph.nodes[index])
+        failure = _miscounted(node)
+        if failure is not None:
+            return failure
+        read.update(layer_inputs(node))
+    border = (*subset.outputs, *(index for index in subset.inputs if index in read))
+    for index in border:
+        tensor = graph.tensors[index]
+        if tensor.rank > MAX_RANK:
+            return kernel_failure("coreml-kernel-rank", None, tensor, found=tensor.rank)
+    return None
+
+
+def _miscounted(node: NodeView) -> KernelFailure | None:
+    """The operands and results that ``RegisterInputs`` and ``RegisterOutputs`` count."""
+    inputs, outputs = len(node.node.inputs), len(node.node.outputs)
+    allowed = _INPUT_COUNTS.get(node.op)
+    if allowed is not None and inputs not in allowed:
+        return _count_failure(node, "inputs", inputs, allowed)
+    if outputs != 1 and node.op not in _ANY_OUTPUT_COUNT:
+        return _count_failure(node, "outputs", outputs, _ONE)
+    return None
+
+
+def _count_failure(node: NodeView, side: str, found: int, allowed: Iterable[int]) -> KernelFailure:
+    needed = listed(map(str, allowed))
+    return kernel_failure("coreml-kernel-operands", node.node.index, op=node.op, found=f"{found} {side}", needed=needed)
+
+
+def layer_inputs(node: NodeView) -> Iterator[int]:
+    """Return the tensors that the layer reads while running; the others become part of it, or are not used at all."""
+    inputs = node.node.inputs
+    if node.op in _FIRST_OPERAND_ONLY:
+        yield inputs[0]
+    elif node.op == "TRANSPOSE_CONV":
+        yield inputs[2]
+    elif node.op == "CONCATENATION":
+        yield from inputs
+    elif node.op in ("ADD", "MUL"):
+        scalar = next((position for position in (0, 1) if is_constant_number(node, position)), None)
+        yield from inputs if scalar is None else (inputs[1 - scalar],)
+
+
+def is_constant_number(node: NodeView, position: int) -> bool:
+    """Whether an operand is a constant of one element, which becomes part of the layer."""
+    tensor = node.input(position)
+    return tensor.is_constant and tensor.element_count == 1

@@ -1,0 +1,1 @@
+"""The XNNPACK delegate, which the runtime applies by default on the CPU (``delegates/xnnpack``)."""

@@ -1,0 +1,78 @@
+"""How XNNPACK would store a tensor (``GetXNNPackDatatype``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from ...graph import Graph
+from ...model import Quantization, Tensor
+
+_FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
+_PER_TENSOR = {"UINT8": "quint8", "INT8": "qint8", "INT4": "qint4", "INT2": "qint2", "INT32": "qint32"}
+_PER_CHANNEL = {"INT8": "qcint8", "INT4": "qcint4", "INT2": "qcint2", "INT32": "qcint32"}
+_ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2": (-2, 1), "INT32": (0, 0)}
+_INT4_MIDDLE = 8
+_SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
+
+
+def datatype(graph: Graph, tensor: Tensor) -> str | None:
+    """Return XNNPACK's name of a tensor's datatype, None if it has none for it."""
+    if tensor.type in _FLOATS:
+        return _FLOATS[tensor.type]
+    quantization = tensor.quantization
+    if quantization is None or tensor.type not in _PER_TENSOR:
+        return None
+    if quantization.kind == "blockwise":
+        return "qbint4" if tensor.type == "INT4" and _has_usable_blocks(graph, tensor, quantization) else None
+    if not quantization.is_affine or not are_usable_scales(quantization.scales):
+        return None
+    if tensor.type == "INT32" and quantization.dimension != 0:
+        return None
+    if not quantization.is_per_channel:
+        return _PER_TENSOR[tensor.type] if is_usable_zero_point(tensor.type, quantization) else None
+    is_usable = tensor.type in _PER_CHANNEL and _has_usable_channels(tensor, quantization)
+    return _PER_CHANNEL[tensor.type] if is_usable else None
+
+
+def is_normal(value: float) -> bool:
+    """``std::isnormal``, for a value of type float32."""
+    return math.isfinite(value) and abs(value) >= _SMALLEST_NORMAL
+
+
+def are_usable_scales(scales: npt.NDArray[np.float32]) -> bool:
+    """Whether all scales are positive normal numbers."""
+    if len(scales) == 1:
+        return _SMALLEST_NORMAL <= scales[0] < math.inf
+    return bool(np.all((scales >= _SMALLEST_NORMAL) & (scales < np.inf)))
+
+
+def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
+    """Whether the (first) zero point is a value of the type."""
+    lowest, highest = _ZERO_POINTS[kind]
+    return lowest <= first_zero_point(quantization) <= highest
+
+
+def first_zero_point(quantization: Quantization) -> int:
+    """The zero point of the tensor, or of its first channel."""
+    return int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
+
+
+def _has_usable_channels(tensor: Tensor, quantization: Quantization) -> bool:
+    """A scale for each channel, and zero points of 0; with INT4 also 8."""
+    if not 0 <= quantization.dimension < tensor.rank or len(quantization.scales) != tensor.shape[quantization.dimension]:
+        return False
+    zero_points = quantization.zero_points
+    return bool(np.all((zero_points == 0) | ((zero_points == _INT4_MIDDLE) & (tensor.type == "INT4"))))
+
+
+def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:
+    """``CheckFp16Scale``, and a scale for each block."""
+    if not 0 <= quantization.scales_tensor < len(graph.tensors):
+        return False
+    scales = graph.model.constant(graph.tensors[quantization.scales_tensor])
+    if scales is None or not len(scales) or not are_usable_scales(scales.astype(np.float32)):
+        return False
+    return tensor.element_count // len(scales) == quantization.block_size

@@ -1,0 +1,52 @@
+"""What the acceptance rules depend on beside the node: flags of the delegate, and what it knows of nodes that came before.
+
+Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` and ``.h``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from .variables import Variables
+
+FLAGS = MappingProxyType(
+    {
+        "qs8": 0x1,
+        "qu8": 0x2,
+        "force_fp16": 0x4,
+        "dynamic_fully_connected": 0x8,
+        "variable_operators": 0x10,
+        "transient_indirection_buffer": 0x20,
+        "enable_latest_operators": 0x40,
+        "enable_subgraph_reshaping": 0x80,
+        "slow_consistent_arithmetic": 0x200,
+        "disable_subgraph_reshaping": 0x400,
+        "disable_dynamically_quantized_ops": 0x800,
+    }
+)
+"""The bits of ``TfLiteXNNPackDelegateOptions::flags``, by the names behind ``TFLITE_XNNPACK_DELEGATE_FLAG_``."""
+
+DEFAULT_FLAGS = FLAGS["qs8"] | FLAGS["qu8"]
+"""``TfLiteXNNPackDelegateOptionsDefault`` as the runtime is built, with quantised operators of both kinds."""
+
+
+@dataclass
+class Target:
+    """The flags that decide verdicts, and what visiting the nodes in order has found so far.
+
+    ``unpacked`` are the tensors that nodes before make from constants alone; ``elided_float16`` those of them whose float16
+    constant is used instead.
+    """
+
+    flags: int = DEFAULT_FLAGS
+    unpacked: set[int] = field(default_factory=set)
+    elided_float16: set[int] = field(default_factory=set)
+    variables: Variables = field(default_factory=Variables)
+
+    def __post_init__(self) -> None:
+        self.signed_8_bits = bool(self.flags & FLAGS["qs8"])
+        self.unsigned_8_bits = bool(self.flags & FLAGS["qu8"])
+        self.any_8_bits = self.signed_8_bits or self.unsigned_8_bits
+        self.dynamic_fully_connected = bool(self.flags & FLAGS["dynamic_fully_connected"])
+        self.dynamic_quantization = not self.flags & FLAGS["disable_dynamically_quantized_ops"]

@@ -1,0 +1,56 @@
+"""Variables whose handles, assignments and reads the delegate takes together.
+
+Source: ``ResourceInfo``, and the visits to VAR_HANDLE, ASSIGN_VARIABLE and READ_VARIABLE
+(``delegates/xnnpack/xnnpack_delegate.cc``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...graph import NodeView
+from ...model import Tensor
+
+
+@dataclass
+class _Resource:
+    """One resource tensor: the variable that its handle names, the handle's node, and a tensor of the variable's kind."""
+
+    variable: tuple[str, str]
+    handle: int
+    value: Tensor | None = None
+
+
+class Variables:
+    """The resource tensors of a subgraph, as visiting the nodes in order finds them."""
+
+    def __init__(self) -> None:
+        self._resources: dict[int, _Resource] = {}
+
+    def define(self, node: NodeView) -> None:
+        """Note a VAR_HANDLE; one that makes a resource tensor stand for another variable is passed over (``SetVarHandle``)."""
+        resource, variable = node.output(0).index, (node.options.container or "", node.options.shared_name or "")
+        known = self._resources.setdefault(resource, _Resource(variable, node.node.index))
+        if known.variable == variable:
+            known.handle = node.node.index
+
+    def conflict(self, resource: Tensor, value: Tensor) -> str | None:
+        """Note that a node reads or assigns a value, or say why it cannot be taken (``AddProxyValue``)."""
+        known = self._resources.get(resource.index)
+        if known is None:
+            return "no VAR_HANDLE before this node"
+        if known.value is None:
+            known.value = value
+        elif (known.value.type, known.value.shape) != (value.type, value.shape):
+            return f"{value.type} {list(value.shape)}, where another node has {known.value.type} {list(known.value.shape)}"
+        return None
+
+    def has_value(self, handle: NodeView) -> bool:
+        """Whether an accepted node reads or assigns the variable of a VAR_HANDLE, and the handle is the one that counts."""
+        known = self._resources.get(handle.output(0).index)
+        return known is not None and known.value is not None and known.handle == handle.node.index
+
+    def value_of(self, resource: int) -> Tensor | None:
+        """Return a tensor of the kind of the variable that a resource tensor stands for."""
+        known = self._resources.get(resource)
+        return None if known is None else known.value
