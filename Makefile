@@ -6,7 +6,7 @@ MODEL ?= fixtures/models/mobilenet_block.tflite
 STAMP := $(VENV)/.stamp
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
-.PHONY: setup demo test lint conformance fixtures docs bench clean
+.PHONY: setup demo test lint conformance fixtures docs peers bench clean
 
 setup: $(STAMP)
 
@@ -38,6 +38,15 @@ docs: setup  ## remake docs/rules from the rules
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
+
+peers: setup  ## remake the table in the README that compares with TensorFlow's analyzer
+	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \
+	  test -x .venv-tensorflow-$$version/bin/python || { \
+	    $(PYTHON) -m venv .venv-tensorflow-$$version && \
+	    .venv-tensorflow-$$version/bin/python -m pip install --quiet --disable-pip-version-check tensorflow-cpu==$$version; \
+	  } || exit 1; \
+	done
+	$(BIN)/python -m benchmarks.peers --write
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench

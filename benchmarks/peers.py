@@ -62,14 +62,14 @@ def ours(path: Path) -> Ours:
 
 
 def theirs(version: str, paths: list[Path]) -> dict[str, str]:
-    """Ask TensorFlow's analyzer about each model: ``compatible``, or the nodes that it warns of."""
+    """Ask TensorFlow's analyzer about each model: ``compatible``, or how many nodes it warns of."""
     command = [str(environment(version)), "-c", _ANALYZE, *map(str, paths)]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     answers = {}
     for block in printed.split("\1")[1:]:
         path, _, said = block.partition("\n")
-        warned = re.findall(r"GPU COMPATIBILITY WARNING: (?!.*subgraph)", said)
-        answers[Path(path).stem] = f"warns of {len(warned)} nodes" if warned else "compatible"
+        warned = [node for nodes in re.findall(r"compatibility issues at nodes ([\d, ]+)", said) for node in nodes.split(",")]
+        answers[Path(path).stem] = f"warns of nodes: {len(warned)}" if warned else "compatible"
     return answers
 
 

@@ -55,8 +55,8 @@ def _dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection
         where += f", made by node {dynamic.node} ({graph.nodes[dynamic.node].op}),"
     if dynamic.node in delegated:
         meaning = (
-            f"the kernel with node {dynamic.node} computes it with the size in the file, and if it leaves the kernel, no memory "
-            "is allocated for it: Invoke fails, or gives wrong values"
+            f"the kernel with node {dynamic.node} computes it with the size in the file, and any other gives wrong values; where "
+            "it leaves the kernel, no memory is allocated for it, and Invoke may crash"
         )
     else:
         meaning = "kernels that depend on it are built for its size at the first Invoke, and any later size gives wrong values"

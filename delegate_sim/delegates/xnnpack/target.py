@@ -5,6 +5,7 @@ Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` an
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -40,8 +41,8 @@ class Target:
     """
 
     flags: int = DEFAULT_FLAGS
-    unpacked: set[int] = field(default_factory=set)
-    elided_float16: set[int] = field(default_factory=set)
+    unpacked: Container[int] = ()
+    elided_float16: Container[int] = ()
     variables: Variables = field(default_factory=Variables)
 
     def __post_init__(self) -> None:

@@ -81,7 +81,7 @@ def test_one_operation(op, operation):
 
 @pytest.mark.parametrize("code", failures.EXPLANATIONS)
 def test_every_failure_is_worded_from_what_was_found(code):
-    template, hint, explanation = failures._WORDINGS[code]
+    template, hint, explanation, _ = failures._WORDINGS[code]
     assert {name for _, name, _, _ in string.Formatter().parse(template) if name} <= {
         "tensor", "type", "op", "found", "axis", "shape", "count", "size", "outputs", "side",
     }  # fmt: skip

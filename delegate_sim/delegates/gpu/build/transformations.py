@@ -100,9 +100,9 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
     value = graph.model.constant(tensor)
     if value is None:
         return False
-    quantization = tensor.quantization
-    is_quantized = quantization is not None and quantization.is_affine and tensor.type in DEQUANTIZED_TYPES
-    return not (value - quantization.zero_points[0] if is_quantized else value).any()
+    if tensor.type in DEQUANTIZED_TYPES and tensor.quantization is not None:
+        value = value - tensor.quantization.zero_points[0]
+    return not value.any()
 
 
 def _merge_densify(operation: Operation) -> None:

@@ -1,0 +1,151 @@
+"""How the XNNPACK delegate goes about a subgraph.
+
+Source: ``DelegatePrepare`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ...graph import Graph
+from ...model import Node
+from ...options import Option, boolean, integer
+from ...partition import Subset, partition
+from ...rules import ACCEPTED, Reason, Verdict
+from ..base import Decision, KernelFailure, Options
+from .rules import EXPLANATIONS, RULES, validate
+from .rules.checks import NEIGHBOUR
+from .target import DEFAULT_FLAGS, FLAGS, Target
+from .unpacking import Unpacking
+
+
+def _bits(value: Any) -> int:
+    """Parse a bitmask, also in hexadecimal."""
+    if isinstance(value, str) and value.strip().lower().startswith("0x"):
+        try:
+            value = int(value, 16)
+        except ValueError:
+            raise ValueError(f"takes a whole number, not {value!r}") from None
+    bits = integer(value)
+    if bits < 0:
+        raise ValueError(f"takes a bitmask of flags, not {bits}")
+    return bits
+
+
+def _optional_boolean(value: Any) -> bool | None:
+    return None if value is None else boolean(value)
+
+
+_FLAG_HELP = {
+    "qs8": "take nodes with signed 8-bit quantisation",
+    "qu8": "take nodes with unsigned 8-bit quantisation",
+    "force_fp16": "compute float32 in float16; changes no verdict",
+    "dynamic_fully_connected": "take FULLY_CONNECTED with float32 weights that are computed while running",
+    "variable_operators": "take operators of variables; has no effect, they are always taken",
+    "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
+    "enable_latest_operators": "take operators that are not yet on by default; there are none",
+    "enable_subgraph_reshaping": "take graphs with dynamic tensors; has no effect, it is on by default",
+    "slow_consistent_arithmetic": "compute the same on all processors; changes no verdict",
+    "disable_subgraph_reshaping": "refuse graphs with dynamic tensors, and see others as the CPU kernels prepare them",
+    "disable_dynamically_quantized_ops": "refuse CONV_2D and FULLY_CONNECTED of float activations with integer weights",
+}
+_BENCHMARK_FLAGS = {"force_fp16": "xnnpack_force_fp16"}
+
+OPTIONS = (
+    Option("flags", _bits, DEFAULT_FLAGS, "all flags as a bitmask; the default is the runtime's, qs8 and qu8", flag="xnnpack-flags"),
+    *(
+        Option(
+            name,
+            _optional_boolean,
+            None,
+            f"{_FLAG_HELP[name]} (bit {bit:#x} of flags, which counts if this is not set)",
+            flag=_BENCHMARK_FLAGS.get(name, name.replace("_", "-")),
+        )
+        for name, bit in FLAGS.items()
+    ),
+)
+
+
+class Visits(NamedTuple):
+    """What visiting all nodes in order finds."""
+
+    verdicts: Mapping[int, Verdict]
+    unpacking: Unpacking
+    target: Target
+
+
+class XnnpackDelegate:
+    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+
+    name = "xnnpack"
+    kernel_name = "TfLiteXNNPackDelegate"
+    provider_name = "XNNPACK"
+    options = OPTIONS
+    rules = RULES
+    explanations = MappingProxyType(EXPLANATIONS)
+
+    def allows_dynamic_tensors(self, options: Options) -> bool:
+        """Unless the flag that disables it is set."""
+        return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
+
+    def decide(self, graph: Graph, options: Options) -> Decision:
+        """Visit every node, and take all that are supported."""
+        visits = _visit(graph, options)
+        supported = tuple(index for index in graph.execution_plan if visits.verdicts[index].is_supported)
+        preview = partition(graph, supported) if supported else ()
+        return Decision(graph, visits.verdicts, supported, preview)
+
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+        """Build the kernel of one partition."""
+        return None
+
+
+def _flags(options: Options) -> int:
+    """Return the bitmask, with the flags that options name."""
+    flags: int = options["flags"]
+    for name, bit in FLAGS.items():
+        if options[name] is not None:
+            flags = flags | bit if options[name] else flags & ~bit
+    return flags
+
+
+def _visit(graph: Graph, options: Options) -> Visits:
+    """Visit the nodes in order; those that others decide about come last."""
+    unpacking = Unpacking()
+    target = Target(_flags(options), unpacking.producers, unpacking.elided_float16)
+    verdicts: dict[int, Verdict] = {}
+    for index in graph.execution_plan:
+        view = graph.view(graph.nodes[index])
+        if view.op == "VAR_HANDLE" and not view.node.is_custom:
+            target.variables.define(view)
+        elif not unpacking.notice(view):
+            verdicts[index] = validate(view, target)
+            if not verdicts[index].is_supported:
+                unpacking.drop_producers_of(view.node)
+    for index in graph.execution_plan:
+        if index in unpacking.kept:
+            verdicts[index] = ACCEPTED
+        elif index not in verdicts:
+            node = graph.nodes[index]
+            is_handle = node.op == "VAR_HANDLE"
+            verdicts[index] = validate(graph.view(node), target) if is_handle else _left_to_cpu(unpacking.dropped_by(node))
+    return Visits(verdicts, unpacking, target)
+
+
+def _left_to_cpu(reader: Node) -> Verdict:
+    """Say of a node that unpacks constants that a refused node needs the result."""
+    found = f"refused node {reader.index} ({reader.op}) reads the result"
+    reason = Reason(
+        f"xnnpack-{NEIGHBOUR}",
+        NEIGHBOUR,
+        f"{found}; needs accepted readers",
+        found,
+        "accepted readers",
+        "look at the reason of the node that reads the result",
+    )
+    return Verdict(False, (reason,))
+
+
+DELEGATE = XnnpackDelegate()

@@ -1,0 +1,46 @@
+"""What the XNNPACK delegate accepts: for each operator its conditions, in the delegate's order.
+
+Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go without a subgraph to build
+(``delegates/xnnpack/xnnpack_delegate.cc``). EXPAND_DIMS has a function there that refuses every node.
+"""
+
+from __future__ import annotations
+
+from ....graph import NodeView
+from ....rules import Reason, RuleSet, Verdict, first_failure, rule_set
+from ..target import Target
+from . import convolution, custom, elementwise, matrix, reduction, shape, variable
+from .checks import EXPLANATIONS, OPERATOR
+
+__all__ = ["EXPLANATIONS", "RULES", "validate"]
+
+RULES: RuleSet = rule_set(
+    elementwise.RULES,
+    convolution.RULES,
+    matrix.RULES,
+    shape.RULES,
+    reduction.RULES,
+    variable.RULES,
+    custom.RULES,
+    custom.COMPOSITES,
+)
+
+
+def validate(node: NodeView, target: Target) -> Verdict:
+    """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
+    rule = RULES.get(node.op)
+    if rule is None or node.node.is_custom != (node.op in custom.RULES):
+        return Verdict(False, (_without_operator(node),))
+    return first_failure(rule, node, target)
+
+
+def _without_operator(node: NodeView) -> Reason:
+    found = f"custom operator {node.op}" if node.node.is_custom else node.op
+    return Reason(
+        f"xnnpack-{OPERATOR}",
+        OPERATOR,
+        f"{found} is not supported",
+        found,
+        "an operator that XNNPACK runs",
+        "leave the node to its CPU kernel",
+    )
