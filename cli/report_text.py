@@ -12,6 +12,7 @@ from delegate_sim.rules import Reason
 from delegate_sim.simulate import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
+from .comparison_text import comparison_lines
 from .layout import counted, cut, item_list, message, name, node_list, wrapped
 from .terminal import Line
 
@@ -46,6 +47,9 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
         if len(report.runs) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from run_lines(run, view)
+    if len(report.runs) > 1:
+        yield Line("")
+        yield from comparison_lines(report.runs, view.width, view.verbose)
 
 
 def run_lines(run: Run, view: View) -> Iterator[Line]:

@@ -70,7 +70,5 @@ FLOAT16: Mapping[str, Explanation] = MappingProxyType(
 )
 """Delegates with ``FP16GraphPartitionHelper`` (``delegates/utils.cc``)."""
 
-SHARED: Mapping[str, Explanation] = MappingProxyType(
-    {**RUNTIME, **PARTITION_LIMIT, **PARTITION_MINIMUM, **FLOAT16}
-)
+SHARED: Mapping[str, Explanation] = MappingProxyType({**RUNTIME, **PARTITION_LIMIT, **PARTITION_MINIMUM, **FLOAT16})
 """All of these."""

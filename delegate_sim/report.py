@@ -12,7 +12,7 @@ from .graph import Graph
 from .model import Model, Node
 from .partition import Subset
 from .rules import Reason
-from .simulate import Refusal, Run, SubgraphRun, option_values
+from .simulate import DYNAMIC_TENSORS, Refusal, Run, SubgraphRun, option_values
 from .version import __version__
 
 SCHEMA = "delegate-sim/report/1"
@@ -39,7 +39,7 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
     """Return why a node is not supported, or is supported and yet not delegated."""
     decision = run.decision
     if decision is None:
-        return ()
+        return (_taken_back(refusal),) if refusal is not None else ()
     verdict = decision.verdicts.get(index)
     if verdict is None or not verdict.is_supported:
         return verdict.reasons if verdict else ()
@@ -143,11 +143,8 @@ def _partition_entry(graph: Graph, number: int, subset: Subset) -> dict[str, Any
 
 
 def _taken_back(refusal: Refusal) -> Reason:
-    return Reason(
-        refusal.code,
-        "restored",
-        f"the runtime took all delegation back: {refusal.message}",
-        refusal.message,
-        "every delegate kernel and CPU kernel to prepare",
-        refusal.hint,
-    )
+    if refusal.code == DYNAMIC_TENSORS:
+        needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
+    else:
+        needed, what = "every delegate kernel and CPU kernel to prepare", "took all delegation back"
+    return Reason(refusal.code, "runtime", f"the runtime {what}: {refusal.message}", refusal.message, needed, refusal.hint)

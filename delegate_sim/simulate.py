@@ -27,6 +27,9 @@ from .runtime import (
     replacing_line,
 )
 
+DYNAMIC_TENSORS = "dynamic-tensors"
+"""The code of the refusal of a graph as a whole."""
+
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
 
@@ -187,7 +190,7 @@ class _Simulation:
             cause = graph.tensors[dynamic.cause]
             message += f", because its input tensor {dynamic.cause} ({cause.name}) is not constant"
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
-        return Refusal("dynamic-tensors", message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
+        return Refusal(DYNAMIC_TENSORS, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
         """The runtime takes all delegation back, in every subgraph."""

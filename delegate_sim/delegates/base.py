@@ -12,6 +12,7 @@ from ..model import Node, Tensor
 from ..options import Option
 from ..partition import Subset
 from ..rules import Explanation, Reason, RuleSet, Verdict
+from .sorting import LONGEST_STABLE, gnu_sorted
 
 Options = Mapping[str, Any]
 
@@ -177,12 +178,11 @@ class Float16Remapping:
 
 
 def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> tuple[Subset, ...]:
-    """Return the ``limit`` partitions of most nodes that have the minimum of nodes, largest first, equal ones in order.
+    """Return the ``limit`` partitions of most nodes that have the minimum of nodes, largest first.
 
-    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``). The C++ sort is not stable; up to 16 elements, common
-    libraries order equal ones as here.
+    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``), with equal ones as the GNU C++ library orders them.
     """
-    largest = sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit]
+    largest = gnu_sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit]
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
 
 
@@ -238,7 +238,7 @@ def partition_minimum(found: int, minimum: int, option: str) -> Reason:
 
 def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
     """Whether which partitions the limit keeps is up to the C++ library's way with equal sizes."""
-    if len(subsets) <= 16 or limit >= len(subsets):
+    if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
         return False
     sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
     return sizes[limit - 1] == sizes[limit] >= minimum
@@ -248,5 +248,5 @@ def library_order_warning(graph: Graph, limit: int) -> str:
     """Say that ``order_depends_on_library`` holds."""
     return (
         f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which are kept depends on the C++ "
-        "library of the runtime"
+        "library of the runtime (here as with GNU's)"
     )

@@ -1,4 +1,7 @@
-"""How the Core ML delegate goes about a subgraph (``CoreMlDelegate`` and ``DelegatePrepare``, ``delegates/coreml/coreml_delegate.mm``)."""
+"""How the Core ML delegate goes about a subgraph.
+
+Source: ``CoreMlDelegate`` and ``DelegatePrepare`` (``delegates/coreml/coreml_delegate.mm``).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ...options import Option, integer
 from ...partition import Subset, partition
 from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
 from . import failures
-from .kernel import build_partition
+from .kernel import build_partition, has_missing_bias
 from .rules import EXPLANATIONS, RULES, validate
 from .target import COREML_2, COREML_3, Target
 
@@ -82,9 +85,7 @@ class CoreMlDelegate:
     provider_name = "COREML"
     options = OPTIONS
     rules = RULES
-    explanations = MappingProxyType(
-        {**EXPLANATIONS, **failures.EXPLANATIONS, **PARTITION_LIMIT, **PARTITION_MINIMUM, **FLOAT16}
-    )
+    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS, **PARTITION_LIMIT, **PARTITION_MINIMUM, **FLOAT16})
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """Never."""
@@ -101,11 +102,15 @@ class CoreMlDelegate:
             decision = dataclasses.replace(found, nodes=graph.execution_plan)
         else:
             decision = keep_largest(found, _limit(options), _minimum(options))
-        log_lines = (_log_line(decision),)
         remapped = remapping.apply(graph, decision.nodes)
-        # The operands change after the preview, which then need not stand.
-        preview = decision.preview if remapped is graph else ()
-        return dataclasses.replace(decision, graph=remapped, preview=preview, log_lines=log_lines)
+        return dataclasses.replace(
+            decision,
+            graph=remapped,
+            # The operands change after the preview, which then need not stand.
+            preview=decision.preview if remapped is graph else (),
+            warnings=(*decision.warnings, *_missing_bias_warning(decision)),
+            log_lines=(_log_line(decision),),
+        )
 
     def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
         """Build the Core ML model of one partition."""
@@ -124,6 +129,18 @@ def _limit(options: Options) -> int:
 def _minimum(options: Options) -> int:
     minimum: int = options["min_nodes_per_partition"]
     return minimum if minimum > 0 else DEFAULT_MINIMUM
+
+
+def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
+    """Nodes with a bias that is named and left out are accepted, and the kernel uses whatever lies in front of the tensors."""
+    graph = decision.graph
+    found = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
+    if not found:
+        return ()
+    return (
+        f"subgraph {graph.index}: {len(found)} delegated FULLY_CONNECTED nodes (first: node {found[0]}) leave their bias out, "
+        "where the delegate's kernel reads beyond its memory: it may crash, fail, or compute with a wrong bias",
+    )
 
 
 def _log_line(decision: Decision) -> str:

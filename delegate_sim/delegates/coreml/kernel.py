@@ -95,3 +95,9 @@ def is_constant_number(node: NodeView, position: int) -> bool:
     """Whether an operand is a constant of one element, which becomes part of the layer."""
     tensor = node.input(position)
     return tensor.is_constant and tensor.element_count == 1
+
+
+def has_missing_bias(node: NodeView) -> bool:
+    """Whether this is a FULLY_CONNECTED whose bias is named and left out."""
+    inputs = node.node.inputs
+    return node.op == "FULLY_CONNECTED" and len(inputs) > 2 and inputs[2] < 0

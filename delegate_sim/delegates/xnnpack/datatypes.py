@@ -44,8 +44,6 @@ def is_normal(value: float) -> bool:
 
 def are_usable_scales(scales: npt.NDArray[np.float32]) -> bool:
     """Whether all scales are positive normal numbers."""
-    if len(scales) == 1:
-        return _SMALLEST_NORMAL <= scales[0] < math.inf
     return bool(np.all((scales >= _SMALLEST_NORMAL) & (scales < np.inf)))
 
 

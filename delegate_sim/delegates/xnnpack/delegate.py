@@ -10,15 +10,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...graph import Graph
-from ...model import Node
 from ...options import Option, boolean, integer
 from ...partition import Subset, partition
-from ...rules import ACCEPTED, Reason, Verdict
+from ...rules import Verdict
 from ..base import Decision, KernelFailure, Options
-from .rules import EXPLANATIONS, RULES, validate
-from .rules.checks import NEIGHBOUR
+from .rules import EXPLANATIONS, RULES, validate, validate_unpacking
 from .target import DEFAULT_FLAGS, FLAGS, Target
-from .unpacking import Unpacking
 
 
 def _bits(value: Any) -> int:
@@ -54,7 +51,9 @@ _FLAG_HELP = {
 _BENCHMARK_FLAGS = {"force_fp16": "xnnpack_force_fp16"}
 
 OPTIONS = (
-    Option("flags", _bits, DEFAULT_FLAGS, "all flags as a bitmask; the default is the runtime's, qs8 and qu8", flag="xnnpack-flags"),
+    Option(
+        "flags", _bits, DEFAULT_FLAGS, "all flags as a bitmask; the default is the runtime's, qs8 and qu8", flag="xnnpack-flags"
+    ),
     *(
         Option(
             name,
@@ -72,7 +71,6 @@ class Visits(NamedTuple):
     """What visiting all nodes in order finds."""
 
     verdicts: Mapping[int, Verdict]
-    unpacking: Unpacking
     target: Target
 
 
@@ -113,39 +111,22 @@ def _flags(options: Options) -> int:
 
 def _visit(graph: Graph, options: Options) -> Visits:
     """Visit the nodes in order; those that others decide about come last."""
-    unpacking = Unpacking()
-    target = Target(_flags(options), unpacking.producers, unpacking.elided_float16)
+    target = Target(_flags(options))
     verdicts: dict[int, Verdict] = {}
     for index in graph.execution_plan:
         view = graph.view(graph.nodes[index])
         if view.op == "VAR_HANDLE" and not view.node.is_custom:
             target.variables.define(view)
-        elif not unpacking.notice(view):
+        elif not target.unpacking.notice(view):
             verdicts[index] = validate(view, target)
             if not verdicts[index].is_supported:
-                unpacking.drop_producers_of(view.node)
+                target.unpacking.drop_producers_of(view.node)
+    unpacking_nodes = set(target.unpacking.producers.values())
     for index in graph.execution_plan:
-        if index in unpacking.kept:
-            verdicts[index] = ACCEPTED
-        elif index not in verdicts:
-            node = graph.nodes[index]
-            is_handle = node.op == "VAR_HANDLE"
-            verdicts[index] = validate(graph.view(node), target) if is_handle else _left_to_cpu(unpacking.dropped_by(node))
-    return Visits(verdicts, unpacking, target)
-
-
-def _left_to_cpu(reader: Node) -> Verdict:
-    """Say of a node that unpacks constants that a refused node needs the result."""
-    found = f"refused node {reader.index} ({reader.op}) reads the result"
-    reason = Reason(
-        f"xnnpack-{NEIGHBOUR}",
-        NEIGHBOUR,
-        f"{found}; needs accepted readers",
-        found,
-        "accepted readers",
-        "look at the reason of the node that reads the result",
-    )
-    return Verdict(False, (reason,))
+        if index not in verdicts:
+            view = graph.view(graph.nodes[index])
+            verdicts[index] = validate_unpacking(view, target) if index in unpacking_nodes else validate(view, target)
+    return Visits(verdicts, target)
 
 
 DELEGATE = XnnpackDelegate()

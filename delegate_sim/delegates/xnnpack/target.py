@@ -5,10 +5,10 @@ Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` an
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from .unpacking import Unpacking
 from .variables import Variables
 
 FLAGS = MappingProxyType(
@@ -34,20 +34,14 @@ DEFAULT_FLAGS = FLAGS["qs8"] | FLAGS["qu8"]
 
 @dataclass
 class Target:
-    """The flags that decide verdicts, and what visiting the nodes in order has found so far.
-
-    ``unpacked`` are the tensors that nodes before make from constants alone; ``elided_float16`` those of them whose float16
-    constant is used instead.
-    """
+    """The flags that decide verdicts, and what visiting the nodes in order has found so far."""
 
     flags: int = DEFAULT_FLAGS
-    unpacked: Container[int] = ()
-    elided_float16: Container[int] = ()
+    unpacking: Unpacking = field(default_factory=Unpacking)
     variables: Variables = field(default_factory=Variables)
 
     def __post_init__(self) -> None:
         self.signed_8_bits = bool(self.flags & FLAGS["qs8"])
         self.unsigned_8_bits = bool(self.flags & FLAGS["qu8"])
-        self.any_8_bits = self.signed_8_bits or self.unsigned_8_bits
         self.dynamic_fully_connected = bool(self.flags & FLAGS["dynamic_fully_connected"])
         self.dynamic_quantization = not self.flags & FLAGS["disable_dynamically_quantized_ops"]

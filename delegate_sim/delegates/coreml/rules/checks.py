@@ -63,7 +63,7 @@ EXPLANATIONS = {
     ),
     "coreml-shape": Explanation(
         "size of a dimension",
-        "Core ML's layer demands some sizes: FULLY_CONNECTED takes one row of input, and filters are at most 16384 wide and high.",
+        "Core ML's layer demands some sizes: FULLY_CONNECTED takes one row of input, filters are at most 16384 wide and high.",
         "Run with a batch of 1, and flatten the input in front of a fully connected layer.",
     ),
     "coreml-broadcast": Explanation(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ....graph import NodeView
 from ....model import Tensor
 from ...finders import fused_activation
+from ..kernel import has_missing_bias
 from .checks import (
     ACTIVATION,
     ATTRIBUTE,
@@ -18,7 +19,6 @@ from .checks import (
     constant_if_present,
     coreml_rule,
     float_if_present,
-    is_left_out,
     of_operand,
 )
 
@@ -41,7 +41,7 @@ def _several_rows(node: NodeView) -> str | None:
 
 def _sign_bit_with_bias(node: NodeView) -> str | None:
     """With a bias that is named and left out, the delegate accepts the node before it comes to the activation."""
-    return None if len(node.node.inputs) > 2 and is_left_out(node, 2) else _sign_bit(node)
+    return None if has_missing_bias(node) else _sign_bit(node)
 
 
 def _weights_format(node: NodeView) -> str | None:

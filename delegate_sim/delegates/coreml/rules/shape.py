@@ -10,6 +10,7 @@ import numpy as np
 
 from ....graph import NodeView
 from ....rules import Check
+from ...finders import found_if
 from ..target import COREML_3, Target
 from .checks import (
     ATTRIBUTE,
@@ -81,9 +82,7 @@ _PADDED = (
 RULES = {
     "CONCATENATION": coreml_rule(
         NO_ACTIVATION,
-        check(
-            OPERAND_COUNT, "at least 2 inputs", lambda node: "1 input" if len(node.node.inputs) < 2 else None, "leave the node out"
-        ),
+        check(OPERAND_COUNT, "at least 2 inputs", found_if(lambda node: len(node.node.inputs) < 2, "1 input"), "leave it out"),
         check(RANK, "input 0 of rank 3 or 4", lambda node: None if (rank := node.input(0).rank) in (3, 4) else f"rank {rank}"),
         check(ATTRIBUTE, "the last axis", _axis, "concatenate channels"),
     ),

@@ -49,7 +49,7 @@ def _not_broadcastable(node: NodeView) -> str | None:
 
 _BROADCAST = check(
     BROADCAST,
-    "operands of one rank, or [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
+    "operands of one rank, one of rank 0 or 1, [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
     _not_broadcastable,
 )
 _TWO_INPUTS = input_count("2 inputs", lambda count: count == 2)

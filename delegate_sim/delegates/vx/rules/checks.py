@@ -70,7 +70,8 @@ EXPLANATIONS = {
     "vx-dynamic-shape": Explanation(
         "tensor without dimensions, which counts as dynamic",
         "The delegate takes a tensor of rank 0 in the file for one whose shape is not known yet. True scalars look the same and "
-        "are refused too. A tensor that has dimensions passes, even if its size is known only while running.",
+        "are refused too. A tensor that has dimensions passes, even if its size is known only while running. SPLIT and SPLIT_V "
+        "refuse instead a result that is allocated while running, as STRING tensors are.",
         "Give the model fixed shapes before converting it; where the result is a scalar, keep a dimension of 1.",
     ),
     "vx-shape": Explanation(

@@ -49,14 +49,14 @@ def _clips_int32(node: NodeView) -> bool:
 _ARITHMETIC = (
     check(
         QUANTIZATION,
-        "an 8-bit input for an 8-bit output",
+        "an input that is not quantised INT16, if the output is quantised to 8 bits",
         found_if(_narrows_int16, "a quantised INT16 input and an 8-bit output"),
         "quantise activations to 8 bits",
     ),
     check(
         TENSOR_TYPE,
-        "another activation than RELU_N1_TO_1 with INT32",
-        found_if(_clips_int32, "INT32 and fused RELU_N1_TO_1"),
+        "another activation than RELU_N1_TO_1, if input and output are INT32",
+        found_if(_clips_int32, "fused RELU_N1_TO_1 with INT32"),
         "use another activation",
     ),
 )
@@ -161,7 +161,7 @@ def _quantizes_channels(node: NodeView) -> bool:
 _QUANTIZE = (
     check(
         QUANTIZATION,
-        "other types than quantised INT32 or INT16 to 8 bits, or INT16 to INT32",
+        "other types than quantised INT32 or INT16 to 8 bits, and quantised INT16 to INT32",
         _requantizes_integers,
         "quantise activations to 8 bits",
     ),

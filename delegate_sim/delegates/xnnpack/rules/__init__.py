@@ -7,12 +7,12 @@ Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import Reason, RuleSet, Verdict, first_failure, rule_set
+from ....rules import ACCEPTED, Reason, RuleSet, Verdict, first_failure, rule_set
 from ..target import Target
-from . import convolution, custom, elementwise, matrix, reduction, shape, variable
+from . import convolution, custom, elementwise, matrix, reduction, shape, unpacking, variable
 from .checks import EXPLANATIONS, OPERATOR
 
-__all__ = ["EXPLANATIONS", "RULES", "validate"]
+__all__ = ["EXPLANATIONS", "RULES", "validate", "validate_unpacking"]
 
 RULES: RuleSet = rule_set(
     elementwise.RULES,
@@ -20,6 +20,7 @@ RULES: RuleSet = rule_set(
     matrix.RULES,
     shape.RULES,
     reduction.RULES,
+    unpacking.RULES,
     variable.RULES,
     custom.RULES,
     custom.COMPOSITES,
@@ -32,6 +33,12 @@ def validate(node: NodeView, target: Target) -> Verdict:
     if rule is None or node.node.is_custom != (node.op in custom.RULES):
         return Verdict(False, (_without_operator(node),))
     return first_failure(rule, node, target)
+
+
+def validate_unpacking(node: NodeView, target: Target) -> Verdict:
+    """Return the verdict on a node that makes a tensor from constants alone, once all other nodes are visited."""
+    reason = unpacking.ACCEPTED_READERS.test(node, target)
+    return ACCEPTED if reason is None else Verdict(False, (reason,))
 
 
 def _without_operator(node: NodeView) -> Reason:

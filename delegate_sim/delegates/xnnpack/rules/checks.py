@@ -76,9 +76,9 @@ EXPLANATIONS = {
     ),
     "xnnpack-hybrid": Explanation(
         "operands of different types",
-        "The operands and the result must have one type. Weights of 8 bits and below with float activations are taken by CONV_2D, "
-        "FULLY_CONNECTED, BATCH_MATMUL and TRANSPOSE_CONV only; the first two do so unless disable_dynamically_quantized_ops is "
-        "set. A float bias must have the type of float weights, or be FLOAT32.",
+        "The operands and the result must have one type. Weights of 8 bits and below with float activations are taken only by "
+        "CONV_2D, FULLY_CONNECTED, BATCH_MATMUL and TRANSPOSE_CONV; the first two refuse them if the flag "
+        "disable_dynamically_quantized_ops is set. A float bias must have the type of float weights, or be FLOAT32.",
         "Quantise fully (int8 with a representative data set), or keep weights and biases in the type of the activations.",
     ),
     "xnnpack-rank": Explanation(
@@ -132,7 +132,7 @@ _HINTS = {
     ATTRIBUTE: "change the setting in the model",
     ACTIVATION: "keep the activation as an operator of its own",
     QUANTIZATION: "quantise activations per tensor, with a representative data set",
-    NEIGHBOUR: "look at the other nodes of the variable",
+    NEIGHBOUR: "look at the reasons of the nodes around it",
 }
 
 MAX_RANK = 6
@@ -217,7 +217,8 @@ def one_scale(which: Operand) -> Check:
 
     def find(node: NodeView) -> str | None:
         tensor = tensor_of(node)
-        return f"{which.name} with {scales_of(tensor)}" if tensor.type in ("INT8", "UINT8") and not has_one_scale(tensor) else None
+        is_taken = tensor.type not in ("INT8", "UINT8") or has_one_scale(tensor)
+        return None if is_taken else f"{which.name} with {scales_of(tensor)}"
 
     return check(QUANTIZATION, f"one scale for the 8-bit {which.name}", find)
 
@@ -225,9 +226,7 @@ def one_scale(which: Operand) -> Check:
 def has_one_scale(tensor: Tensor) -> bool:
     """Whether a tensor is quantised as a whole."""
     quantization = tensor.quantization
-    return (
-        quantization is not None and quantization.is_affine and quantization.dimension == 0 and len(quantization.scales) == 1
-    )
+    return quantization is not None and quantization.is_affine and quantization.dimension == 0 and len(quantization.scales) == 1
 
 
 def scales_of(tensor: Tensor) -> str:
@@ -404,7 +403,7 @@ def constant_or_unpacked(which: Operand) -> Check:
 
     def find(node: NodeView, target: Target) -> str | None:
         tensor = which.tensor(node)
-        return None if tensor.is_constant or tensor.index in target.unpacked else f"{which.name} is not constant"
+        return None if tensor.is_constant or tensor.index in target.unpacking.producers else f"{which.name} is not constant"
 
     return check_for_target(CONSTANT, f"constant {which.name}, or made from constants by DEQUANTIZE or DENSIFY", find)
 
@@ -424,7 +423,7 @@ def float_bias_like_weights(weights_at: int, bias_at: int) -> Check:
 
 def _type_before_dequantize(tensor: Tensor, target: Target) -> str:
     """``GetTensorType``."""
-    return "FLOAT16" if tensor.index in target.elided_float16 else tensor.type
+    return "FLOAT16" if tensor.index in target.unpacking.elided_float16 else tensor.type
 
 
 RELU_TO_RELU6 = (0, 1, 2, 3)

@@ -45,7 +45,6 @@ _BIAS = operand(2, "bias")
 _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
 
-
 def _convolution(dimension: int, words: str) -> tuple[Check, ...]:
     """What CONV_2D and DEPTHWISE_CONV_2D have in common; weights have channels along this dimension."""
     return (

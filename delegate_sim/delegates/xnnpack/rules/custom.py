@@ -60,9 +60,7 @@ def _unusable_transpose_paddings(node: NodeView) -> str | None:
     mode, width, height, *_ = _parameters(node)
     _, output_height, output_width, _ = node.output(0).shape
     output = output_height, output_width
-    return transpose_padding_problem(
-        _PADDING_MODES.get(mode), node.input(0).shape, node.input(1).shape, output, (height, width)
-    )
+    return transpose_padding_problem(_PADDING_MODES.get(mode), node.input(0).shape, node.input(1).shape, output, (height, width))
 
 
 _TRANSPOSE_CONVOLUTION = (

@@ -33,6 +33,7 @@ from .checks import (
     shaped,
     typed,
 )
+from .unpacking import WIDENS_CONSTANT
 
 _FIRST, _SECOND = operand(0, "first input"), operand(1, "second input")
 
@@ -94,7 +95,9 @@ def _float32_product(first: Tensor, second: Tensor) -> float:
 
 
 _SUM = (_ONE_TYPE, _sum_scale(_FIRST), _sum_scale(_SECOND), activation())
-_PRODUCT = check(QUANTIZATION, "8-bit inputs with scales whose product is 1/65536 to below 256 times the output's", _product_scale)
+_PRODUCT = check(
+    QUANTIZATION, "8-bit inputs with scales whose product is 1/65536 to below 256 times the output's", _product_scale
+)
 
 _SMALLEST_CONVERSION, _LARGEST_CONVERSION = 1.0 / 256.0, 128.0
 _LOWEST_NEGATIVE_SCALE = -127.99609375
@@ -171,7 +174,7 @@ _BETA = check(ATTRIBUTE, "beta 1", lambda node: None if node.options.beta == 1 e
 
 RULES = {
     **for_each(_FLOAT_ONLY, *_unary(FLOAT, FLOAT).checks),
-    "DEQUANTIZE": _unary(EIGHT_BITS, FLOAT),
+    "DEQUANTIZE": OpRule(_unary(EIGHT_BITS, FLOAT).checks, accepted_early=WIDENS_CONSTANT),
     "ELU": _unary(FLOAT_OR_INT8, FLOAT_OR_INT8),
     **for_each(("LOGISTIC", "TANH"), *_unary(FLOAT_OR_8_BITS, FLOAT_OR_8_BITS).checks),
     "LEAKY_RELU": _unary(FLOAT_OR_8_BITS, FLOAT_OR_8_BITS, *_LEAKY_RELU),

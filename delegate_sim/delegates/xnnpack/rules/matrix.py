@@ -93,19 +93,13 @@ def _other_bias_size(node: NodeView) -> str | None:
 
 
 def _is_dynamically_quantized(node: NodeView, target: Target) -> bool:
-    return (
-        target.dynamic_quantization
-        and node.input(0).type in ("FLOAT32", "FLOAT16")
-        and node.input(1).type in _INTEGER_WEIGHTS
-    )
+    return target.dynamic_quantization and node.input(0).type in ("FLOAT32", "FLOAT16") and node.input(1).type in _INTEGER_WEIGHTS
 
 
 def _mixed_types(node: NodeView, target: Target) -> str | None:
     source, of_weights, output = node.input(0).type, node.input(1).type, node.output(0).type
     is_taken = (
-        source == of_weights
-        or (source == "INT8" and of_weights in _INTEGER_WEIGHTS)
-        or _is_dynamically_quantized(node, target)
+        source == of_weights or (source == "INT8" and of_weights in _INTEGER_WEIGHTS) or _is_dynamically_quantized(node, target)
     )
     return None if source == output and is_taken else f"{source} input, {of_weights} weights and {output} output"
 
@@ -142,7 +136,9 @@ _FULLY_CONNECTED = (
     *shaped(_WEIGHTS, 2),
     _unless_dynamic(
         1,
-        check_for_target(TENSOR_TYPE, "weights of type FLOAT32, FLOAT16, INT8, INT4 or INT2 (qs8), or UINT8 (qu8)", _weights_type),
+        check_for_target(
+            TENSOR_TYPE, "weights of type FLOAT32, FLOAT16, INT8 (qs8), INT4 (qs8), INT2 (qs8) or UINT8 (qu8)", _weights_type
+        ),
     ),
     _unless_dynamic(
         1,

@@ -1,0 +1,46 @@
+"""What docs/vx.md says of options and operators, against the options and rules."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from delegate_sim.delegates.vx import nxp
+from delegate_sim.delegates.vx.rules import NXP_RULES, RULES
+
+TEXT = (Path(__file__).resolve().parents[3] / "docs" / "vx.md").read_text(encoding="utf-8")
+
+
+def section(title):
+    return TEXT.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def rows(text):
+    """The cells of a table, without its head."""
+    found = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    return found[2:]
+
+
+def operators(text):
+    return set(re.findall(r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b|\b[A-Z]{4,}\b", text)) & set(RULES)
+
+
+def test_every_option_stands_there():
+    assert [name.strip("`") for name, _ in rows(section("Options"))] == [option.name for option in nxp.DELEGATE.options]
+
+
+@pytest.mark.parametrize("row", rows(section("Where op_status.md disagrees with the code")), ids=lambda row: row[0])
+def test_what_the_code_does_where_the_public_list_disagrees(row):
+    name, listed, code = row
+    is_taken = name.removeprefix("custom operator ") in RULES
+    assert code == ("taken" if is_taken else "refused")
+    assert listed != ("yes" if is_taken else "no")
+
+
+def test_the_differences_of_nxp_releases():
+    newest, older = NXP_RULES["lf-6.6.3"], NXP_RULES["lf-5.15.71"]
+    first, _, second = section("NXP's variant").partition("lf-5.15.71 (")
+    assert operators(first) == {op for op in RULES if newest[op] is not RULES[op]}
+    assert operators(second) == {op for op in newest if older.get(op) is not newest[op]}
