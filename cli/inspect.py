@@ -7,7 +7,8 @@ import json
 import click
 
 from delegate_sim import load
-from delegate_sim.simulate import file_graphs, prepared_graphs
+from delegate_sim.graph import file_graphs
+from delegate_sim.prepare import prepare
 
 from .graph_text import model_entry, model_lines
 from .terminal import width, write, write_lines
@@ -40,7 +41,7 @@ def command(path: str, subgraph: int | None, file_shapes: bool, form: str) -> No
     the file), persistent (computed once), arena, variable or dynamic.
     """
     model = load(path)
-    graphs = file_graphs(model) if file_shapes else prepared_graphs(model)
+    graphs = file_graphs(model) if file_shapes else prepare(model)
     if subgraph is not None:
         if not 0 <= subgraph < len(graphs):
             raise click.ClickException(f"{path}: has no subgraph {subgraph}; the last is {len(graphs) - 1}")

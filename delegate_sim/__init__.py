@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .report import Report
 
 
-
 __all__ = ["DelegateSimError", "ModelError", "OptionError", "__version__", "analyze", "load"]
 
 _DEFAULT_RUNTIME = "litert-2.3"

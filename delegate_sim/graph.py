@@ -168,6 +168,11 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
     )
 
 
+def file_graphs(model: Model) -> tuple[Graph, ...]:
+    """Return all subgraphs as the file has them."""
+    return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
+
+
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
     """Leave out the nodes that the runtime refuses to add, which shifts the indices behind them.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .delegates.base import Decision, Delegate, KernelFailure, Options
-from .graph import Graph, file_graph
+from .graph import Graph, file_graphs
 from .model import Model
 from .partition import PartitionError, Subset, partition
 from .prepare import Repreparation, has_kernel, prepare
@@ -95,7 +95,7 @@ class _Simulation:
 
     def run(self) -> Run:
         static = not self.delegate.allows_dynamic_tensors(self.options)
-        graphs = prepared_graphs(self.model) if static else file_graphs(self.model)
+        graphs = prepare(self.model) if static else file_graphs(self.model)
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         refusal = None
         for graph in graphs:
@@ -242,34 +242,6 @@ def resolution_warnings(model: Model, release: Release) -> list[str]:
         elif not has_kernel(op, is_custom=True):
             warnings.append(f"custom operator {op}: taken as registered by the application")
     return warnings
-
-
-def prepared_graphs(model: Model) -> tuple[Graph, ...]:
-    """Return the graphs as static delegates see them, prepared once for each model."""
-    return _prepared(_Identity(model))
-
-
-def file_graphs(model: Model) -> tuple[Graph, ...]:
-    """Return the graphs as delegates see them that take dynamic tensors."""
-    return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
-
-
-class _Identity:
-    """A model as a cache key: by identity, since models are immutable."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-
-    def __hash__(self) -> int:
-        return id(self.model)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.model is self.model
-
-
-@functools.lru_cache(maxsize=1)
-def _prepared(key: _Identity) -> tuple[Graph, ...]:
-    return prepare(key.model)
 
 
 def option_values(options: Mapping[str, Any]) -> dict[str, Any]:

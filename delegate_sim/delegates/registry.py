@@ -7,7 +7,15 @@ from importlib import import_module
 from ..errors import OptionError
 from .base import Delegate
 
-_PACKAGES = {"nnapi": ".nnapi.delegate", "gpu": ".gpu.delegate", "vx": ".vx.delegate", "vx-nxp": ".vx.nxp"}
+_PACKAGES = {
+    "nnapi": ".nnapi.delegate",
+    "gpu": ".gpu.delegate",
+    "vx": ".vx.delegate",
+    "vx-nxp": ".vx.nxp",
+    "coreml": ".coreml.delegate",
+    "hexagon": ".hexagon.delegate",
+    "xnnpack": ".xnnpack.delegate",
+}
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 

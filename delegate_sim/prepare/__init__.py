@@ -6,6 +6,8 @@ Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/
 
 from __future__ import annotations
 
+import functools
+
 from .. import graph as graphs
 from ..graph import DynamicTensor, Graph, PrepareFailure
 from ..model import Allocation, Model, Node
@@ -21,8 +23,12 @@ _MOST_CALLS = 100
 """How often subgraphs may be prepared for their callers, on average; more is a model that the runtime would not end with."""
 
 
+@functools.lru_cache(maxsize=1)
 def prepare(model: Model) -> tuple[Graph, ...]:
-    """Prepare every subgraph in order, each as the runtime does before it hands the subgraph to a delegate."""
+    """Prepare every subgraph in order, each as the runtime does before it hands the subgraph to a delegate.
+
+    The graphs of the last model are kept, for several delegates are often asked about one.
+    """
     interpreter = _Interpreter(model)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 

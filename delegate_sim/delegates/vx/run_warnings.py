@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from ...graph import DynamicTensor, Graph
 from ...options import Option
-from ...simulate import prepared_graphs
+from ...prepare import prepare
 from ..base import Decision, Options
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
@@ -42,7 +42,7 @@ def decision_warnings(decision: Decision, options: Options) -> Iterator[str]:
             f"subgraph {graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: only the "
             "first kernel can use it, and the others load what is not theirs"
         )
-    dynamic = prepared_graphs(graph.model)[graph.index].dynamic
+    dynamic = prepare(graph.model)[graph.index].dynamic
     if dynamic is not None:
         yield _dynamic_warning(graph, dynamic, decision.nodes)
 

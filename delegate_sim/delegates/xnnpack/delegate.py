@@ -14,6 +14,8 @@ from ...options import Option, boolean, integer
 from ...partition import Subset, partition
 from ...rules import Verdict
 from ..base import Decision, KernelFailure, Options
+from . import failures
+from .build import build_partition
 from .rules import EXPLANATIONS, RULES, validate, validate_unpacking
 from .target import DEFAULT_FLAGS, FLAGS, Target
 
@@ -82,7 +84,7 @@ class XnnpackDelegate:
     provider_name = "XNNPACK"
     options = OPTIONS
     rules = RULES
-    explanations = MappingProxyType(EXPLANATIONS)
+    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS})
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """Unless the flag that disables it is set."""
@@ -93,11 +95,12 @@ class XnnpackDelegate:
         visits = _visit(graph, options)
         supported = tuple(index for index in graph.execution_plan if visits.verdicts[index].is_supported)
         preview = partition(graph, supported) if supported else ()
-        return Decision(graph, visits.verdicts, supported, preview)
+        created = (subset for subset in preview if subset.is_delegated and build_partition(graph, subset, visits.target) is None)
+        return Decision(graph, visits.verdicts, supported, preview, initialised=frozenset(created))
 
     def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
-        """Build the kernel of one partition."""
-        return None
+        """Create the kernel of one partition."""
+        return build_partition(graph, subset, _visit(graph, options).target)
 
 
 def _flags(options: Options) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from ....graph import NodeView
 from ....model import Tensor
 from ....rules import Check, Explanation, OpRule, listed
-from ...finders import NodeFinder, version_above
+from ...finders import NodeFinder, activation_outside, version_above
 
 OPERATOR = "unsupported-operator"
 VERSION = "operator-version"
@@ -95,6 +95,9 @@ _HINTS = {
     OPERAND_COUNT: "give the node the operand",
     CONSTANT: "fix the shapes before converting, so that the converter folds this operand",
     RANK: "add or fold dimensions with RESHAPE",
+    SHAPE: "change the shape in the model",
+    BROADCAST: "give both operands equal shapes",
+    ATTRIBUTE: "change the setting in the model",
     ACTIVATION: "keep the activation as an operator of its own",
 }
 
@@ -103,7 +106,7 @@ FLOAT_TYPES = ("FLOAT32", "FLOAT16")
 
 def check(kind: str, needed: str, finder: NodeFinder, hint: str = "") -> Check:
     """Make a check; its code, and unless given its hint, follow from the kind."""
-    return Check(f"coreml-{kind}", kind, needed, lambda node, _: finder(node), hint or _HINTS.get(kind, ""))
+    return Check(f"coreml-{kind}", kind, needed, lambda node, _: finder(node), hint or _HINTS[kind])
 
 
 def coreml_rule(*checks: Check, version: int = 1, data: int = 0) -> OpRule:
@@ -168,3 +171,6 @@ def of_operand(position: int, kind: str, needed: str, finder: Callable[[Tensor],
         return None if is_left_out(node, position) else finder(node.input(position))
 
     return check(kind, needed, find, hint)
+
+
+NO_ACTIVATION = check(ACTIVATION, "no fused activation", activation_outside(("NONE",)))

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from ....graph import NodeView
 from ....model import Tensor
-from ...finders import activation_outside
 from ..kernel import MAX_RANK, is_constant_number
 from .checks import (
-    ACTIVATION,
     ATTRIBUTE,
     BROADCAST,
+    NO_ACTIVATION,
     RANK,
     TENSOR_TYPE,
     check,
@@ -55,20 +54,18 @@ def _beta(node: NodeView) -> str | None:
 
 
 def _axes_beyond_area(node: NodeView) -> str | None:
-    """Upstream reads the axes without asking whether they are constant; all that are known by then are."""
+    """Upstream reads the axes whether or not they are constant; in a graph without dynamic tensors they are known."""
     axes = node.value(node.input(1))
     found = [] if axes is None else axes.tolist()
     return None if all((axis + 4) % 4 in (1, 2) for axis in found) else f"axes {found}"
 
-
-NO_ACTIVATION = check(ACTIVATION, "no fused activation", activation_outside(("NONE",)))
 
 RULES = {
     **coreml_rules(
         ("ADD", "MUL"),
         present(1, "second operand"),
         check(TENSOR_TYPE, "input 1 of type FLOAT32, or a FLOAT16 constant", _second_operand_type),
-        check(BROADCAST, "shapes that Core ML broadcasts", _not_broadcast, "give both operands equal shapes"),
+        check(BROADCAST, "shapes that Core ML broadcasts", _not_broadcast),
     ),
     **coreml_rules(("HARD_SWISH", "LOGISTIC", "RELU", "RELU_N1_TO_1", "RELU6", "TANH")),
     "SOFTMAX": coreml_rule(check(ATTRIBUTE, "beta 1", _beta, "scale the input with MUL in place of beta")),

@@ -14,6 +14,7 @@ from ...finders import found_if
 from ..target import COREML_3, Target
 from .checks import (
     ATTRIBUTE,
+    NO_ACTIVATION,
     OPERAND_COUNT,
     RANK,
     SHAPE,
@@ -26,7 +27,6 @@ from .checks import (
     is_left_out,
     of_operand,
 )
-from .elementwise import NO_ACTIVATION
 
 _REFLECT = 0
 

@@ -90,15 +90,19 @@ MAX_RANK = 4
 _HINTS = {
     RANK: "fold dimensions with RESHAPE",
     VERSION: "convert so that the operator has another version",
+    OPERAND_COUNT: "give the node the operands that the operation takes",
     TENSOR_TYPE: "quantise fully to int8",
+    QUANTIZATION: "convert without per-channel quantisation of fully connected layers",
     CONSTANT: "fix the shapes before converting, so that the converter folds this operand",
+    ATTRIBUTE: "change the setting in the model",
     ACTIVATION: "keep the activation as an operator of its own",
+    SHAPE: "change the shape in the model",
 }
 
 
 def check(kind: str, needed: str, finder: NodeFinder, hint: str = "") -> Check:
     """Make a check; its code, and unless given its hint, follow from the kind."""
-    return Check(f"hexagon-{kind}", kind, needed, lambda node, _: finder(node), hint or _HINTS.get(kind, ""))
+    return Check(f"hexagon-{kind}", kind, needed, lambda node, _: finder(node), hint or _HINTS[kind])
 
 
 def _ranked(side: str) -> Check:

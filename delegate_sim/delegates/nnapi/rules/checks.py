@@ -5,7 +5,7 @@ Source: ``NNAPIDelegateKernel::Validate`` and its ``Expect...`` helpers (``deleg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from .... import schema
 from ....graph import NodeView
 from ....model import Tensor
-from ....rules import Check, Explanation
+from ....rules import Check, Explanation, listed
 from ..questions import is_hybrid
 from ..target import LEVEL_NAMES, Target
 
@@ -137,12 +137,6 @@ EXPLANATIONS = {
         "Remove the empty tensor from the model.",
     ),
 }
-
-
-def listed(names: Iterable[str]) -> str:
-    """Join names for a sentence."""
-    *first, last = names
-    return f"{', '.join(first)} or {last}" if first else last
 
 
 def max_version(limit: int) -> Check:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ....graph import NodeView
 from ....model import Tensor
-from ....rules import Check, OpRule
+from ....rules import Check, OpRule, listed
 from ..questions import is_basic_lstm
 from ..target import NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, Target
 from .checks import (
@@ -18,7 +18,6 @@ from .checks import (
     OPERATOR_VARIANT,
     constant,
     input_count,
-    listed,
     max_version,
     min_level,
     not_hybrid,

@@ -1,0 +1,91 @@
+"""Tables of cases for rules that stop at the first failure: nodes, and the code of the one reason given for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from delegate_sim.graph import NodeView
+from delegate_sim.model import Tensor
+from delegate_sim.rules import RuleSet
+from tests.graphs import node_view
+
+
+class Case(NamedTuple):
+    """A node, the code expected (None where it is taken), and the target."""
+
+    op: str
+    code: str | None
+    node: NodeView
+    target: Any
+
+    @property
+    def name(self) -> str:
+        return f"{self.op}-{self.code or 'accepted'}"
+
+
+class CaseTable:
+    """For each operator a node that is taken, and variants of it."""
+
+    def __init__(self, target: Any = None) -> None:
+        self.target = target
+        self.cases: list[Case] = []
+        self._accepted: dict[str, Mapping[str, Any]] = {}
+
+    def accepted(
+        self,
+        op: str,
+        inputs: Sequence[Tensor | None],
+        outputs: Sequence[Tensor],
+        version: int = 1,
+        target: Any = None,
+        **options: Any,
+    ) -> None:
+        """Add the node that other cases of this operator are variants of."""
+        arguments = {
+            "inputs": inputs,
+            "outputs": outputs,
+            "version": version,
+            "options": options,
+            "target": target or self.target,
+        }
+        self._accepted[op] = arguments
+        self._add(op, None, arguments)
+
+    def variant(
+        self, op: str, code: str | None, *, inputs: Any = None, outputs: Any = None, version=None, target=None, **options: Any
+    ) -> None:
+        """Add a variant of the accepted node; operands are given as a new list, or by position."""
+        arguments = dict(self._accepted[op])
+        arguments["inputs"] = _replaced(arguments["inputs"], inputs)
+        arguments["outputs"] = _replaced(arguments["outputs"], outputs)
+        arguments["version"] = version or arguments["version"]
+        arguments["target"] = target or arguments["target"]
+        arguments["options"] = {**arguments["options"], **options}
+        self._add(op, code, arguments)
+
+    def without_options(self, op: str, code: str | None) -> None:
+        """Add the accepted node without an options table, whose fields the runtime leaves at 0."""
+        self._add(op, code, {**self._accepted[op], "options": None})
+
+    def checks(self, rules: RuleSet) -> tuple[set[tuple[str, int, str]], set[tuple[str, int, str]]]:
+        """Return the checks that refuse a case, and those that a case meets; each as (operator, position, code)."""
+        refused: set[tuple[str, int, str]] = set()
+        met: set[tuple[str, int, str]] = set()
+        for case in self.cases:
+            for position, check in enumerate(rules[case.op].checks):
+                found = check.finder(case.node, case.target)
+                (met if found is None else refused).add((case.op, position, check.code))
+                if found is not None:
+                    break
+        return refused, met
+
+    def _add(self, op: str, code: str | None, arguments: Mapping[str, Any]) -> None:
+        node = {name: value for name, value in arguments.items() if name != "target"}
+        self.cases.append(Case(op, code, node_view(op, **node), arguments["target"]))
+
+
+def _replaced(tensors: Sequence[Tensor | None], changes: Any) -> Sequence[Tensor | None]:
+    if isinstance(changes, Mapping):
+        return [changes.get(position, tensor) for position, tensor in enumerate(tensors)]
+    return tensors if changes is None else changes

@@ -1,0 +1,176 @@
+"""Which partitions the delegate takes, which kernels fail, and what it prints."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.coreml.failures import EXPLANATIONS
+from delegate_sim.errors import OptionError
+from fixtures.builder import ModelBuilder
+
+
+def analyze(builder, options=None, **arguments):
+    return delegate_sim.analyze(builder.bytes(), "coreml", options or {}, **arguments).to_dict()["runs"][0]
+
+
+def chain(*ops, shape=(1, 4), subgraphs=1):
+    """Unary operators, one behind the other; CEIL is refused."""
+    builder = ModelBuilder()
+    for number in range(subgraphs):
+        graph = builder.subgraph(f"g{number}")
+        tensor = graph.input("in", "FLOAT32", shape)
+        for op in ops:
+            result = graph.tensor(op, "FLOAT32", shape)
+            graph.node(op, (tensor,), (result,))
+            tensor = result
+        graph.outputs(tensor)
+    return builder
+
+
+def float16_model(*ops):
+    """Operators on a chain; each ADD adds a float16 constant behind a DEQUANTIZE."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("in", "FLOAT32", (1, 4))
+    for number, op in enumerate(ops):
+        result = graph.tensor(f"t{number}", "FLOAT32", (1, 4))
+        if op == "ADD":
+            half = graph.tensor(f"half{number}", "FLOAT16", (1, 4), data=[0.0] * 4)
+            widened = graph.tensor(f"widened{number}", "FLOAT32", (1, 4))
+            graph.node("DEQUANTIZE", (half,), (widened,), version=3)
+            graph.node("ADD", (tensor, widened), (result,), options={})
+        else:
+            graph.node(op, (tensor,), (result,))
+        tensor = result
+    graph.outputs(tensor)
+    return builder
+
+
+def kept(result):
+    return [len(part["nodes"]) for part in result["subgraphs"][0]["partition_list"] if part["kind"] == "delegate"]
+
+
+RUNS_OF_1_2_3 = ("RELU", "CEIL", *["RELU"] * 2, "CEIL", *["RELU"] * 3)
+
+
+@pytest.mark.parametrize(("minimum", "expected"), [(0, [2, 3]), (1, [1, 2, 3]), (2, [2, 3]), (3, [3]), (4, [])])
+def test_minimum_of_nodes(minimum, expected):
+    assert kept(analyze(chain(*RUNS_OF_1_2_3), {"min_nodes_per_partition": minimum})) == expected
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(-1, [2, 3]), (0, [2, 3]), (1, [3]), (2, [2, 3])])
+def test_limit_on_partitions(limit, expected):
+    assert kept(analyze(chain(*RUNS_OF_1_2_3), {"max_delegated_partitions": limit})) == expected
+
+
+def test_own_line_counts_partitions_before_limits():
+    assert analyze(chain(*RUNS_OF_1_2_3))["log_lines"] == [
+        "CoreML delegate: 5 nodes delegated out of 8 nodes, with 3 partitions.",
+        "Replacing 5 out of 8 node(s) with delegate (TfLiteCoreMlDelegate) node, yielding 4 partitions for subgraph 0 (g0).",
+    ]
+
+
+def test_own_line_is_printed_for_each_subgraph_even_if_nothing_is_taken():
+    line = "CoreML delegate: 0 nodes delegated out of 1 nodes, with 0 partitions."
+    assert analyze(chain("CEIL", subgraphs=2))["log_lines"] == [line, line]
+
+
+def test_float16_constants_are_taken_along_with_everything_whatever_the_limits():
+    result = analyze(float16_model("ADD"), {"min_nodes_per_partition": 5})
+    assert kept(result) == [2]
+    assert result["log_lines"][0] == "CoreML delegate: 2 nodes delegated out of 2 nodes, with 1 partitions."
+
+
+def test_float16_constants_stay_when_a_node_is_refused():
+    result = analyze(float16_model("ADD", "RELU", "CEIL"))
+    assert kept(result) == [2]
+    assert result["log_lines"][0] == "CoreML delegate: 2 nodes delegated out of 4 nodes, with 1 partitions."
+
+
+@pytest.mark.parametrize(("version", "taken"), [(2, [0, 1]), (3, []), (0, []), (7, [])])
+def test_version_of_coreml(version, taken):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "FLOAT32", (1, 4, 4, 2))
+    shape = graph.tensor("shape", "INT32", (3,), data=[1, 16, 2])
+    reshaped, result = graph.tensor("reshaped", "FLOAT32", (1, 16, 2)), graph.tensor("out", "FLOAT32", (1, 16, 2))
+    graph.node("RESHAPE", (source, shape), (reshaped,), options={})
+    graph.node("RELU", (reshaped,), (result,))
+    graph.outputs(result)
+    nodes = analyze(builder, {"coreml_version": version})["subgraphs"][0]["nodes"]
+    assert [node["index"] for node in nodes if node["delegated"]] == taken
+
+
+@pytest.mark.parametrize("value", [0, 1, "1", "all_devices", "devices_with_neural_engine", "TfLiteCoreMlDelegateAllDevices"])
+def test_enabled_devices(value):
+    assert kept(analyze(chain("RELU", "RELU"), {"enabled_devices": value})) == [2]
+
+
+@pytest.mark.parametrize("value", [2, True, "gpu"])
+def test_unknown_devices(value):
+    with pytest.raises(OptionError, match="enabled_devices"):
+        analyze(chain("RELU"), {"enabled_devices": value})
+
+
+def test_kernel_with_rank_5_at_its_border_is_restored():
+    result = analyze(chain("RELU", "TANH", shape=(1, 1, 1, 1, 4)))
+    assert (result["outcome"], result["refusal"]["code"]) == ("restored", "coreml-kernel-rank")
+    assert result["refusal"]["tensor"] == 2
+    assert "5 dimensions" in result["refusal"]["message"]
+    assert len(result["log_lines"]) == 3
+
+
+def test_rank_5_of_a_constant_that_no_layer_reads_does_no_harm():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    half = graph.tensor("half", "FLOAT16", (1, 1, 1, 1, 1), data=[0.0])
+    unused = graph.tensor("unused", "FLOAT32", (1, 1, 1, 1, 1))
+    source, result = graph.input("in", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (1, 4))
+    graph.node("DEQUANTIZE", (half,), (unused,), version=3)
+    graph.node("RELU", (source,), (result,))
+    graph.outputs(result)
+    assert kept(analyze(builder)) == [2]
+
+
+def transpose_conv(with_bias):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "FLOAT32", (1, 2, 2, 1))
+    size = graph.tensor("size", "INT32", (4,), data=[1, 2, 2, 1])
+    weights = graph.tensor("weights", "FLOAT32", (1, 1, 1, 1), data=[0.0])
+    bias = graph.tensor("bias", "FLOAT32", (1,), data=[0.0])
+    convolved, result = graph.tensor("convolved", "FLOAT32", (1, 2, 2, 1)), graph.tensor("out", "FLOAT32", (1, 2, 2, 1))
+    operands = (size, weights, source, bias) if with_bias else (size, weights, source)
+    graph.node("TRANSPOSE_CONV", operands, (convolved,), options={"stride_h": 1, "stride_w": 1})
+    graph.node("RELU", (convolved,), (result,))
+    graph.outputs(result)
+    return builder
+
+
+def test_kernel_of_transpose_conv_with_bias_is_restored():
+    assert analyze(transpose_conv(with_bias=False))["outcome"] == "delegated"
+    result = analyze(transpose_conv(with_bias=True))
+    assert (result["outcome"], result["refusal"]["code"]) == ("restored", "coreml-kernel-operands")
+    assert result["refusal"]["node"] == 0
+    assert "4 inputs" in result["refusal"]["message"]
+
+
+def test_every_failure_is_tested():
+    assert set(EXPLANATIONS) == {"coreml-kernel-rank", "coreml-kernel-operands"}
+
+
+def test_missing_bias_is_told():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "FLOAT32", (1, 4))
+    weights = graph.tensor("weights", "FLOAT32", (4, 4), data=[0.0] * 16)
+    dense, result = graph.tensor("dense", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (1, 4))
+    graph.node("FULLY_CONNECTED", (source, weights, -1), (dense,), options={})
+    graph.node("RELU", (dense,), (result,))
+    graph.outputs(result)
+    assert any("leave their bias out" in warning for warning in analyze(builder)["warnings"])
+
+
+def test_benchmark_line():
+    assert analyze(chain("RELU", "RELU"), defaults="benchmark")["log_lines"][-1].startswith("Explicitly applied COREML delegate")
