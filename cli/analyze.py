@@ -10,10 +10,10 @@ import click
 from delegate_sim import DelegateSimError, load
 from delegate_sim.delegates.base import Delegate, Options
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.interpreter import simulate
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.report import Report
 from delegate_sim.runtime import DEFAULT_RELEASE, RELEASES, Release, parse_release
-from delegate_sim.simulate import simulate
 from delegate_sim.text import printable
 
 from .delegate_flags import ALL_DELEGATES, DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options

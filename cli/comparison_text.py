@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.differences import Disagreement, disagreements, operator_rows
+from delegate_sim.interpreter import Run
 from delegate_sim.rules import Reason
-from delegate_sim.simulate import Run
 
 from .layout import counted, cut, message, name, node_list, wrapped
 from .terminal import Line

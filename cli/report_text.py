@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from delegate_sim.interpreter import Refusal, Run, SubgraphRun
 from delegate_sim.partition import Subset
 from delegate_sim.report import Report, border_bytes, dropped_partitions, node_reasons
 from delegate_sim.rules import Reason
-from delegate_sim.simulate import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
 from .comparison_text import comparison_lines

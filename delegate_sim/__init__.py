@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,12 @@ from .reader import load
 from .version import __version__
 
 if TYPE_CHECKING:
+    from .interpreter import Target
     from .model import Model
     from .report import Report
 
 
-__all__ = ["DelegateSimError", "ModelError", "OptionError", "__version__", "analyze", "load"]
+__all__ = ["DelegateSimError", "ModelError", "OptionError", "__version__", "analyze", "load", "simulate"]
 
 _DEFAULT_RUNTIME = "litert-2.3"
 
@@ -39,16 +40,46 @@ def analyze(
     delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release that words the log lines.
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
-    from .delegates.registry import find_delegate
-    from .model import Model
-    from .options import parse_options
+    from .interpreter import simulate_chain
     from .report import Report
     from .runtime import parse_release
-    from .simulate import simulate
 
-    if not isinstance(model, Model):
-        model = load(model)
-    chosen = find_delegate(delegate)
-    values = parse_options(chosen.name, chosen.options, options or {}, defaults)
-    run = simulate(model, chosen, values, parse_release(runtime), defaults)
-    return Report(model, (run,))
+    model = _loaded(model)
+    return Report(model, simulate_chain(model, [_target(delegate, options, defaults)], parse_release(runtime), defaults))
+
+
+def simulate(
+    model: Model | str | PathLike[str] | bytes,
+    delegates: Sequence[tuple[str, Mapping[str, Any]]],
+    *,
+    runtime: str = _DEFAULT_RUNTIME,
+    defaults: str = "api",
+) -> Report:
+    """Apply delegates one after another, each to what those before it left, and report where every node finally runs.
+
+    ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
+    and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError without any delegate.
+    """
+    from .interpreter import simulate_chain
+    from .report import Report
+    from .runtime import parse_release
+
+    if not delegates:
+        raise OptionError("there is no delegate to apply")
+    model = _loaded(model)
+    targets = [_target(name, options, defaults) for name, options in delegates]
+    return Report(model, simulate_chain(model, targets, parse_release(runtime), defaults), is_chain=True)
+
+
+def _loaded(model: Model | str | PathLike[str] | bytes) -> Model:
+    from .model import Model
+
+    return model if isinstance(model, Model) else load(model)
+
+
+def _target(name: str, options: Mapping[str, Any] | None, defaults: str) -> Target:
+    from .delegates.registry import find_delegate
+    from .options import parse_options
+
+    delegate = find_delegate(name)
+    return delegate, parse_options(delegate.name, delegate.options, options or {}, defaults)

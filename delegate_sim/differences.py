@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from .interpreter import Run
 from .model import Node
 from .report import node_reasons
 from .rules import Reason
-from .simulate import Run
 
 
 class OperatorRow(NamedTuple):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .delegates.base import PARTITION_LIMIT_CODE, largest_partitions
 from .graph import Graph
+from .interpreter import DYNAMIC_TENSORS, Refusal, Run, SubgraphRun, option_values
 from .model import Model, Node
 from .partition import Subset
 from .rules import Reason
-from .simulate import DYNAMIC_TENSORS, Refusal, Run, SubgraphRun, option_values
 from .version import __version__
 
 SCHEMA = "delegate-sim/report/1"
@@ -20,19 +20,47 @@ SCHEMA = "delegate-sim/report/1"
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Runs of one model. ``to_dict`` gives the stable form."""
+    """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
 
     model: Model
     runs: tuple[Run, ...]
+    is_chain: bool = False
+    """Whether each run goes on from what the one before it left."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``)."""
-        return {
+        entry = {
             "schema": SCHEMA,
             "tool": {"name": "delegate-sim", "version": __version__},
             "model": _model_entry(self.model),
             "runs": [_run_entry(run) for run in self.runs],
         }
+        if self.is_chain:
+            entry["placement"] = [
+                {
+                    "subgraph": subgraph,
+                    "nodes": [{"index": node.index, "op": node.op, "runs_on": place} for node, place in places],
+                }
+                for subgraph, places in enumerate(placements(self.runs))
+            ]
+        return entry
+
+
+CPU = "cpu"
+"""Where a node runs that no delegate takes."""
+
+
+def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
+    """Say where each node of each subgraph finally runs: the name of a delegate, or ``cpu``."""
+    found = []
+    for first in runs[0].subgraphs:
+        taken: dict[int, str] = {}
+        for run in runs:
+            for index in run.subgraphs[first.graph.index].delegated:
+                taken.setdefault(index, run.delegate.name)
+        nodes = first.graph.nodes
+        found.append([(nodes[index], taken.get(index, CPU)) for index in first.graph.execution_plan])
+    return found
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:

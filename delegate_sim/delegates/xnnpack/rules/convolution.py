@@ -194,18 +194,10 @@ def _strides_over_filter(node: NodeView) -> str | None:
     return f"strides {options.stride_h}x{options.stride_w} over filter {options.filter_height}x{options.filter_width}"
 
 
-def _strides_of_single_element(node: NodeView) -> str | None:
-    options = node.options
-    strides = options.stride_h, options.stride_w
-    is_single = options.filter_width == options.filter_height == 1
-    return f"strides {strides[0]}x{strides[1]} with filter 1x1" if is_single and max(strides) > 1 else None
-
-
 _POOLING = (
     positive("stride_w", "stride_h"),
     positive("filter_width", "filter_height"),
     check(ATTRIBUTE, "strides no larger than the filter", _strides_over_filter),
-    check(ATTRIBUTE, "strides of 1 with a filter of 1x1", _strides_of_single_element),
     padding(),
     activation(),
 )

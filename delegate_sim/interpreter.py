@@ -6,6 +6,7 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from typing import Any
 
 from .delegates.base import Decision, Delegate, KernelFailure, Options
 from .graph import Graph, file_graphs
-from .model import Model
+from .model import Model, Node
 from .partition import PartitionError, Subset, partition
 from .prepare import Repreparation, has_kernel, prepare
 from .resolver import unresolved
@@ -26,6 +27,9 @@ from .runtime import (
     benchmark_line,
     replacing_line,
 )
+
+DELEGATE = 51
+"""The builtin code of a delegate's kernel in the graph."""
 
 DYNAMIC_TENSORS = "dynamic-tensors"
 """The code of the refusal of a graph as a whole."""
@@ -77,31 +81,126 @@ class Run:
     subgraphs: tuple[SubgraphRun, ...]
 
 
+Target = tuple[Delegate, Options]
+"""A delegate and its options."""
+
+
 def simulate(model: Model, delegate: Delegate, options: Options, release: Release, defaults: str = "api") -> Run:
     """Apply one delegate to every subgraph of a model."""
-    return _Simulation(model, delegate, options, release, defaults).run()
+    return simulate_chain(model, [(delegate, options)], release, defaults)[0]
+
+
+def simulate_chain(
+    model: Model, targets: Sequence[Target], release: Release, defaults: str = "api", by_default: Target | None = None
+) -> tuple[Run, ...]:
+    """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
+
+    ``by_default`` is a delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph then
+    runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``).
+    """
+    chain = _Chain(model, release)
+    for delegate, options in targets:
+        chain.apply(delegate, options, defaults)
+    if by_default is not None and not chain.is_fully_delegated():
+        chain.apply(*by_default, "api")
+    return tuple(chain.runs)
+
+
+class _Chain:
+    """The state of a model between delegates."""
+
+    def __init__(self, model: Model, release: Release) -> None:
+        self.model = model
+        self.release = release
+        self.runs: list[Run] = []
+        self._plans: dict[int, tuple[tuple[Node, ...], tuple[int, ...]]] = {}
+        """Nodes and execution plan of each subgraph that a delegate changed."""
+        self._is_static = False
+        """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
+
+    def apply(self, delegate: Delegate, options: Options, defaults: str) -> None:
+        """Apply one more delegate."""
+        is_static = not delegate.allows_dynamic_tensors(options)
+        graphs = prepare(self.model) if is_static or self._is_static else file_graphs(self.model)
+        current = tuple(self._current(graph) for graph in graphs)
+        needs_static = is_static and not self._is_static
+        run = _Simulation(self.model, current, needs_static, self._is_static, delegate, options, self.release, defaults).run()
+        if run.outcome == "restored":
+            self._take_back(run)
+        elif run.outcome != "refused":
+            self._is_static |= is_static
+            for subgraph in run.subgraphs:
+                if subgraph.subsets:
+                    self._plans[subgraph.graph.index] = _plan_after(subgraph, delegate.kernel_name)
+        self.runs.append(run)
+
+    def is_fully_delegated(self) -> bool:
+        """Whether nothing of the first subgraph is left to the CPU."""
+        first = self._current(prepare(self.model)[0])
+        return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
+
+    def _current(self, graph: Graph) -> Graph:
+        if graph.index not in self._plans:
+            return graph
+        nodes, plan = self._plans[graph.index]
+        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan)
+
+    def _take_back(self, failed: Run) -> None:
+        """One delegate that fails takes back those before it (``Interpreter::RemoveAllDelegates``)."""
+        assert failed.refusal is not None
+        self._plans.clear()
+        self._is_static = False
+        for number, run in enumerate(self.runs):
+            if run.outcome == "delegated":
+                subgraphs = tuple(SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in run.subgraphs)
+                self.runs[number] = dataclasses.replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)
+
+
+def _plan_after(run: SubgraphRun, kernel_name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
+    """Return nodes and plan with a kernel in place of each delegated partition (``ReplaceNodeSubsetsWithDelegateKernels``)."""
+    assert run.decision is not None
+    nodes = list(run.decision.graph.nodes)
+    plan: list[int] = []
+    for subset in run.subsets:
+        if subset.is_delegated:
+            plan.append(len(nodes))
+            nodes.append(Node(len(nodes), kernel_name, DELEGATE, None, 1, subset.inputs, subset.outputs, (), None, None))
+        else:
+            plan += subset.nodes
+    return tuple(nodes), tuple(plan)
 
 
 class _Simulation:
-    def __init__(self, model: Model, delegate: Delegate, options: Options, release: Release, defaults: str) -> None:
-        self.model = model
+    """One delegate applied to the subgraphs as they stand."""
+
+    def __init__(
+        self,
+        model: Model,
+        graphs: tuple[Graph, ...],
+        needs_static: bool,
+        is_allocated: bool,
+        delegate: Delegate,
+        options: Options,
+        release: Release,
+        defaults: str,
+    ) -> None:
+        self.graphs = graphs
+        self.needs_static = needs_static
+        self.is_allocated = is_allocated
+        """Whether a delegate before this one had the runtime allocate tensors, as it then does after this one too."""
         self.delegate = delegate
         self.options = options
         self.release = release
         self.defaults = defaults
         self.log_lines: list[str] = []
         self.warnings = resolution_warnings(model, release)
-        self.subgraphs: list[SubgraphRun] = []
+        self.subgraphs = [SubgraphRun(graph) for graph in graphs]
 
     def run(self) -> Run:
-        static = not self.delegate.allows_dynamic_tensors(self.options)
-        graphs = prepare(self.model) if static else file_graphs(self.model)
-        self.subgraphs = [SubgraphRun(graph) for graph in graphs]
-        refusal = None
-        for graph in graphs:
+        for graph in self.graphs:
             if graph.name.startswith(VALIDATION_PREFIX):
                 continue
-            if static and graph.dynamic is not None:
+            if self.needs_static and _is_dynamic(graph):
                 return self._finish("refused", self._refuse_dynamic(graph))
             if graph.failure is not None:
                 self.warnings.append(
@@ -111,7 +210,7 @@ class _Simulation:
             failure = self._apply(graph)
             if failure is not None:
                 refusal = self._restore(graph, failure)
-                self._judge_rest(graphs[graph.index + 1 :])
+                self._judge_rest(self.graphs[graph.index + 1 :])
                 return self._finish("restored", refusal)
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", None)
@@ -145,7 +244,7 @@ class _Simulation:
             place = "" if failure.node is None else f"node {failure.node} ({graph.nodes[failure.node].op}): "
             self.warnings.append(f"subgraph {graph.index}: making a kernel will crash the process: {place}{failure.message}")
             return None
-        if failure is not None and self.delegate.allows_dynamic_tensors(self.options):
+        if failure is not None and self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
             # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
             self.warnings.append(f"subgraph {graph.index}: AllocateTensors will fail: {failure.message}")
             return None
@@ -228,6 +327,11 @@ class _Simulation:
         kernels = sum(subset.is_delegated for subset in first.subsets)
         cpu_nodes = len(first.graph.execution_plan) - len(first.delegated)
         return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
+
+
+def _is_dynamic(graph: Graph) -> bool:
+    """Whether a tensor is dynamic-sized, and the node that makes it so still runs on the CPU."""
+    return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)
 
 
 def resolution_warnings(model: Model, release: Release) -> list[str]:

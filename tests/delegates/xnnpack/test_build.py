@@ -1,0 +1,110 @@
+"""Kernels that cannot be created from accepted nodes, against ``Subgraph::Create`` and XNNPACK's ``xnn_define`` functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.delegates.xnnpack import failures
+from tests.delegates.xnnpack.sketch import Sketch, codes
+
+Q = {"scale": 0.5, "zero_point": 0}
+OTHER = {"scale": 0.25, "zero_point": 0}
+
+
+def moved(source, result):
+    sketch = Sketch()
+    return sketch, sketch.node("DEPTH_TO_SPACE", [sketch.input("INT8", (1, 2, 2, 4), **source)], "INT8", (1, 4, 4, 1),
+                               {"block_size": 2}, **result)  # fmt: skip
+
+
+def unary(result_type, rank=2):
+    sketch = Sketch()
+    shape = (1,) * rank
+    return sketch, sketch.node("SOFTMAX", [sketch.input(shape=shape)], result_type, shape, {"beta": 1.0})
+
+
+def transposed(permutation, type="INT32"):
+    sketch = Sketch()
+    operands = [sketch.input(), sketch.constant(type, (2,), permutation)]
+    return sketch, sketch.node("TRANSPOSE", operands, options={})
+
+
+def convolved(weights, bias, activation=Q):
+    sketch = Sketch()
+    operands = [
+        sketch.input("INT8", (1, 4, 4, 2), **activation),
+        sketch.constant("INT8", (2, 1, 1, 2), **weights),
+        sketch.constant("INT32", (2,), **bias),
+    ]
+    return sketch, sketch.node("CONV_2D", operands, "INT8", (1, 4, 4, 2), {"stride_w": 1, "stride_h": 1}, **Q)
+
+
+def fully_connected(source=None, **weights):
+    sketch = Sketch()
+    operands = [sketch.input(*(source or ())), sketch.constant("INT8", (2, 2), **weights)]
+    return sketch, sketch.node("FULLY_CONNECTED", operands, options={})
+
+
+def in_blocks(size):
+    sketch = Sketch()
+    scales = sketch.constant("FLOAT16", (192 // size,), 0.5)
+    packed = sketch.graph.model.buffer(bytes(96))
+    weights = sketch.graph.tensor("weights", "INT4", (2, 96), buffer=packed, blockwise=(scales, -1, size))
+    return sketch, sketch.node("FULLY_CONNECTED", [sketch.input(shape=(1, 96)), weights], shape=(1, 2), options={})
+
+
+def multiplied(zero_point=0, first="FLOAT32", second="INT8", **quantization):
+    sketch = Sketch()
+    operands = [
+        sketch.input(first, **quantization),
+        sketch.constant(second, (2, 2), scale=0.5, zero_point=zero_point),
+    ]
+    return sketch, sketch.node("BATCH_MATMUL", operands, first, options={}, **quantization)
+
+
+PER_CHANNEL = {"scale": [0.5, 0.5]}
+CASES = [
+    ("moved", None, moved(Q, Q)),
+    ("moved", "rescaling", moved(Q, OTHER)),
+    ("moved", "datatype", moved({"scale": 0.0, "zero_point": 0}, Q)),
+    ("unary", None, unary("FLOAT32")),
+    ("unary", "mixed-types", unary("FLOAT16")),
+    ("unary", "rank", unary("FLOAT32", rank=7)),
+    ("transpose", None, transposed([1, -2])),
+    ("transpose", "permutation", transposed([1, 1])),
+    ("transpose", "permutation", transposed([0, 1], "INT64")),
+    ("convolution", None, convolved(Q, Q)),
+    ("convolution", None, convolved(PER_CHANNEL, PER_CHANNEL)),
+    ("convolution", "mixed-types", convolved(PER_CHANNEL, Q)),
+    ("convolution", "zero-point", convolved({"scale": 0.5, "zero_point": 1}, Q)),
+    ("convolution", "scale", convolved({"scale": 300.0, "zero_point": 0}, Q)),
+    ("fully-connected", None, fully_connected(scale=0.5)),
+    ("fully-connected", "zero-point", fully_connected(scale=0.5, zero_point=1)),
+    ("fully-connected", "datatype", fully_connected()),
+    ("fully-connected-in-blocks", None, in_blocks(32)),
+    ("fully-connected-in-blocks", "block-size", in_blocks(64)),
+    ("product", None, multiplied()),
+    ("product", "zero-point", multiplied(zero_point=1)),
+    ("product", "mixed-types", multiplied(first="UINT8", second="UINT8", **Q)),
+]
+
+
+@pytest.mark.parametrize(("name", "code", "model"), CASES, ids=[f"{name}-{code or 'created'}" for name, code, _ in CASES])
+def test_kernel(name, code, model):
+    sketch, result = model
+    run = sketch.run(result, disable_subgraph_reshaping=True)
+    found = run["refusal"] and run["refusal"]["code"]
+    assert found == (f"xnnpack-kernel-{code}" if code else None)
+    assert run["outcome"] == ("restored" if code else "delegated")
+
+
+def test_with_dynamic_tensors_allowed_the_failure_comes_when_tensors_are_allocated():
+    sketch, result = moved(Q, OTHER)
+    run = sketch.run(result)
+    assert codes(run) == [None]
+    assert run["outcome"] == "delegated"
+    assert any("AllocateTensors will fail" in warning for warning in run["warnings"])
+
+
+def test_every_failure_is_tried():
+    assert {f"xnnpack-kernel-{code}" for _, code, _ in CASES if code} == set(failures.EXPLANATIONS)

@@ -1,0 +1,160 @@
+"""The real interpreter, asked which nodes its own XNNPACK delegate took.
+
+Python shows neither execution plans nor the nodes behind a delegate's kernel. A delegate does see them: one that takes nothing
+is applied after the built-in one, and notes what it is shown.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+_OK = 0
+_ALLOW_DYNAMIC_TENSORS = 1
+_DELEGATE_CODE = 51
+"""``kTfLiteBuiltinDelegate``."""
+
+
+class _IntArray(ctypes.Structure):
+    _fields_ = (("size", ctypes.c_int), ("data", ctypes.c_int * 0))
+
+
+_IntArrayPointer = ctypes.POINTER(_IntArray)
+
+
+class _DelegateParams(ctypes.Structure):
+    _fields_ = (
+        ("delegate", ctypes.c_void_p),
+        ("nodes_to_replace", _IntArrayPointer),
+        ("input_tensors", _IntArrayPointer),
+        ("output_tensors", _IntArrayPointer),
+    )
+
+
+class _Node(ctypes.Structure):
+    _fields_ = (
+        ("inputs", _IntArrayPointer),
+        ("outputs", _IntArrayPointer),
+        ("intermediates", _IntArrayPointer),
+        ("temporaries", _IntArrayPointer),
+        ("user_data", ctypes.c_void_p),
+        ("builtin_data", ctypes.POINTER(_DelegateParams)),
+        ("custom_initial_data", ctypes.c_void_p),
+        ("custom_initial_data_size", ctypes.c_int),
+        ("delegate", ctypes.c_void_p),
+    )
+
+
+class _Registration(ctypes.Structure):
+    _fields_ = (
+        ("init", ctypes.c_void_p),
+        ("free", ctypes.c_void_p),
+        ("prepare", ctypes.c_void_p),
+        ("invoke", ctypes.c_void_p),
+        ("profiling_string", ctypes.c_void_p),
+        ("builtin_code", ctypes.c_int32),
+        ("custom_name", ctypes.c_char_p),
+    )
+
+
+_GetExecutionPlan = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_IntArrayPointer))
+_GetNode = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.c_int,
+    ctypes.POINTER(ctypes.POINTER(_Node)),
+    ctypes.POINTER(ctypes.POINTER(_Registration)),
+)
+
+
+class _Context(ctypes.Structure):
+    _fields_ = (
+        ("tensors_size", ctypes.c_size_t),
+        ("get_execution_plan", _GetExecutionPlan),
+        ("tensors", ctypes.c_void_p),
+        ("implementation", ctypes.c_void_p),
+        ("resize_tensor", ctypes.c_void_p),
+        ("report_error", ctypes.c_void_p),
+        ("add_tensors", ctypes.c_void_p),
+        ("get_node_and_registration", _GetNode),
+    )
+
+
+_Prepare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Context), ctypes.c_void_p)
+
+
+class _Delegate(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("prepare", _Prepare),
+        ("copy_from_buffer_handle", ctypes.c_void_p),
+        ("copy_to_buffer_handle", ctypes.c_void_p),
+        ("free_buffer_handle", ctypes.c_void_p),
+        ("flags", ctypes.c_int64),
+        ("opaque_delegate_builder", ctypes.c_void_p),
+    )
+
+
+class Partition(NamedTuple):
+    """A kernel of the delegate: what stands in the execution plan for some nodes."""
+
+    kernel: str
+    nodes: tuple[int, ...]
+
+
+Plan = tuple[int | Partition, ...]
+"""What a subgraph runs, in order: nodes of the model, and kernels of the delegate."""
+
+
+def plans(model: bytes) -> list[Plan]:
+    """Return the execution plan of each subgraph after the runtime applied its XNNPACK delegate.
+
+    Raises ValueError or RuntimeError if the runtime cannot load or prepare the model.
+    """
+    interpreter = Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    return _current_plans(interpreter)
+
+
+def prepares_without_delegate(model: bytes) -> bool:
+    """Tell whether the runtime can prepare the model with its own kernels alone."""
+    resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    try:
+        Interpreter(model_content=model, experimental_op_resolver_type=resolver).allocate_tensors()
+    except (ValueError, RuntimeError):
+        return False
+    return True
+
+
+def _current_plans(interpreter: Interpreter) -> list[Plan]:
+    found: list[Plan] = []
+
+    def prepare(context: Any, _delegate: int) -> int:
+        found.append(_plan(context))
+        return _OK
+
+    observer = _Delegate(prepare=_Prepare(prepare), flags=_ALLOW_DYNAMIC_TENSORS)
+    interpreter._interpreter.ModifyGraphWithDelegate(ctypes.addressof(observer))
+    return found
+
+
+def _plan(context: Any) -> Plan:
+    indices = _IntArrayPointer()
+    assert context.contents.get_execution_plan(context, ctypes.byref(indices)) == _OK
+    return tuple(_step(context, index) for index in _numbers(indices))
+
+
+def _step(context: Any, index: int) -> int | Partition:
+    node, registration = ctypes.POINTER(_Node)(), ctypes.POINTER(_Registration)()
+    assert context.contents.get_node_and_registration(context, index, ctypes.byref(node), ctypes.byref(registration)) == _OK
+    if registration.contents.builtin_code != _DELEGATE_CODE:
+        return index
+    replaced = node.contents.builtin_data.contents.nodes_to_replace
+    return Partition(registration.contents.custom_name.decode(), _numbers(replaced))
+
+
+def _numbers(array: Any) -> tuple[int, ...]:
+    start = ctypes.addressof(array.contents) + _IntArray.data.offset
+    return tuple((ctypes.c_int * array.contents.size).from_address(start))

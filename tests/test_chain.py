@@ -1,0 +1,93 @@
+"""Delegates applied one after another."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from fixtures.builder import ModelBuilder
+
+
+def chain_of(ops):
+    """A model of unary float operators, one behind the other."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("in", "FLOAT32", (1, 4))
+    for number, op in enumerate(ops):
+        result = graph.tensor(f"t{number}", "FLOAT32", (1, 4))
+        graph.node(op, (tensor,), (result,))
+        tensor = result
+    graph.outputs(tensor)
+    return builder.bytes()
+
+
+def places(report):
+    return [node["runs_on"] for node in report["placement"][0]["nodes"]]
+
+
+def test_the_second_delegate_sees_the_kernels_of_the_first_as_nodes():
+    model = chain_of(["RELU", "CEIL", "TANH", "LOGICAL_NOT"])
+    report = delegate_sim.simulate(model, [("nnapi", {"feature_level": 31}), ("xnnpack", {})]).to_dict()
+    first, second = report["runs"]
+    assert first["log_lines"] == [
+        "Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 4 partitions for subgraph 0 (main)."
+    ]
+    assert second["log_lines"] == [
+        "Replacing 1 out of 4 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0 (main)."
+    ]
+    assert [node["op"] for node in second["subgraphs"][0]["nodes"]] == [
+        "TfLiteNnapiDelegate",
+        "CEIL",
+        "TfLiteNnapiDelegate",
+        "LOGICAL_NOT",
+    ]
+    assert places(report) == ["nnapi", "xnnpack", "nnapi", "cpu"]
+
+
+def test_kernels_of_the_first_split_the_partitions_of_the_second():
+    model = chain_of(["CEIL", "RELU", "CEIL"])
+    both = delegate_sim.simulate(model, [("nnapi", {"feature_level": 31}), ("xnnpack", {})]).to_dict()
+    alone = delegate_sim.analyze(model, "xnnpack").to_dict()
+    assert both["runs"][1]["subgraphs"][0]["delegate_kernels"] == 2
+    assert alone["runs"][0]["subgraphs"][0]["delegate_kernels"] == 1
+
+
+def test_a_delegate_that_is_refused_leaves_all_to_the_next():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "FLOAT32", (1, 4))
+    shape = graph.input("shape", "INT32", (2,))
+    middle, result = graph.tensor("middle", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (2, 2))
+    graph.node("RELU", (source,), (middle,))
+    graph.node("RESHAPE", (middle, shape), (result,), options={})
+    graph.outputs(result)
+    report = delegate_sim.simulate(builder.bytes(), [("nnapi", {}), ("xnnpack", {})]).to_dict()
+    assert [run["outcome"] for run in report["runs"]] == ["refused", "delegated"]
+    assert places(report) == ["xnnpack", "cpu"]
+
+
+def test_a_delegate_that_fails_takes_back_those_before_it():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "FLOAT32", (1, 4))
+    wide = graph.input("wide", "INT64", (2, 4))
+    middle, turned = graph.tensor("middle", "FLOAT32", (1, 4)), graph.tensor("turned", "INT64", (4, 2))
+    order = graph.tensor("order", "INT32", (2,), data=[1, 0])
+    graph.node("GELU", (source,), (middle,), options={})
+    graph.node("TRANSPOSE", (wide, order), (turned,))
+    graph.outputs(middle, turned)
+    report = delegate_sim.simulate(builder.bytes(), [("gpu", {}), ("nnapi", {})]).to_dict()
+    assert [run["outcome"] for run in report["runs"]] == ["restored", "restored"]
+    assert places(report) == ["cpu", "cpu"]
+
+
+def test_one_delegate_alone_is_the_same_in_a_chain():
+    model = chain_of(["RELU", "CEIL"])
+    report = delegate_sim.simulate(model, [("nnapi", {})]).to_dict()
+    assert report.pop("placement")
+    assert report == delegate_sim.analyze(model, "nnapi").to_dict()
+
+
+def test_a_chain_needs_a_delegate():
+    with pytest.raises(delegate_sim.OptionError, match="no delegate"):
+        delegate_sim.simulate(chain_of(["RELU"]), [])
