@@ -47,14 +47,15 @@ class DelegateCommand(click.Command):
 
 
 def chosen_delegates(names: Sequence[str]) -> tuple[Delegate, ...]:
-    """Return the delegates of these names, or all of them, each once."""
-    return tuple(find_delegate(name) for name in (DELEGATE_NAMES if ALL_DELEGATES in names else dict.fromkeys(names)))
+    """Return the delegates of these names, each once, or all of them; without a name all are meant."""
+    every = not names or ALL_DELEGATES in names
+    return tuple(find_delegate(name) for name in (DELEGATE_NAMES if every else dict.fromkeys(names)))
 
 
 def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Mapping[str, str | None]) -> list[dict[str, str]]:
     """Return what was given to each delegate, by its options' names.
 
-    ``pairs`` are KEY=VALUE. A key or flag goes to every delegate that has it; a key that none has goes to all, which refuse it.
+    ``pairs`` are KEY=VALUE. A key or flag goes to every delegate that has it; a key that none has is an error.
     """
     by_key: dict[str, str] = {}
     for pair in pairs:
@@ -63,12 +64,23 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
             raise click.BadParameter(f"takes KEY=VALUE, not {pair!r}", param_hint="'--option'")
         by_key[key] = value
     known = {option.name for delegate in delegates for option in delegate.options}
-    return [_given_to(delegate, by_key, known, flags) for delegate in delegates]
+    for key in by_key:
+        if key not in known:
+            raise click.ClickException(_unknown(key, delegates))
+    return [_given_to(delegate, by_key, flags) for delegate in delegates]
 
 
-def _given_to(delegate: Delegate, by_key: Mapping[str, str], known: set[str], flags: Mapping[str, str | None]) -> dict[str, str]:
+def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
+    """Say that no delegate has an option, and, of a single one, which it has."""
+    if len(delegates) == 1:
+        own = ", ".join(option.name for option in delegates[0].options)
+        return f"{delegates[0].name} has no option {key!r}; its options are {own}"
+    return f"none of {', '.join(delegate.name for delegate in delegates)} has an option {key!r}"
+
+
+def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str, str | None]) -> dict[str, str]:
     own = {option.name for option in delegate.options}
-    given = {key: value for key, value in by_key.items() if key in own or key not in known}
+    given = {key: value for key, value in by_key.items() if key in own}
     for option in delegate.options:
         value = flags.get(_with_underscores(option.flag)) if option.flag else None
         if value is None:
@@ -86,7 +98,7 @@ def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
         for argument, following in pairwise([*args, ""])
         if argument == "--delegate" or argument.startswith("--delegate=")
     ]
-    return chosen_delegates([name for name in names or (DEFAULT_DELEGATE,) if name in (*DELEGATE_NAMES, ALL_DELEGATES)])
+    return chosen_delegates([name for name in names if name in (*DELEGATE_NAMES, ALL_DELEGATES)])
 
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:

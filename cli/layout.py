@@ -16,6 +16,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def share(part: int, whole: int) -> str:
+    """Return a percentage, rounded down so that 100 % means all."""
+    return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
+
+
 def name(text: str) -> str:
     """Return a name from a model, safe to print and not endless."""
     return cut(printable(text), _LONGEST_NAME)

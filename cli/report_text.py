@@ -13,7 +13,8 @@ from delegate_sim.rules import Reason
 from delegate_sim.text import printable
 
 from .comparison_text import comparison_lines
-from .layout import counted, cut, item_list, message, name, node_list, wrapped
+from .layout import counted, cut, item_list, message, name, node_list, share, wrapped
+from .placement_text import placement_lines
 from .terminal import Line
 
 HEADING = "bold"
@@ -40,24 +41,45 @@ class View(NamedTuple):
 
 
 def report_lines(report: Report, view: View) -> Iterator[Line]:
-    """Return the text of a report, run by run."""
+    """Return the text of a report: run by run and side by side, or as a chain."""
+    if report.is_chain:
+        yield from _chain_lines(report.runs, view)
+        return
     for number, run in enumerate(report.runs):
         if number:
             yield Line("")
         if len(report.runs) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
-        yield from run_lines(run, view)
+        yield from _log_lines([run])
+        yield from _details(run, view)
     if len(report.runs) > 1:
         yield Line("")
         yield from comparison_lines(report.runs, view.width, view.verbose)
 
 
-def run_lines(run: Run, view: View) -> Iterator[Line]:
-    """Return the text of one run. Log lines are as the runtime prints them: neither wrapped nor styled."""
-    for log_line in run.log_lines:
-        yield Line(printable(log_line))
-    if run.log_lines:
+def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
+    """All log lines come first, as on a device; a delegate that the runtime applies by itself is not gone into."""
+    explicit = [run for run in runs if not run.by_default]
+    yield from _log_lines(runs)
+    for number, run in enumerate(explicit):
+        if number:
+            yield Line("")
+        if len(explicit) > 1:
+            yield Line(f"--- {run.delegate.name} ---", HEADING)
+        yield from _details(run, view)
+    yield Line("")
+    yield from placement_lines(runs, view.width, view.verbose)
+
+
+def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
+    """Log lines are as the runtime prints them: neither wrapped nor styled."""
+    lines = [Line(printable(log_line)) for run in runs for log_line in run.log_lines]
+    yield from lines
+    if lines:
         yield Line("")
+
+
+def _details(run: Run, view: View) -> Iterator[Line]:
     yield from _target(run, view)
     if run.refusal is not None:
         yield from _refusal(run.outcome, run.refusal, view)
@@ -111,7 +133,7 @@ def _total(run: Run, view: View) -> Iterator[Line]:
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     yield Line("")
     yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
-    text = f"{total:,} total, {delegated:,} delegated ({_share(delegated, total)}), {counted(kernels, 'delegate kernel')}"
+    text = f"{total:,} total, {delegated:,} delegated ({share(delegated, total)}), {counted(kernels, 'delegate kernel')}"
     yield from _fact("nodes", text, view)
 
 
@@ -122,8 +144,8 @@ def _subgraph(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator
         yield from _fact("nodes", f"{total:,} total, 0 delegated: the delegate is not asked about them", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
-    share = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({_share(delegated, total)})"
-    yield from _fact("nodes", share, view)
+    counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
+    yield from _fact("nodes", counts, view)
     yield from _fact("partitions", f"{len(run.subsets):,}", view)
     yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     dropped = dropped_partitions(run)
@@ -147,11 +169,6 @@ def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
     gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
     more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
     return f"{kernels:,} of {kernels + len(dropped):,} candidate partitions delegated; " + "; ".join(gains + more)
-
-
-def _share(part: int, whole: int) -> str:
-    """Rounded down, so that 100 % means all."""
-    return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 
 class _Demand(NamedTuple):

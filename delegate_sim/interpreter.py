@@ -79,6 +79,8 @@ class Run:
     log_lines: tuple[str, ...]
     warnings: tuple[str, ...]
     subgraphs: tuple[SubgraphRun, ...]
+    by_default: bool = False
+    """Whether the runtime applied the delegate by itself."""
 
 
 Target = tuple[Delegate, Options]
@@ -96,13 +98,16 @@ def simulate_chain(
     """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
 
     ``by_default`` is a delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph then
-    runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``).
+    runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
+    come that far after a delegate that cannot be applied.
     """
     chain = _Chain(model, release)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
-    if by_default is not None and not chain.is_fully_delegated():
+    is_over = defaults == "benchmark" and any(run.outcome in ("refused", "restored") for run in chain.runs)
+    if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default, "api")
+        chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
     return tuple(chain.runs)
 
 

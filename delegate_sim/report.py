@@ -118,6 +118,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "kernel_name": run.delegate.kernel_name,
         "runtime": str(run.release),
         "options": option_values(run.options),
+        "by_default": run.by_default,
         "outcome": run.outcome,
         "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
         "log_lines": list(run.log_lines),

@@ -11,6 +11,8 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import boolean
 from fixtures.builder import ModelBuilder
 
+NNAPI = ("--delegate", "nnapi", "--no-default-xnnpack")
+
 MIXED = """\
 Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions for subgraph 0 (main).
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
@@ -104,13 +106,13 @@ def dynamic_model(tmp_path):
 
 
 def test_text_of_a_small_model(run, model):
-    result = run("analyze", model)
+    result = run("analyze", *NNAPI, model)
     assert result.stdout == MIXED
     assert (result.exit_code, result.stderr) == (0, "")
 
 
 def test_text_of_a_refused_delegate(run, dynamic_model):
-    result = run("analyze", dynamic_model)
+    result = run("analyze", *NNAPI, dynamic_model)
     assert result.stdout == DYNAMIC
     assert result.exit_code == 0
 
@@ -123,7 +125,7 @@ def test_text_of_a_delegate_that_is_taken_back(run, tmp_path):
     graph.node("ADD", [weights, weights], [result], options={})
     graph.outputs(result)
     path = written(builder, tmp_path / "constant.tflite")
-    assert run("analyze", path, "--disable-nnapi-cpu=false").stdout == RESTORED
+    assert run("analyze", *NNAPI, path, "--disable-nnapi-cpu=false").stdout == RESTORED
 
 
 def test_no_log_line_with_the_defaults_of_the_api_where_nothing_is_delegated(run, tmp_path):
@@ -133,7 +135,7 @@ def test_no_log_line_with_the_defaults_of_the_api_where_nothing_is_delegated(run
     graph.node("ROUND", [source], [result])
     graph.outputs(result)
     path = written(builder, tmp_path / "round.tflite")
-    assert run("analyze", path, "--defaults", "api").stdout.startswith("Target\n")
+    assert run("analyze", *NNAPI, path, "--defaults", "api").stdout.startswith("Target\n")
 
 
 def test_each_subgraph_has_a_heading(run, tmp_path):
@@ -143,7 +145,7 @@ def test_each_subgraph_has_a_heading(run, tmp_path):
         source, result = graph.input("x", "FLOAT32", [1]), graph.tensor("y", "FLOAT32", [1])
         graph.node("ADD", [source, source], [result], options={})
         graph.outputs(result)
-    lines = run("analyze", written(builder, tmp_path / "two.tflite")).stdout.splitlines()
+    lines = run("analyze", *NNAPI, written(builder, tmp_path / "two.tflite")).stdout.splitlines()
     assert lines[lines.index("All 2 subgraphs") + 1] == "  nodes             2 total, 1 delegated (50 %), 1 delegate kernel"
     assert "Subgraph 0 (first)" in lines
     skipped = lines[lines.index("Subgraph 1 (VALIDATION:second)") :]
@@ -158,7 +160,7 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         source, result = graph.input(f"x{number}", kind, [1]), graph.tensor(f"y{number}", kind, [1])
         graph.node("ADD", [source, source], [result], version=1 if number else 4, options={})
         graph.outputs(result)
-    text = run("analyze", written(builder, tmp_path / "types.tflite")).stdout
+    text = run("analyze", *NNAPI, written(builder, tmp_path / "types.tflite")).stdout
     assert text[text.index("On the CPU") :] == (
         "On the CPU: 3 nodes, by reason\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
@@ -188,13 +190,13 @@ def long_model() -> ModelBuilder:
 
 
 def test_long_lists_are_cut(run, tmp_path):
-    lines = run("analyze", written(long_model(), tmp_path / "long.tflite")).stdout.splitlines()
+    lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite")).stdout.splitlines()
     assert "      [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, ... and 25 more]" in lines
     assert lines[-1] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
 
 
 def test_verbose_leaves_nothing_out(run, tmp_path):
-    text = run("analyze", written(long_model(), tmp_path / "long.tflite"), "--verbose").stdout
+    text = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite"), "--verbose").stdout
     assert "more" not in text.splitlines()[-1]
     assert all(f"{index}" in text for index in range(1, 80, 2))
     assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80
@@ -202,7 +204,7 @@ def test_verbose_leaves_nothing_out(run, tmp_path):
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_only_log_lines_are_longer_than_the_terminal_is_wide(run, tmp_path, columns):
-    lines = run("analyze", written(long_model(), tmp_path / "long.tflite"), COLUMNS=str(columns)).stdout.splitlines()
+    lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite"), COLUMNS=str(columns)).stdout.splitlines()
     assert lines[1].startswith("Explicitly applied NNAPI delegate, and the model graph will be partially executed by ")
     assert lines[1].endswith(" the delegate w/ 40 delegate kernels.")
     assert max(map(len, lines[2:])) <= columns
@@ -225,25 +227,25 @@ def test_hostile_names_have_no_effect_on_a_terminal(run, tmp_path):
 
 def test_json_is_the_report(run_json, model):
     expected = delegate_sim.analyze(str(model), defaults="benchmark").to_dict()
-    assert run_json("analyze", model) == json.loads(json.dumps(expected))
+    assert run_json("analyze", *NNAPI, model) == json.loads(json.dumps(expected))
 
 
 def test_json_is_ascii_and_ends_with_a_line_end(run, tmp_path):
     builder = ModelBuilder()
     builder.subgraph("größe")
-    text = run("analyze", written(builder, tmp_path / "empty.tflite"), "--format", "json").stdout
+    text = run("analyze", *NNAPI, written(builder, tmp_path / "empty.tflite"), "--format", "json").stdout
     assert text.isascii()
     assert text.startswith('{\n  "schema": "delegate-sim/report/1",\n  "tool": {')
     assert text.endswith("\n}\n")
 
 
 def test_several_models_give_an_array(run_json, model, dynamic_model):
-    reports = run_json("analyze", model, dynamic_model)
+    reports = run_json("analyze", *NNAPI, model, dynamic_model)
     assert [report["runs"][0]["outcome"] for report in reports] == ["delegated", "refused"]
 
 
 def test_several_models_stand_below_headings(run, model, dynamic_model):
-    assert run("analyze", model, dynamic_model).stdout == f"=== {model} ===\n{MIXED}\n=== {dynamic_model} ===\n{DYNAMIC}"
+    assert run("analyze", *NNAPI, model, dynamic_model).stdout == f"=== {model} ===\n{MIXED}\n=== {dynamic_model} ===\n{DYNAMIC}"
 
 
 def test_several_delegates_give_several_runs(run, run_json, model):
@@ -289,7 +291,7 @@ def test_a_flag_that_delegates_share_goes_to_each(run_json, model):
 
 
 def test_runtime_chooses_the_wording(run, model):
-    text = run("analyze", model, "--runtime", "tf-2.10").stdout
+    text = run("analyze", *NNAPI, model, "--runtime", "tf-2.10").stdout
     assert text.startswith("Replacing 2 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions.\n")
 
 
@@ -308,7 +310,7 @@ def test_runtime_chooses_the_wording(run, model):
     ],
 )
 def test_wrong_usage_is_one_line(run, model, arguments, message):
-    result = run("analyze", model, *arguments)
+    result = run("analyze", *NNAPI, model, *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"error: {message}")
     assert result.stderr.count("\n") == 1
@@ -326,22 +328,22 @@ def test_an_unreadable_model_is_one_line(run, tmp_path, content, fault):
     path = tmp_path / "bad\n.tflite"
     if content is not None:
         path.write_bytes(content)
-    result = run("analyze", path)
+    result = run("analyze", *NNAPI, path)
     assert result.stderr == f"error: {tmp_path}/bad\\n.tflite: {fault}\n"
     assert (result.exit_code, result.stdout) == (2, "")
 
 
 def test_a_directory_is_no_model(run, tmp_path):
-    result = run("analyze", tmp_path)
+    result = run("analyze", *NNAPI, tmp_path)
     assert (result.exit_code, result.stderr) == (2, f"error: {tmp_path}: is a directory, not a model file\n")
 
 
 def test_an_unreadable_model_does_not_stop_the_others(run, tmp_path, model):
     missing = tmp_path / "missing"
-    result = run("analyze", missing, model)
+    result = run("analyze", *NNAPI, missing, model)
     assert result.stdout == f"=== {model} ===\n{MIXED}"
     assert (result.exit_code, result.stderr) == (2, f"error: {missing}: No such file or directory\n")
-    result = run("analyze", missing, model, "--format", "json")
+    result = run("analyze", *NNAPI, missing, model, "--format", "json")
     assert [report["model"]["path"] for report in json.loads(result.stdout)] == [str(model)]
     assert result.exit_code == 2
 
@@ -351,22 +353,22 @@ def test_output_replaces_a_file(run, tmp_path, model, form):
     output = tmp_path / "report"
     output.write_text("old")
     output.chmod(0o640)
-    result = run("analyze", model, "--format", form, "--output", output)
+    result = run("analyze", *NNAPI, model, "--format", form, "--output", output)
     assert (result.exit_code, result.output) == (0, "")
-    assert output.read_text() == run("analyze", model, "--format", form).stdout
+    assert output.read_text() == run("analyze", *NNAPI, model, "--format", form).stdout
     assert stat.S_IMODE(output.stat().st_mode) == 0o640
     assert sorted(os.listdir(tmp_path)) == ["model.tflite", "report"]
 
 
 def test_a_new_output_has_the_usual_permissions(run, tmp_path, model):
-    run("analyze", model, "--output", tmp_path / "report")
+    run("analyze", *NNAPI, model, "--output", tmp_path / "report")
     (tmp_path / "other").write_text("")
     assert (tmp_path / "report").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
 def test_output_through_a_link_keeps_the_link(run, tmp_path, model):
     (tmp_path / "link").symlink_to(tmp_path / "report")
-    run("analyze", model, "--output", tmp_path / "link")
+    run("analyze", *NNAPI, model, "--output", tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "report").read_text() == MIXED
 
@@ -374,7 +376,7 @@ def test_output_through_a_link_keeps_the_link(run, tmp_path, model):
 def test_after_an_error_the_output_is_as_before(run, tmp_path, model):
     output = tmp_path / "report"
     output.write_text("old")
-    result = run("analyze", model, tmp_path / "missing", "--output", output)
+    result = run("analyze", *NNAPI, model, tmp_path / "missing", "--output", output)
     assert result.exit_code == 2
     assert result.stderr.splitlines()[1] == f"error: {output}: not written, since 1 model could not be read"
     assert output.read_text() == "old"
@@ -387,7 +389,7 @@ def test_if_the_output_cannot_be_replaced_nothing_is_left_behind(run, tmp_path, 
     output = tmp_path / "report"
     output.write_text("old")
     monkeypatch.setattr(os, "replace", refuse)
-    result = run("analyze", model, "--output", output)
+    result = run("analyze", *NNAPI, model, "--output", output)
     assert (result.exit_code, result.stderr) == (2, f"error: {output}: No space left on device\n")
     assert output.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["model.tflite", "report"]
@@ -395,7 +397,7 @@ def test_if_the_output_cannot_be_replaced_nothing_is_left_behind(run, tmp_path, 
 
 def test_outputs_that_cannot_be_files(run, tmp_path, model):
     for output, fault in ((tmp_path, "is not a regular file"), (tmp_path / "none" / "report", "No such file or directory")):
-        result = run("analyze", model, "--output", output)
+        result = run("analyze", *NNAPI, model, "--output", output)
         assert (result.exit_code, result.stderr) == (2, f"error: {output}: {fault}\n")
 
 

@@ -108,7 +108,7 @@ def test_interrupt(run, model, monkeypatch):
 
 
 def test_as_a_module(model):
-    result = python("-m", "delegate_sim", "analyze", model)
+    result = python("-m", "delegate_sim", "analyze", model, "--delegate", "nnapi")
     assert result.returncode == 0
     assert result.stdout.startswith("Replacing 2 out of 4 node(s)")
     result = python("-m", "delegate_sim", "analyze", f"{model}.missing")
@@ -139,8 +139,8 @@ def test_names_that_the_encoding_of_the_output_lacks(model):
 
 
 def test_colour_on_a_terminal(run, model):
-    text = on_terminal("analyze", model)
-    lines = run("analyze", model).stdout.splitlines()
+    text = on_terminal("analyze", model, "--delegate", "nnapi")
+    lines = run("analyze", model, "--delegate", "nnapi").stdout.splitlines()
     assert text.startswith(f"{lines[0]}\n{lines[1]}\n")
     assert "\x1b[1mCoverage\x1b[0m\n" in text
 
@@ -162,7 +162,7 @@ def modules_after(*arguments):
 
 
 def test_analyze_imports_no_more_than_it_needs(model):
-    modules = modules_after("analyze", model)
+    modules = modules_after("analyze", model, "--delegate", "nnapi")
     assert "numpy" in modules
     assert modules.isdisjoint({"rich", "tabulate", "json", "tempfile", "delegate_sim.delegates.gpu.delegate"})
 

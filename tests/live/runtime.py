@@ -136,6 +136,7 @@ def _current_plans(interpreter: Interpreter) -> list[Plan]:
         return _OK
 
     observer = _Delegate(prepare=_Prepare(prepare), flags=_ALLOW_DYNAMIC_TENSORS)
+    interpreter._delegates.append(observer)  # It must live as long as the interpreter.
     interpreter._interpreter.ModifyGraphWithDelegate(ctypes.addressof(observer))
     return found
 

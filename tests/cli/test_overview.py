@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from fixtures.builder import ModelBuilder
+
+MIXED = """\
+4 nodes, each delegate by itself on litert-2.3
+  delegate  outcome    delegated  partitions  kernels  first blocker
+  nnapi     delegated   2 (50 %)           3        2  ROUND 1: nnapi-operator
+  gpu       delegated   1 (25 %)           2        1  ROUND 1: gpu-unsupported-operator
+  vx        delegated   3 (75 %)           3        2  ROUND 1: vx-unsupported-operator
+  vx-nxp    delegated   3 (75 %)           3        2  ROUND 1: vx-unsupported-operator
+  coreml    none         0 (0 %)           0        0  ADD 2: partition-minimum
+  hexagon   none         0 (0 %)           0        0  ADD 2: hexagon-tensor-type
+  xnnpack   delegated  4 (100 %)           1        1
+
+One in detail: --delegate NAME (all of them: --delegate all)
+"""
+
+DYNAMIC = """\
+1 node, each delegate by itself on litert-2.3
+  delegate  outcome  delegated  partitions  kernels
+  nnapi     refused    0 (0 %)           0        0
+  gpu       refused    0 (0 %)           0        0
+  vx        none       0 (0 %)           0        0
+  vx-nxp    none       0 (0 %)           0        0
+  coreml    refused    0 (0 %)           0        0
+  hexagon   refused    0 (0 %)           0        0
+  xnnpack   none       0 (0 %)           0        0
+
+  delegate  first blocker
+  nnapi     dynamic-tensors
+  gpu       dynamic-tensors
+  vx        RESHAPE 1: vx-constant-operand
+  vx-nxp    RESHAPE 1: vx-constant-operand
+  coreml    dynamic-tensors
+  hexagon   dynamic-tensors
+  xnnpack   RESHAPE 1: xnnpack-constant-operand
+
+One in detail: --delegate NAME (all of them: --delegate all)
+"""
+
+
+@pytest.fixture
+def dynamic_model(tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, shape = graph.input("x", "FLOAT32", [1, 4]), graph.input("shape", "INT32", [2])
+    result = graph.tensor("y", "FLOAT32", [2, 2])
+    graph.node("RESHAPE", [source, shape], [result])
+    graph.outputs(result)
+    path = tmp_path / "dynamic.tflite"
+    builder.write(path)
+    return path
+
+
+def test_a_row_for_each_delegate(run, model):
+    result = run("analyze", model, COLUMNS="100")
+    assert (result.stdout, result.stderr, result.exit_code) == (MIXED, "", 0)
+
+
+def test_blockers_that_do_not_fit_get_a_table_of_their_own(run, dynamic_model):
+    assert run("analyze", dynamic_model).stdout == DYNAMIC
+
+
+def test_several_models_stand_below_headings(run, model, dynamic_model):
+    text = run("analyze", model, dynamic_model, COLUMNS="100").stdout
+    assert text.startswith(f"=== {model} ===\n{MIXED}\n=== {dynamic_model} ===\n1 node, ")
+
+
+def test_the_blocker_of_most_nodes_comes_first(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [1])
+    for number, op in enumerate(("ABS", "ROUND", "ROUND", "CEIL")):
+        result = graph.tensor(f"y{number}", "FLOAT32", [1])
+        graph.node(op, [tensor], [result])
+        tensor = result
+    graph.outputs(tensor)
+    builder.write(tmp_path / "model.tflite")
+    rows = run("analyze", tmp_path / "model.tflite", COLUMNS="100").stdout.splitlines()
+    assert [row.split("  ")[-1] for row in rows if row.startswith("  nnapi ")] == ["ROUND 2: nnapi-operator"]
+
+
+def test_a_restored_run_names_the_failure(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    weights = graph.tensor("w", "FLOAT32", [1], data=[1])
+    result = graph.tensor("y", "FLOAT32", [1])
+    graph.node("ADD", [weights, weights], [result], options={})
+    graph.outputs(result)
+    builder.write(tmp_path / "model.tflite")
+    rows = run("analyze", tmp_path / "model.tflite", "--disable-nnapi-cpu=false", COLUMNS="100").stdout.splitlines()
+    assert [row.split() for row in rows if row.startswith("  nnapi ")] == [
+        ["nnapi", "restored", "0", "(0", "%)", "0", "0", "nnapi-empty-pool"]
+    ]
+
+
+def test_json_holds_all_runs_in_full(run_json, model):
+    report = run_json("analyze", model)
+    assert [entry["delegate"] for entry in report["runs"]] == list(DELEGATE_NAMES)
+    assert report == run_json("analyze", model, "--delegate", "all")
+
+
+def test_options_go_to_the_delegates_that_have_them(run_json, model):
+    arguments = ("--max_delegated_partitions=2", "--option", "release=lf-5.15.71")
+    options = {entry["delegate"]: entry["options"] for entry in run_json("analyze", model, *arguments)["runs"]}
+    assert options["nnapi"]["max_number_delegated_partitions"] == 2
+    assert [options[name]["max_delegated_partitions"] for name in ("gpu", "coreml", "hexagon")] == [2, 2, 2]
+    assert options["vx-nxp"]["release"] == "lf-5.15.71"
+    assert "release" not in options["vx"]
+
+
+def test_an_option_that_no_delegate_has(run, model):
+    result = run("analyze", model, "--option", "speed=3")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"error: none of {', '.join(DELEGATE_NAMES)} has an option 'speed'\n"
+
+
+@pytest.mark.parametrize("columns", [60, 84, 120])
+def test_no_line_is_wider_than_the_terminal(run, model, columns):
+    assert max(map(len, run("analyze", model, COLUMNS=str(columns)).stdout.splitlines())) <= columns
+
+
+def test_output_is_the_same_in_a_file(run, tmp_path, model):
+    run("analyze", model, "--output", tmp_path / "overview", COLUMNS="100")
+    assert (tmp_path / "overview").read_text() == MIXED
