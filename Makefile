@@ -6,13 +6,13 @@ MODEL ?= fixtures/models/mobilenet_block.tflite
 STAMP := $(VENV)/.stamp
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
-.PHONY: setup demo test lint conformance fixtures docs peers bench clean
+.PHONY: setup demo test lint conformance fixtures docs peers model-types bench clean
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,live]'
 	$(BIN)/python -m compileall -q delegate_sim cli
 	@touch $@
 
@@ -47,6 +47,9 @@ peers: setup  ## remake the table in the README that compares with TensorFlow's 
 	  } || exit 1; \
 	done
 	$(BIN)/python -m benchmarks.peers --write
+
+model-types: setup  ## remake docs/model-types.md from the converted models, where ../shared exists
+	$(BIN)/python -m benchmarks.model_types
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench

@@ -16,9 +16,11 @@ from typing import NamedTuple
 
 import delegate_sim
 from benchmarks.graphs import image_model, large_model
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 
 _SMALL, _LARGE = 3_000, 200_000
 _RUNS = 11
+_ROUNDS = 5
 _SPARSE_SIZE = 3 << 30
 _IMPORTS = "import numpy, click, rich"
 _PEAK = """
@@ -46,7 +48,7 @@ def main() -> None:
         image_model(_SMALL).write(small)
         image_model(_LARGE).write(large)
         large_model().write_sparse(sparse, _SPARSE_SIZE)
-        rows = [process_time(small), time_per_node(large, small), peak_memory(sparse, small)]
+        rows = [process_time(small), overview_time(small), time_per_node(large, small), peak_memory(sparse, small)]
     print(table(rows))
 
 
@@ -56,8 +58,16 @@ def process_time(model: Path) -> Row:
     for _ in range(_RUNS):
         command.append(_seconds(_analyze(model)))
         reference.append(_seconds([sys.executable, "-c", _IMPORTS]))
-    what = f"delegate-sim analyze, {_SMALL:,} nodes, against python -c '{_IMPORTS}'"
+    what = f"delegate-sim analyze --delegate nnapi, {_SMALL:,} nodes, against python -c '{_IMPORTS}'"
     return Row(what, "ms", 1e3 * statistics.median(command), 1e3 * statistics.median(reference))
+
+
+def overview_time(model: Path) -> Row:
+    """Wall time of the overview of all delegates against that of the slowest of them alone."""
+    single = [min(_seconds(_analyze(model, name)) for _ in range(_ROUNDS)) for name in DELEGATE_NAMES]
+    overview = min(_seconds(_analyze(model)[:-2]) for _ in range(_ROUNDS))
+    slowest = DELEGATE_NAMES[single.index(max(single))]
+    return Row(f"overview of all delegates, {_SMALL:,} nodes, against {slowest} alone", "ms", 1e3 * overview, 1e3 * max(single))
 
 
 def time_per_node(large: Path, small: Path) -> Row:
@@ -82,8 +92,8 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _analyze(model: Path) -> list[str]:
-    return [str(Path(sys.executable).with_name("delegate-sim")), "analyze", str(model), "--delegate", "nnapi"]
+def _analyze(model: Path, delegate: str = "nnapi") -> list[str]:
+    return [str(Path(sys.executable).with_name("delegate-sim")), "analyze", str(model), "--delegate", delegate]
 
 
 def _seconds(command: Sequence[str]) -> float:

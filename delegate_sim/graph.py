@@ -77,9 +77,18 @@ class Graph:
                 found.setdefault(tensor, []).append(self.nodes[position])
         return found
 
+    @functools.cached_property
+    def _views(self) -> dict[int, NodeView]:
+        return {}
+
     def view(self, node: Node) -> NodeView:
-        """Return a node with its operands, for rules to ask questions of."""
-        return NodeView(self, node)
+        """Return a node with its operands, for rules to ask questions of. Those of the graph's own nodes are kept."""
+        if node.index >= len(self.nodes) or self.nodes[node.index] is not node:
+            return NodeView(self, node)
+        view = self._views.get(node.index)
+        if view is None:
+            view = self._views[node.index] = NodeView(self, node)
+        return view
 
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
         """Return this graph with other inputs for some nodes (by node index)."""
@@ -168,8 +177,9 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
     )
 
 
+@functools.lru_cache(maxsize=1)
 def file_graphs(model: Model) -> tuple[Graph, ...]:
-    """Return all subgraphs as the file has them."""
+    """Return all subgraphs as the file has them; those of the last model are kept."""
     return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
 
 
