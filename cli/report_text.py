@@ -30,6 +30,7 @@ _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _OUTCOMES = {
     "refused": "Refused: the runtime does not apply the delegate",
     "restored": "Restored: the runtime took all delegation back",
+    "delegated": "Delegated, and yet the model will not run",
 }
 
 

@@ -55,7 +55,10 @@ class SubgraphRun:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why the runtime applied the delegate to nothing (``refused``), or took it back (``restored``)."""
+    """Why the runtime applied the delegate to nothing (``refused``), or took it back (``restored``).
+
+    With the outcome ``delegated``: why the model, though its nodes are replaced, will not run.
+    """
 
     code: str
     message: str
@@ -200,6 +203,7 @@ class _Simulation:
         self.log_lines: list[str] = []
         self.warnings = resolution_warnings(model, release)
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
+        self.later_failure: Refusal | None = None
 
     def run(self) -> Run:
         for graph in self.graphs:
@@ -218,7 +222,7 @@ class _Simulation:
                 self._judge_rest(self.graphs[graph.index + 1 :])
                 return self._finish("restored", refusal)
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
-        return self._finish("delegated" if delegated else "none", None)
+        return self._finish("delegated" if delegated else "none", self.later_failure)
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
@@ -245,15 +249,23 @@ class _Simulation:
         )
         self.subgraphs[graph.index] = SubgraphRun(graph, decision, subsets)
         failure = self._prepare_plan(graph, decision, subsets)
-        if failure is not None and failure.is_crash:
-            place = "" if failure.node is None else f"node {failure.node} ({graph.nodes[failure.node].op}): "
-            self.warnings.append(f"subgraph {graph.index}: making a kernel will crash the process: {place}{failure.message}")
+        if failure is None:
             return None
-        if failure is not None and self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
+        place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+        if failure.is_crash:
+            self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+        elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
             # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
-            self.warnings.append(f"subgraph {graph.index}: AllocateTensors will fail: {failure.message}")
-            return None
-        return failure
+            self._will_fail(graph, failure, f"AllocateTensors will fail: {place}{failure.message}")
+        else:
+            return failure
+        return None
+
+    def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
+        """Note that the nodes are replaced, and yet the model will not run."""
+        self.warnings.append(f"subgraph {graph.index}: {message}")
+        if self.later_failure is None:
+            self.later_failure = Refusal(failure.code, message, failure.hint, graph.index, failure.node, failure.tensor)
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""

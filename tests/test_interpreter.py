@@ -195,6 +195,7 @@ def test_without_an_allocation_the_broken_kernel_is_a_warning():
     options = {**NEWEST, "max_number_delegated_partitions": 1, "allow_dynamic_dimensions": True}
     result = run(float16_model(refused_in_the_middle=True), options)
     assert result["outcome"] == "delegated"
+    assert result["refusal"]["code"] == "cpu-kernel-after-remapping"
     assert any("AllocateTensors will fail" in warning for warning in result["warnings"])
 
 

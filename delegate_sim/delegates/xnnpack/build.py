@@ -190,10 +190,14 @@ def _read_as_int32(value: npt.NDArray[Any] | None) -> list[int]:
 def _convolved(kernel: _Kernel, node: NodeView) -> _Failure:
     """CONV_2D and DEPTHWISE_CONV_2D; float input with integer weights is quantised while running."""
     source, weights, bias = node.node.inputs
+    tensor = kernel.tensor(weights)
+    if kernel.datatype(source) not in ("fp32", "fp16") and kernel.datatype(weights) == "qint8" and tensor.zero_point:
+        return kernel_failure("xnnpack-kernel-zero-point", node.node.index, tensor, found=tensor.zero_point)
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias)
 
 
 def _transpose_convolved(kernel: _Kernel, node: NodeView) -> _Failure:
+    """TRANSPOSE_CONV; XNNPACK does not look at the zero point of its weights."""
     _, weights, source, *bias = node.node.inputs
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias[0] if bias else -1)
 
@@ -203,12 +207,9 @@ def _weighted(
 ) -> _Failure:
     of_source, of_weights, of_bias = kernel.datatype(source), kernel.datatype(weights), None
     of_output = kernel.datatype(node.node.outputs[0])
-    tensor = kernel.tensor(weights)
     is_dynamic = of_source in ("fp32", "fp16") and of_weights in ("qint8", "qcint8")
     if is_dynamic:
         of_source, of_weights = "qdint8", "qcint8"
-    elif of_weights == "qint8" and tensor.zero_point:
-        return kernel_failure("xnnpack-kernel-zero-point", node.node.index, tensor, found=tensor.zero_point)
     if bias >= 0:
         of_bias = kernel.datatype(bias)
     if not _go_together(table, of_weights, of_source, of_bias, of_output):
