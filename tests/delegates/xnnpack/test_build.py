@@ -39,6 +39,17 @@ def convolved(weights, bias, activation=Q):
     return sketch, sketch.node("CONV_2D", operands, "INT8", (1, 4, 4, 2), {"stride_w": 1, "stride_h": 1}, **Q)
 
 
+def transposed_convolution(weights):
+    sketch = Sketch()
+    operands = [
+        sketch.constant("INT32", (4,), [1, 4, 4, 2]),
+        sketch.constant("INT8", (2, 1, 1, 2), **weights),
+        sketch.input("INT8", (1, 4, 4, 2), **Q),
+        sketch.constant("INT32", (2,), **Q),
+    ]
+    return sketch, sketch.node("TRANSPOSE_CONV", operands, "INT8", (1, 4, 4, 2), {"stride_w": 1, "stride_h": 1}, **Q)
+
+
 def fully_connected(source=None, **weights):
     sketch = Sketch()
     operands = [sketch.input(*(source or ())), sketch.constant("INT8", (2, 2), **weights)]
@@ -78,6 +89,9 @@ CASES = [
     ("convolution", "mixed-types", convolved(PER_CHANNEL, Q)),
     ("convolution", "zero-point", convolved({"scale": 0.5, "zero_point": 1}, Q)),
     ("convolution", "scale", convolved({"scale": 300.0, "zero_point": 0}, Q)),
+    ("transposed-convolution", None, transposed_convolution(Q)),
+    ("transposed-convolution", None, transposed_convolution({"scale": 0.5, "zero_point": 1})),
+    ("transposed-convolution", "scale", transposed_convolution({"scale": 300.0, "zero_point": 0})),
     ("fully-connected", None, fully_connected(scale=0.5)),
     ("fully-connected", "zero-point", fully_connected(scale=0.5, zero_point=1)),
     ("fully-connected", "datatype", fully_connected()),
