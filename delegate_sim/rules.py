@@ -132,6 +132,12 @@ def first_failure(rule: OpRule, node: NodeView, target: Any) -> Verdict:
     return ACCEPTED
 
 
+def without_rule(code: str, kind: str, node: NodeView, needed: str, hint: str, *, problem: str = "is not supported") -> Verdict:
+    """Return the refusal of a node whose operator the delegate does not know."""
+    found = f"custom operator {node.op}" if node.node.is_custom else node.op
+    return Verdict(False, (Reason(code, kind, f"{found} {problem}", found, needed, hint),))
+
+
 def listed(names: Iterable[str]) -> str:
     """Join names for a sentence."""
     *first, last = names

@@ -7,7 +7,7 @@ Source: ``IsNodeSupportedByDelegate`` (``delegates/coreml/coreml_delegate.mm``) 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import Reason, RuleSet, Verdict, first_failure, rule_set
+from ....rules import RuleSet, Verdict, first_failure, rule_set, without_rule
 from ..target import Target
 from . import convolution, elementwise, shape
 from .checks import EXPLANATIONS, OPERATOR
@@ -16,22 +16,13 @@ __all__ = ["EXPLANATIONS", "RULES", "validate"]
 
 RULES: RuleSet = rule_set(elementwise.RULES, convolution.RULES, shape.RULES)
 
+_NEEDED = "an operator that the Core ML delegate has"
+_HINT = "replace the operator, or move it to the beginning or end of the model"
+
 
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     rule = None if node.node.is_custom else RULES.get(node.op)
     if rule is None:
-        return Verdict(False, (_without_layer(node),))
+        return without_rule(f"coreml-{OPERATOR}", OPERATOR, node, _NEEDED, _HINT)
     return first_failure(rule, node, target)
-
-
-def _without_layer(node: NodeView) -> Reason:
-    found = f"custom operator {node.op}" if node.node.is_custom else node.op
-    return Reason(
-        f"coreml-{OPERATOR}",
-        OPERATOR,
-        f"{found} is not supported",
-        found,
-        "an operator that the Core ML delegate has",
-        "replace the operator, or move it to the beginning or end of the model",
-    )

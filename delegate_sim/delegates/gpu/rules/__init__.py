@@ -9,7 +9,7 @@ takes. What it asks of builtin options beyond their values, that there are any, 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import OpRule, Reason, Verdict, first_failure, rule_set
+from ....rules import OpRule, Verdict, first_failure, rule_set, without_rule
 from ..target import Target
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
 from .checks import EXPLANATIONS, OPERATOR
@@ -26,40 +26,18 @@ RULES: dict[str, OpRule] = rule_set(
     custom.RULES,
 )
 
+_NEEDED = "an operator that the GPU delegate has"
+_HINT = "replace the operator, or move it to the beginning or end of the model"
+_NEEDED_NOT_EXCLUDED = "an operator that is not left out"
+_HINT_EXCLUDED = "use OpenCL for SPLIT and SPLIT_V, and do not name the operator in excluded_ops"
+
 
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     if ("CUSTOM" if node.node.is_custom else node.op) in target.excluded_ops:
-        return Verdict(False, (_excluded(node),))
+        problem = "is left out: excluded_ops names it, or OpenGL does not run it"
+        return without_rule(f"gpu-{OPERATOR}", OPERATOR, node, _NEEDED_NOT_EXCLUDED, _HINT_EXCLUDED, problem=problem)
     rule = RULES.get(node.op)
     if rule is None or node.node.is_custom != (node.op in custom.RULES):
-        return Verdict(False, (_without_parser(node),))
+        return without_rule(f"gpu-{OPERATOR}", OPERATOR, node, _NEEDED, _HINT)
     return first_failure(rule, node, target)
-
-
-def _name(node: NodeView) -> str:
-    return f"custom operator {node.op}" if node.node.is_custom else node.op
-
-
-def _without_parser(node: NodeView) -> Reason:
-    found = _name(node)
-    return Reason(
-        f"gpu-{OPERATOR}",
-        OPERATOR,
-        f"{found} is not supported",
-        found,
-        "an operator that the GPU delegate has",
-        "replace the operator, or move it to the beginning or end of the model",
-    )
-
-
-def _excluded(node: NodeView) -> Reason:
-    found = _name(node)
-    return Reason(
-        f"gpu-{OPERATOR}",
-        OPERATOR,
-        f"{found} is left out: excluded_ops names it, or OpenGL does not run it",
-        found,
-        "an operator that is not left out",
-        "use OpenCL for SPLIT and SPLIT_V, and do not name the operator in excluded_ops",
-    )

@@ -6,7 +6,7 @@ Source: ``IsNodeSupportedByHexagon`` and ``CheckOpVersion`` (``delegates/hexagon
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import Reason, RuleSet, Verdict, first_failure, rule_set
+from ....rules import RuleSet, Verdict, first_failure, rule_set, without_rule
 from . import convolution, elementwise, shape
 from .checks import EXPLANATIONS, OPERATOR
 
@@ -14,22 +14,13 @@ __all__ = ["EXPLANATIONS", "RULES", "validate"]
 
 RULES: RuleSet = rule_set(elementwise.RULES, convolution.RULES, shape.RULES)
 
+_NEEDED = "an operator that the Hexagon delegate has"
+_HINT = "replace the operator, or move it to the beginning or end of the model"
+
 
 def validate(node: NodeView) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     rule = None if node.node.is_custom else RULES.get(node.op)
     if rule is None:
-        return Verdict(False, (_unknown(node),))
+        return without_rule(f"hexagon-{OPERATOR}", OPERATOR, node, _NEEDED, _HINT)
     return first_failure(rule, node, None)
-
-
-def _unknown(node: NodeView) -> Reason:
-    found = f"custom operator {node.op}" if node.node.is_custom else node.op
-    return Reason(
-        f"hexagon-{OPERATOR}",
-        OPERATOR,
-        f"{found} is not supported",
-        found,
-        "an operator that the Hexagon delegate has",
-        "replace the operator, or move it to the beginning or end of the model",
-    )

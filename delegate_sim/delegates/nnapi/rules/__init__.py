@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 
 from ....graph import NodeView
-from ....rules import ACCEPTED, Check, OpRule, Reason, Verdict, rule_set
+from ....rules import ACCEPTED, Check, OpRule, Verdict, rule_set, without_rule
 from ..target import Target
 from . import activation, arithmetic, convolution, recurrent, reduction, shape
 from .checks import EXPLANATIONS
@@ -19,12 +19,15 @@ RULES: dict[str, OpRule] = rule_set(
     arithmetic.RULES, activation.RULES, convolution.RULES, shape.RULES, reduction.RULES, recurrent.RULES
 )
 
+_NEEDED = "an operator that NNAPI has"
+_HINT = "replace the operator, or let another delegate take it"
+
 
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with every failure in its order."""
     checks = _checks_for(node.op, target) if not node.node.is_custom else None
     if checks is None:
-        return Verdict(False, (_not_mapped(node),))
+        return without_rule("nnapi-operator", "kUnsupportedOperator", node, _NEEDED, _HINT, problem="is not mapped")
     accepted_early, demands = checks
     if accepted_early is not None and accepted_early.finder(node, target) is None:
         return ACCEPTED
@@ -41,15 +44,3 @@ def _checks_for(op: str, target: Target) -> tuple[Check | None, tuple[Check, ...
     if early is not None and not early.counts_at(target.level, target.accelerator):
         early = None
     return early, tuple(check for check in rule.checks if check.counts_at(target.level, target.accelerator))
-
-
-def _not_mapped(node: NodeView) -> Reason:
-    found = f"custom operator {node.op}" if node.node.is_custom else node.op
-    return Reason(
-        "nnapi-operator",
-        "kUnsupportedOperator",
-        f"{found} is not mapped",
-        found,
-        "an operator that NNAPI has",
-        "replace the operator, or let another delegate take it",
-    )

@@ -7,7 +7,7 @@ Source: ``Delegate::SupportedOp`` (``delegate_main.cc``), and the two tables of 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import Reason, RuleSet, Verdict, first_failure, rule_set
+from ....rules import RuleSet, Verdict, first_failure, rule_set, without_rule
 from . import convolution, custom, elementwise, recurrent, shape
 from .checks import CUSTOM_OPERATOR, EXPLANATIONS, OPERATOR
 from .variants import lf_5_15_71, lf_6_6_3
@@ -26,25 +26,16 @@ def validate(node: NodeView, rules: RuleSet) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     rule = rules.get(node.op)
     if rule is None or node.node.is_custom != (node.op in custom.RULES):
-        return Verdict(False, (_without_mapper(node),))
+        return _without_mapper(node)
     return first_failure(rule, node, None)
 
 
-def _without_mapper(node: NodeView) -> Reason:
+def _without_mapper(node: NodeView) -> Verdict:
+    problem = f"(in the delegate's log: op {node.node.builtin_code}) has no mapper"
     if node.node.is_custom:
-        return Reason(
-            f"vx-{CUSTOM_OPERATOR}",
-            CUSTOM_OPERATOR,
-            f"custom operator {node.op} (in the delegate's log: op {node.node.builtin_code}) has no mapper",
-            f"custom operator {node.op}",
-            f"the custom operator {custom.COMPILED_NETWORK}, or a builtin one",
-            "leave it at the end of the model, or convert without custom operators",
-        )
-    return Reason(
-        f"vx-{OPERATOR}",
-        OPERATOR,
-        f"{node.op} (in the delegate's log: op {node.node.builtin_code}) has no mapper",
-        node.op,
-        "an operator that the delegate maps",
-        "replace the operator, or move it to the beginning or end of the model",
-    )
+        needed = f"the custom operator {custom.COMPILED_NETWORK}, or a builtin one"
+        hint = "leave it at the end of the model, or convert without custom operators"
+        return without_rule(f"vx-{CUSTOM_OPERATOR}", CUSTOM_OPERATOR, node, needed, hint, problem=problem)
+    needed = "an operator that the delegate maps"
+    hint = "replace the operator, or move it to the beginning or end of the model"
+    return without_rule(f"vx-{OPERATOR}", OPERATOR, node, needed, hint, problem=problem)

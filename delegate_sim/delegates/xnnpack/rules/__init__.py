@@ -7,7 +7,7 @@ Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import ACCEPTED, Reason, RuleSet, Verdict, first_failure, rule_set
+from ....rules import ACCEPTED, RuleSet, Verdict, first_failure, rule_set, without_rule
 from ..target import Target
 from . import convolution, custom, elementwise, matrix, reduction, shape, unpacking, variable
 from .checks import EXPLANATIONS, OPERATOR
@@ -26,12 +26,15 @@ RULES: RuleSet = rule_set(
     custom.COMPOSITES,
 )
 
+_NEEDED = "an operator that XNNPACK runs"
+_HINT = "leave the node to its CPU kernel"
+
 
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     rule = RULES.get(node.op)
     if rule is None or node.node.is_custom != (node.op in custom.RULES):
-        return Verdict(False, (_without_operator(node),))
+        return without_rule(f"xnnpack-{OPERATOR}", OPERATOR, node, _NEEDED, _HINT)
     return first_failure(rule, node, target)
 
 
@@ -39,15 +42,3 @@ def validate_unpacking(node: NodeView, target: Target) -> Verdict:
     """Return the verdict on a node that makes a tensor from constants alone, once all other nodes are visited."""
     reason = unpacking.ACCEPTED_READERS.test(node, target)
     return ACCEPTED if reason is None else Verdict(False, (reason,))
-
-
-def _without_operator(node: NodeView) -> Reason:
-    found = f"custom operator {node.op}" if node.node.is_custom else node.op
-    return Reason(
-        f"xnnpack-{OPERATOR}",
-        OPERATOR,
-        f"{found} is not supported",
-        found,
-        "an operator that XNNPACK runs",
-        "leave the node to its CPU kernel",
-    )
