@@ -42,10 +42,10 @@ def persistent(value: Any, kind: str = "INT32", **fields: Any) -> Tensor:
     return constant(value, kind, **fields)._replace(allocation=Allocation.PERSISTENT)
 
 
-def quantized(tensor: Tensor, *scales: float, zero_point: int = 0) -> Tensor:
-    """The tensor with affine quantisation: one scale, or one for each slice along the first dimension."""
+def quantized(tensor: Tensor, *scales: float, zero_point: int = 0, dimension: int = 0) -> Tensor:
+    """The tensor with affine quantisation: one scale, or one for each slice along a dimension."""
     zero_points = np.full(len(scales), zero_point, np.int64)
-    quantization = Quantization("affine", np.array(scales, np.float32), zero_points, 0)
+    quantization = Quantization("affine", np.array(scales, np.float32), zero_points, dimension)
     if len(scales) > 1:
         return tensor._replace(quantization=quantization)
     return tensor._replace(quantization=quantization, scale=float(quantization.scales[0]), zero_point=zero_point)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from delegate_sim.graph import NodeView
@@ -80,6 +80,14 @@ class CaseTable:
                     break
         return refused, met
 
+    def assert_complete(self, rules: RuleSet) -> None:
+        """Every operator has cases, and every check is both met and not met by some."""
+        assert {case.op for case in self.cases} == set(rules)
+        refused, met = self.checks(rules)
+        every = {(op, position, check.code) for op, rule in rules.items() for position, check in enumerate(rule.checks)}
+        assert every - refused == set()
+        assert every - met == set()
+
     def _add(self, op: str, code: str | None, arguments: Mapping[str, Any]) -> None:
         node = {name: value for name, value in arguments.items() if name != "target"}
         self.cases.append(Case(op, code, node_view(op, **node), arguments["target"]))
@@ -89,3 +97,10 @@ def _replaced(tensors: Sequence[Tensor | None], changes: Any) -> Sequence[Tensor
     if isinstance(changes, Mapping):
         return [changes.get(position, tensor) for position, tensor in enumerate(tensors)]
     return tensors if changes is None else changes
+
+
+def assert_explained(rules: RuleSet, others: Iterable[str], explanations: Collection[str]) -> None:
+    """Every code of a check, and each of the others, is explained, and no code else; every check has a hint."""
+    checks = [check for rule in rules.values() for check in rule.checks]
+    assert {check.code for check in checks} | set(others) == set(explanations)
+    assert all(check.hint for check in checks)

@@ -10,45 +10,19 @@ import numpy as np
 import pytest
 
 from delegate_sim import schema
-from delegate_sim.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from delegate_sim.model import Allocation, Node, Options, Tensor
 from delegate_sim.prepare.kernel import KERNELS, KernelNode, KernelTensor
-
-MODEL = Model(
-    path=None,
-    size=0,
-    version=3,
-    description="",
-    subgraphs=(),
-    operator_codes=(),
-    signatures=(),
-    metadata={},
-    content=memoryview(b""),
-)
+from tests import graphs
+from tests.graphs import MODEL
 
 
 class Kernels:
     """Builds operands and prepares one node that has them."""
 
-    def arena(self, kind: str, *shape: int, **fields: Any) -> Tensor:
-        """An operand or result whose value is known only while running."""
-        return NO_TENSOR._replace(type=kind, shape=shape, **fields)
-
-    def constant(self, value: Any, kind: str = "INT32", **fields: Any) -> Tensor:
-        """An operand in the file."""
-        array = np.array(value, schema.NUMPY_TYPES[kind])
-        return NO_TENSOR._replace(type=kind, shape=array.shape, value=array, allocation=Allocation.CONSTANT, **fields)
-
-    def persistent(self, value: Any, kind: str = "INT32", **fields: Any) -> Tensor:
-        """An operand that an earlier kernel computed while it was prepared."""
-        return self.constant(value, kind, **fields)._replace(allocation=Allocation.PERSISTENT)
-
-    def quantized(self, tensor: Tensor, *scales: float, zero_point: int = 0, dimension: int = 0) -> Tensor:
-        """The tensor with affine quantisation: one scale, or one for each slice along a dimension."""
-        zero_points = np.full(len(scales), zero_point, np.int64)
-        quantization = Quantization("affine", np.array(scales, np.float32), zero_points, dimension)
-        if len(scales) > 1:
-            return tensor._replace(quantization=quantization)
-        return tensor._replace(quantization=quantization, scale=float(quantization.scales[0]), zero_point=zero_point)
+    arena = staticmethod(graphs.arena)
+    constant = staticmethod(graphs.constant)
+    persistent = staticmethod(graphs.persistent)
+    quantized = staticmethod(graphs.quantized)
 
     def prepare(
         self,

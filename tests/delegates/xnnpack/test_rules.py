@@ -16,7 +16,7 @@ from delegate_sim.graph import file_graph
 from delegate_sim.model import Quantization
 from delegate_sim.reader import load
 from fixtures.builder import ModelBuilder
-from tests.delegates.cases import CaseTable
+from tests.delegates.cases import CaseTable, assert_explained
 from tests.graphs import arena, constant, node_view, persistent, quantized
 
 OPERATOR = "xnnpack-unsupported-operator"
@@ -597,22 +597,9 @@ def test_composite(name, code):
 BY_OTHER_TESTS = {*custom.RULES, *custom.COMPOSITES, "ASSIGN_VARIABLE", "DENSIFY", "READ_VARIABLE", "VAR_HANDLE"}
 
 
-def test_every_operator_has_cases():
-    assert {case.op for case in TABLE.cases} == set(RULES) - BY_OTHER_TESTS
+def test_every_operator_and_both_sides_of_every_check_have_cases():
+    TABLE.assert_complete({op: rule for op, rule in RULES.items() if op not in BY_OTHER_TESTS})
 
 
-def test_every_check_is_exercised_on_both_sides():
-    refused, met = TABLE.checks(RULES)
-    every = {
-        (op, position, check.code)
-        for op, rule in RULES.items()
-        if op not in BY_OTHER_TESTS
-        for position, check in enumerate(rule.checks)
-    }
-    assert every - refused == set()
-    assert every - met == set()
-
-
-def test_every_code_is_explained():
-    codes = {check.code for rule in RULES.values() for check in rule.checks}
-    assert {*codes, OPERATOR} == set(EXPLANATIONS)
+def test_every_code_is_explained_and_every_check_has_a_hint():
+    assert_explained(RULES, {OPERATOR}, EXPLANATIONS)
