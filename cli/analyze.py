@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from delegate_sim import DelegateSimError, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.interpreter import Target, simulate, simulate_chain
+from delegate_sim.interpreter import Target, option_values, simulate, simulate_chain
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.report import Report
 from delegate_sim.runtime import DEFAULT_RELEASE, RELEASES, Release, parse_release
@@ -18,9 +18,13 @@ from delegate_sim.text import printable
 from .delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options
 from .exits import DONE, USAGE
 from .layout import counted
+from .outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from .overview_text import overview_lines
 from .report_text import HEADING, View, report_lines
-from .terminal import Line, plain, print_error, width, write, write_file, write_lines
+from .terminal import Line, plain, print_error, width, write, write_lines
+
+if TYPE_CHECKING:
+    from delegate_sim.gate.results import Case, Results
 
 Rendered = TypeVar("Rendered")
 
@@ -38,13 +42,13 @@ Examples:
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
 
 Flags may be written with dashes or underscores. Several models give several reports: in JSON one object for one model, an
-array for several. A model that cannot be read does not stop the others; the exit code is then 2. A file given by --output is
-written when all is done, and not at all after an error.
+array for several. A model that cannot be read does not stop the others; the exit code is then 2. Files are written when all is
+done; in the formats text and json, which have no place for a model that cannot be read, not at all after one.
 """
 
 
 class _Analysis:
-    """What is to be done with each model, and how many could not be read."""
+    """What is to be done with each model, and which could not be read."""
 
     def __init__(
         self, targets: Sequence[Target], release: Release, defaults: str, is_chain: bool, by_default: Target | None
@@ -54,7 +58,8 @@ class _Analysis:
         self.defaults = defaults
         self.is_chain = is_chain
         self.by_default = by_default
-        self.failures = 0
+        self.unreadable: list[tuple[str, str]] = []
+        """Path and message of each such model."""
 
     def each(self, paths: Iterable[str], render: Callable[[Report], Rendered]) -> Iterator[Rendered]:
         """Analyse the models one by one; those that cannot be read are named on standard error and left out."""
@@ -63,7 +68,7 @@ class _Analysis:
                 rendered = render(self._report(path))
             except DelegateSimError as error:
                 print_error(str(error))
-                self.failures += 1
+                self.unreadable.append((path, str(error)))
             else:
                 yield rendered
 
@@ -124,14 +129,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Text to read, or JSON for programs.",
-)
+@output_options
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
 def command(
@@ -143,6 +141,7 @@ def command(
     release: str,
     defaults: str,
     form: str,
+    files: Sequence[ReportFile],
     output: str | None,
     verbose: bool,
     **flags: str | None,
@@ -163,19 +162,26 @@ def command(
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     by_default = _default_xnnpack(delegates) if default_xnnpack and (chain or len(delegates) == 1) else None
     analysis = _Analysis(targets, parse_release(release), defaults, chain or by_default is not None, by_default)
-    several = len(models) > 1
-    if form == "json":
-        _finish(_json(list(analysis.each(models, Report.to_dict)), several), output, analysis.failures)
-    else:
-        view = View(width(), verbose)
-        is_overview = not delegates
-        texts = analysis.each(models, lambda report: _text(report, several, is_overview, view))
-        if output is None:
-            for number, lines in enumerate(texts):
-                write_lines([Line(""), *lines] if number else lines)
-        else:
-            _finish("\n".join(map(plain, texts)), output, analysis.failures)
-    return USAGE if analysis.failures else DONE
+    documents = _Documents(len(models) > 1, View(width(), verbose), is_overview=not delegates)
+    forms = [form, *[file.form for file in files]]
+    streams = form == "text" and output is None
+    for number, parts in enumerate(analysis.each(models, lambda report: documents.parts(report, forms))):
+        if streams:
+            write_lines([Line(""), *parts["text"]] if number else parts["text"])
+    for path, message in analysis.unreadable:
+        documents.unreadable += _unreadable(path, message, targets, analysis.release)
+    if output is not None:
+        files = [*files, ReportFile(form, output)]
+    incomplete = [file.path for file in files if analysis.unreadable and file.form in _ONE_BY_ONE]
+    write_files([file for file in files if file.path not in incomplete], documents.whole)
+    if GITHUB in forms:
+        summarise(documents.results())
+    if output is None and not streams:
+        write(documents.whole(form))
+    if incomplete:
+        count = counted(len(analysis.unreadable), "model")
+        raise click.ClickException(f"{', '.join(incomplete)}: not written, since {count} could not be read")
+    return USAGE if analysis.unreadable else DONE
 
 
 def _default_xnnpack(delegates: Sequence[str]) -> Target | None:
@@ -186,23 +192,68 @@ def _default_xnnpack(delegates: Sequence[str]) -> Target | None:
     return delegate, parse_options(XNNPACK, delegate.options, {})
 
 
-def _text(report: Report, several: bool, is_overview: bool, view: View) -> list[Line]:
-    lines = list(overview_lines(report.runs, view.width) if is_overview else report_lines(report, view))
-    return [Line(f"=== {printable(str(report.model.path))} ===", HEADING), *lines] if several else lines
+_ONE_BY_ONE = ("text", "json")
+"""The formats that have nothing to say of a model that cannot be read."""
 
 
-def _json(reports: list[dict[str, Any]], several: bool) -> str:
-    import json
+class _Documents:
+    """What was found, model by model, in the formats asked for."""
 
-    found = reports if several else reports[0] if reports else None
-    return "" if found is None else json.dumps(found, indent=2) + "\n"
+    def __init__(self, several: bool, view: View, is_overview: bool) -> None:
+        self.several = several
+        self.view = view
+        self.is_overview = is_overview
+        self.unreadable: list[Case] = []
+        self._parts: list[dict[str, Any]] = []
+
+    def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
+        """Keep what each format needs of a report, and return it."""
+        found: dict[str, Any] = {}
+        for form in forms:
+            kind = form if form in _ONE_BY_ONE else "cases"
+            if kind not in found:
+                found[kind] = self._part(report, kind)
+        self._parts.append(found)
+        return found
+
+    def whole(self, form: str) -> str:
+        """Return everything in one format."""
+        if form == "text":
+            return "\n".join([plain(parts["text"]) for parts in self._parts])
+        if form == "json":
+            import json
+
+            entries = [parts["json"] for parts in self._parts]
+            found = entries if self.several else entries[0] if entries else None
+            return "" if found is None else json.dumps(found, indent=2) + "\n"
+        from .formats import render
+
+        return render(form, self.results())
+
+    def results(self) -> Results:
+        """Return all cases."""
+        from delegate_sim.gate.results import Results
+
+        return Results("analyze", (*[case for parts in self._parts for case in parts["cases"]], *self.unreadable))
+
+    def _part(self, report: Report, kind: str) -> Any:
+        if kind == "text":
+            return self._lines(report)
+        if kind == "json":
+            return report.to_dict()
+        from delegate_sim.gate.analysis import analysis_cases
+
+        return analysis_cases(report)
+
+    def _lines(self, report: Report) -> list[Line]:
+        lines = list(overview_lines(report.runs, self.view.width) if self.is_overview else report_lines(report, self.view))
+        return [Line(f"=== {printable(str(report.model.path))} ===", HEADING), *lines] if self.several else lines
 
 
-def _finish(text: str, output: str | None, failures: int) -> None:
-    """Write a result that is complete."""
-    if output is None:
-        write(text)
-    elif failures:
-        raise click.ClickException(f"{output}: not written, since {counted(failures, 'model')} could not be read")
-    else:
-        write_file(output, text)
+def _unreadable(path: str, message: str, targets: Sequence[Target], release: Release) -> list[Case]:
+    from delegate_sim.gate.results import unreadable_case
+
+    return [
+        unreadable_case(path, path, delegate.name, delegate.name, str(release), option_values(options), message)
+        for delegate, options in targets
+    ]

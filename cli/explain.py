@@ -9,6 +9,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.explanations import RUNTIME, SHARED
+from delegate_sim.gate.explanations import GATE
 from delegate_sim.rules import Explanation
 
 from .layout import wrapped
@@ -43,7 +44,7 @@ def command(code: str | None) -> None:
 
 def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
     """Return what stands behind every code that a report can have."""
-    known = dict(SHARED)
+    known = {**SHARED, **GATE}
     for delegate in delegates:
         known.update(delegate.explanations)
     return known
@@ -62,7 +63,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
     yield Line("")
     yield from (Line(line, "cyan") for line in wrapped(f"What to do: {explanation.advice}", columns))
     yield Line("")
-    if code in RUNTIME:
+    if code in RUNTIME or code in GATE:
         yield Line("Concerns every delegate.")
     for delegate in delegates:
         if code in delegate.explanations:

@@ -21,6 +21,13 @@ def share(part: int, whole: int) -> str:
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 
+def option_value(value: object) -> str:
+    """Return the value of a delegate's option as the command line takes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
 def name(text: str) -> str:
     """Return a name from a model, safe to print and not endless."""
     return cut(printable(text), _LONGEST_NAME)

@@ -21,6 +21,8 @@ _DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
 
 _COMMANDS = {
     "analyze": ("analyze", "What a delegate does to models: the log line, coverage, reasons, partitions."),
+    "check": ("check", "Every model on every target against the committed baseline, for CI."),
+    "init": ("init", "A configuration to start from, for check."),
     "rules": ("rules", "What a delegate accepts, operator by operator."),
     "explain": ("explain", "What stands behind a code of a report."),
     "inspect": ("inspect", "The graph of a model as a delegate sees it."),

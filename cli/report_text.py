@@ -13,7 +13,7 @@ from delegate_sim.rules import Reason
 from delegate_sim.text import printable
 
 from .comparison_text import comparison_lines
-from .layout import counted, cut, item_list, message, name, node_list, share, wrapped
+from .layout import counted, cut, item_list, message, name, node_list, option_value, share, wrapped
 from .placement_text import placement_lines
 from .terminal import Line
 
@@ -103,17 +103,10 @@ def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = ""
 
 
 def _target(run: Run, view: View) -> Iterator[Line]:
-    options = [f"{key}={_shown(value)}" for key, value in run.options.items() if value not in (None, ())]
+    options = [f"{key}={option_value(value)}" for key, value in run.options.items() if value not in (None, ())]
     text = f"{run.delegate.name} on {run.release}: {' '.join(options)}"
     yield Line("Target", HEADING)
     yield from _paragraph(message(text), view, "  ", "    ")
-
-
-def _shown(value: object) -> str:
-    """Return the value of an option as the command line takes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _refusal(outcome: str, refusal: Refusal, view: View) -> Iterator[Line]:

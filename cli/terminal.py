@@ -67,25 +67,12 @@ def plain(lines: Iterable[Line]) -> str:
 
 def write_file(path: str, text: str) -> None:
     """Put a file in its place once it is complete; until then one that was there stays as it is."""
-    import tempfile
+    from delegate_sim.files import write_whole
 
-    path = os.path.realpath(path)
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise click.ClickException(f"{path}: is not a regular file")
-    temporary = None
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", errors="backslashreplace", newline="\n", dir=os.path.dirname(path), delete=False
-        ) as file:
-            temporary = file.name
-            file.write(text)
-        os.chmod(temporary, _permissions(path))
-        os.replace(temporary, path)
+        write_whole(path, text)
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
-    finally:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
 
 
 def silence_stdout() -> None:
@@ -96,16 +83,6 @@ def silence_stdout() -> None:
 def _stop_writing() -> NoReturn:
     silence_stdout()
     raise click.exceptions.Exit(BROKEN_PIPE)
-
-
-def _permissions(path: str) -> int:
-    """Those of the file that is replaced, or those that a new file gets."""
-    try:
-        return os.stat(path).st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 def _write_coloured(lines: Iterable[Line]) -> None:

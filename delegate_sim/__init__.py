@@ -12,7 +12,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from .errors import DelegateSimError, ModelError, OptionError
-from .reader import load
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -24,6 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["DelegateSimError", "ModelError", "OptionError", "__version__", "analyze", "load", "simulate"]
 
 _DEFAULT_RUNTIME = "litert-2.3"
+
+
+def load(source: str | PathLike[str] | bytes | bytearray | memoryview) -> Model:
+    """Read a model from a path (mapped into memory) or from bytes.
+
+    Raises ModelError with one line that names the file and what is wrong with it.
+    """
+    # Importing the reader takes numpy; who only imports the package, as pytest does with its plugins, need not wait for that.
+    from .reader import load
+
+    return load(source)
 
 
 def analyze(

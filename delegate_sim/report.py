@@ -12,6 +12,7 @@ from .graph import Graph
 from .interpreter import DYNAMIC_TENSORS, Refusal, Run, SubgraphRun, option_values
 from .model import Model, Node
 from .partition import Subset
+from .rule_set import rule_set_version
 from .rules import Reason
 from .version import __version__
 
@@ -118,6 +119,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "kernel_name": run.delegate.kernel_name,
         "runtime": str(run.release),
         "options": option_values(run.options),
+        "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
         "outcome": run.outcome,
         "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,

@@ -123,6 +123,11 @@ def enum_names(name: str) -> Mapping[int, str]:
     return MappingProxyType({**_NEWER_MEMBERS.get(name, {}), **members})
 
 
+def is_operator(name: str) -> bool:
+    """Whether the schema has a builtin operator of this name."""
+    return name in enum_names("BuiltinOperator").values()
+
+
 def tensor_type_name(value: int) -> str:
     """Return the name of a tensor type, ``UNKNOWN(value)`` for one newer than the schema."""
     return enum_names("TensorType").get(value, f"UNKNOWN({value})")

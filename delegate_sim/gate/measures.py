@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from ..interpreter import Run
 from ..report import border_bytes
 
+FAILS_LATER = "delegated, then fails"
+"""The outcome of a run that delegates nodes, and after which the application's AllocateTensors fails all the same."""
+
+OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER)
+"""Every outcome that measures can have."""
+
 
 @dataclass(frozen=True)
 class Measures:
@@ -44,7 +50,7 @@ def measure(run: Run) -> Measures:
     subsets = [(subgraph.graph, subset) for subgraph in run.subgraphs for subset in subgraph.subsets]
     kernels = [(graph, subset) for graph, subset in subsets if subset.is_delegated]
     return Measures(
-        outcome=run.outcome,
+        outcome=FAILS_LATER if run.outcome == "delegated" and run.refusal else run.outcome,
         nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
         delegated_nodes=sum([len(subset.nodes) for _, subset in kernels]),
         partitions=len(subsets),

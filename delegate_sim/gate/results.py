@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from ..version import __version__
 from .changes import NodeChange
 from .measures import Measures
 
@@ -76,6 +77,16 @@ class Case:
     rule_set: str = ""
 
 
+def unreadable_case(
+    model: str, path: str, target: str, delegate: str, runtime: str, options: Mapping[str, Any], message: str
+) -> Case:
+    """Return the case of a model that cannot be read."""
+    return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding("unreadable-model", ERROR, message),))
+
+
+SCHEMA = "delegate-sim/check/1"
+
+
 @dataclass(frozen=True)
 class Results:
     """All cases of one call of a command: ``analyze`` or ``check``."""
@@ -85,13 +96,23 @@ class Results:
 
     @property
     def findings(self) -> list[tuple[Case, Finding]]:
-        """Every finding with its case: errors first, then warnings, then notes."""
+        """Every finding with its case: errors first, then warnings, then notes; of each those first that name a node."""
         found = [(case, finding) for case in self.cases for finding in case.findings]
-        return sorted(found, key=lambda pair: (ERROR, WARNING, NOTE).index(pair[1].level))
+        return sorted(found, key=lambda pair: ((ERROR, WARNING, NOTE).index(pair[1].level), pair[1].location.node is None))
 
     def count(self, status: str) -> int:
         """Return how many cases have a status."""
         return sum(case.status == status for case in self.cases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as plain data (schema ``delegate-sim/check/1``)."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "passed": all(case.status in (PASSED, BETTER) for case in self.cases),
+            "counts": {status: self.count(status) for status in (PASSED, BETTER, FAILED, UNREADABLE)},
+            "cases": [_case_entry(case) for case in self.cases],
+        }
 
 
 def fingerprints(case: Case) -> Sequence[str]:
@@ -108,3 +129,40 @@ def fingerprints(case: Case) -> Sequence[str]:
         seen[key] += 1
         found.append(digest[:32])
     return found
+
+
+def _case_entry(case: Case) -> dict[str, Any]:
+    return {
+        "model": case.model,
+        "path": case.path,
+        "sha256": case.sha256,
+        "target": case.target,
+        "delegate": case.delegate,
+        "runtime": case.runtime,
+        "options": dict(case.options),
+        "rule_set": case.rule_set,
+        "status": case.status,
+        "measures": _measures_entry(case.measures),
+        "baseline": _measures_entry(case.baseline),
+        "findings": [
+            {
+                "code": finding.code,
+                "level": finding.level,
+                "message": finding.message,
+                "hint": finding.hint,
+                "location": finding.location._asdict(),
+                "fingerprint": fingerprint,
+            }
+            for finding, fingerprint in zip(case.findings, fingerprints(case), strict=True)
+        ],
+        "changes": [change._asdict() for change in case.changes],
+        "notes": list(case.notes),
+        "log_lines": list(case.log_lines),
+    }
+
+
+def _measures_entry(measures: Measures | None) -> dict[str, Any] | None:
+    if measures is None:
+        return None
+    derived = {"fallback_nodes": measures.fallback_nodes, "delegated_share": round(measures.delegated_share, 6)}
+    return {**asdict(measures), **derived}

@@ -10,6 +10,7 @@ import delegate_sim
 from delegate_sim import schema
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.explanations import SHARED
+from delegate_sim.gate.explanations import GATE
 
 CONV_2D = """\
 CONV_2D
@@ -53,12 +54,12 @@ constant.
 Concerns every delegate.
 """
 
-CODE_POSITIONS = {"Reason": 0, "Check": 0, "Refusal": 0, "KernelFailure": 2, "kernel_failure": 0}
+CODE_POSITIONS = {"Reason": 0, "Finding": 0, "Regression": 0, "Check": 0, "Refusal": 0, "KernelFailure": 2, "kernel_failure": 0}
 """Where calls that make a code have it."""
 
 
 def known_codes():
-    return {*SHARED, *(code for name in DELEGATE_NAMES for code in find_delegate(name).explanations)}
+    return {*SHARED, *GATE, *(code for name in DELEGATE_NAMES for code in find_delegate(name).explanations)}
 
 
 def codes_in_sources():

@@ -1,0 +1,167 @@
+"""Assertions on what a delegate does to a model; one that fails says what was found, why, and what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from delegate_sim.gate.measures import Measures, measure
+from delegate_sim.gate.nodes import on_cpu
+from delegate_sim.interpreter import Refusal, Run
+from delegate_sim.report import Report
+from delegate_sim.rules import Reason
+from delegate_sim.schema import is_operator
+
+from .layout import counted, message, name, node_list, option_value, share
+
+_LOG_LINES_SHOWN = 5
+_GROUPS_SHOWN = 20
+_NODE_LIST_WIDTH = 80
+
+
+class Analysis:
+    """One delegate applied to one model.
+
+    Each assertion returns the analysis, so that they can be chained, and raises AssertionError. All of them also fail where
+    nothing is delegated, and where the model would not run: a model without delegation has no partitions either, which is no
+    merit.
+    """
+
+    def __init__(self, report: Report, model_name: str) -> None:
+        self.report: Report = report
+        self.run: Run = report.runs[0]
+        self.measures: Measures = measure(self.run)
+        self._model_name = model_name
+
+    def __repr__(self) -> str:
+        return f"<{name(self._model_name)} on {self.run.delegate.name}: {_outcome(self.measures)}>"
+
+    @property
+    def log_lines(self) -> tuple[str, ...]:
+        """What the runtime prints."""
+        return self.run.log_lines
+
+    def assert_partitions(self, max: int) -> Self:
+        """Fail if there are more partitions, counted as the runtime's log line does: those on the CPU included."""
+        __tracebackhide__ = True
+        found = self.measures.partitions
+        return self._expect(found <= max, f"{counted(found, 'partition')}, at most {max:,} allowed")
+
+    def assert_delegate_kernels(self, max: int) -> Self:
+        """Fail if there are more partitions that run on the delegate."""
+        __tracebackhide__ = True
+        found = self.measures.delegate_kernels
+        return self._expect(found <= max, f"{counted(found, 'delegate kernel')}, at most {max:,} allowed")
+
+    def assert_delegated(self, min_share: float = 1.0) -> Self:
+        """Fail if a smaller share of the nodes runs on the delegate; raises ValueError unless it is from 0 to 1."""
+        __tracebackhide__ = True
+        if not 0 <= min_share <= 1:
+            raise ValueError(f"min_share is a share from 0 to 1, not {min_share!r}")
+        delegated, nodes = self.measures.delegated_nodes, self.measures.nodes
+        found = f"{delegated:,} of {counted(nodes, 'node')} delegated ({share(delegated, nodes)})"
+        return self._expect(self.measures.delegated_share >= min_share, f"{found}, at least {min_share * 100:g} % demanded")
+
+    def assert_fallback(self, max: int | None = None, forbid: str | Sequence[str] = ()) -> Self:
+        """Fail if more nodes stay on the CPU, or one of a forbidden operator does; without arguments, if any node does.
+
+        Raises ValueError for a forbidden operator that does not exist; custom operators are not known beforehand.
+        """
+        __tracebackhide__ = True
+        forbidden = (forbid,) if isinstance(forbid, str) else tuple(forbid)
+        _check_operators(forbidden)
+        found = self.measures.fallback_nodes
+        limit = 0 if max is None and not forbidden else max
+        if limit is not None:
+            self._expect(found <= limit, f"{counted(found, 'node')} on the CPU, at most {limit:,} allowed")
+        operators = {group.op for group in _fallback_groups(self.run)}
+        wrong = [op for op in forbidden if op in operators]
+        return self._expect(not wrong, f"{', '.join(map(name, wrong))} on the CPU, which is forbidden")
+
+    def _expect(self, is_met: bool, otherwise: str) -> Self:
+        __tracebackhide__ = True
+        if self.run.refusal is not None or (self.measures.nodes and not self.measures.is_delegated):
+            is_met, otherwise = False, _outcome(self.measures)
+        if not is_met:
+            heading = f"{name(self._model_name)} on {self.run.delegate.name}: {otherwise}"
+            raise AssertionError("\n".join([heading, *_details(self.report, self.run, self.measures)]))
+        return self
+
+
+def _check_operators(names: Sequence[str]) -> None:
+    for op in names:
+        if op.isupper() and not is_operator(op):
+            raise ValueError(f"there is no operator {op!r}; 'delegate-sim rules' lists them")
+
+
+def _outcome(measures: Measures) -> str:
+    nodes = f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}"
+    kernels = f"{counted(measures.delegate_kernels, 'delegate kernel')} and {counted(measures.partitions, 'partition')}"
+    return f"{measures.outcome}, with {nodes} in {kernels}"
+
+
+def _details(report: Report, run: Run, measures: Measures) -> Iterator[str]:
+    if report.model.path is not None:
+        yield f"  model: {message(report.model.path)}"
+    options = [f"{key}={option_value(value)}" for key, value in run.options.items() if value not in (None, ())]
+    yield f"  target: {message(' '.join([f'{run.delegate.name} on {run.release}:', *options]))}"
+    for line in run.log_lines[:_LOG_LINES_SHOWN]:
+        yield f"  log: {message(line)}"
+    if len(run.log_lines) > _LOG_LINES_SHOWN:
+        yield f"  ... and {counted(len(run.log_lines) - _LOG_LINES_SHOWN, 'more log line')}"
+    yield f"  outcome: {_outcome(measures)}"
+    if run.refusal is not None:
+        yield f"  refusal: {message(f'{run.refusal.code}: {run.refusal.message}')}"
+        yield from _hint(run.refusal, "    ")
+    yield from _fallback(run, measures)
+
+
+def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
+    if reason.hint:
+        yield f"{indent}hint: {message(reason.hint)}"
+
+
+@dataclass
+class _Group:
+    """Nodes of one operator that stay on the CPU for the same reasons; ``reasons`` are those of the first."""
+
+    subgraph: int
+    op: str
+    reasons: tuple[Reason, ...]
+    nodes: list[int]
+    is_uniform: bool = True
+    """Whether the same was found for every node, down to the wording."""
+
+
+def _fallback_groups(run: Run) -> list[_Group]:
+    """Group the nodes that stay on the CPU, largest groups first."""
+    groups: dict[tuple[object, ...], _Group] = {}
+    for subgraph, index, reasons in on_cpu(run):
+        op = subgraph.graph.nodes[index].op
+        demands = tuple((reason.code, reason.needed, reason.hint) for reason in reasons)
+        place = subgraph.graph.index
+        group = groups.setdefault((place, op, demands), _Group(place, op, reasons, []))
+        group.nodes.append(index)
+        group.is_uniform &= reasons == group.reasons
+    return sorted(groups.values(), key=lambda group: -len(group.nodes))
+
+
+def _fallback(run: Run, measures: Measures) -> Iterator[str]:
+    groups = _fallback_groups(run)
+    if not groups:
+        return
+    yield f"  on the CPU: {counted(measures.fallback_nodes, 'node')}"
+    for group in groups[:_GROUPS_SHOWN]:
+        place = f"subgraph {group.subgraph}, " if len(run.subgraphs) > 1 else ""
+        yield f"    {place}{name(group.op)}: {counted(len(group.nodes), 'node')} [{node_list(group.nodes, _NODE_LIST_WIDTH)}]"
+        if not group.reasons:
+            yield "      the delegate is not asked about this subgraph"
+        for reason in group.reasons:
+            others = "" if group.is_uniform else f" (node {group.nodes[0]}; alike for the others)"
+            yield f"      {message(f'{reason.code}: {reason.message}')}{others}"
+            yield from _hint(reason, "      ")
+    left_out = groups[_GROUPS_SHOWN:]
+    if left_out:
+        number = sum([len(group.nodes) for group in left_out])
+        yield f"    ... and {counted(number, 'more node')} ('delegate-sim analyze --verbose' lists all)"

@@ -1,0 +1,81 @@
+"""Results as workflow commands of GitHub Actions: annotations, then a folded line for each case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import click
+
+from delegate_sim.gate.results import ERROR, NOTE, WARNING, Case, Finding, Results
+
+from ..layout import counted, message, name
+from . import markdown
+from .common import NUMBERS, PROGRAM, numbers, repository_path, state, title, verdict
+
+_ANNOTATIONS = 10
+"""GitHub shows no more of a step."""
+_COMMANDS = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
+_SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+
+
+def render(results: Results) -> str:
+    """Return annotations, errors first and the others counted if there are many, and a group with a line for each case."""
+    lines = [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
+    lines += [_harmless(f"- {_line(case, results.command)}") for case in results.cases]
+    lines.append(_command("endgroup", {}, ""))
+    return "".join([f"{line}\n" for line in lines])
+
+
+def write_summary(results: Results, environment: Mapping[str, str]) -> None:
+    """Append the results as Markdown to the summary of the step, if the environment names its file.
+
+    Raises click.ClickException, naming the file, if that fails.
+    """
+    path = environment.get(_SUMMARY_VARIABLE)
+    if not path:
+        return
+    try:
+        with open(path, "a", encoding="utf-8", newline="\n") as file:
+            file.write(markdown.render(results))
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+
+
+def _annotations(results: Results) -> Iterator[str]:
+    findings = results.findings
+    shown = findings if len(findings) <= _ANNOTATIONS else findings[: _ANNOTATIONS - 1]
+    for case, finding in shown:
+        yield _annotation(case, finding)
+    if len(shown) < len(findings):
+        hidden = findings[len(shown) :]
+        text = f"{counted(len(hidden), 'more finding')}; see the summary of the step"
+        yield _command(_COMMANDS[hidden[0][1].level], {"title": PROGRAM}, text)
+
+
+def _annotation(case: Case, finding: Finding) -> str:
+    hint = f"\nWhat to do: {message(finding.hint)}" if finding.hint else ""
+    properties = {"file": repository_path(case), "title": f"{finding.code} on {name(case.target)}"}
+    return _command(_COMMANDS[finding.level], properties, message(finding.message) + hint)
+
+
+def _line(case: Case, command: str) -> str:
+    said = ", ".join([f"{what} {number}" for what, number in zip(NUMBERS, numbers(case), strict=True) if number])
+    return f"{title(case)}: {state(case, command)}{'; ' if said else ''}{said}"
+
+
+def _command(command: str, properties: Mapping[str, str], data: str) -> str:
+    listed = ",".join([f"{key}={_property(value)}" for key, value in properties.items()])
+    return _harmless(f"::{command}{' ' if listed else ''}{listed}::{_data(data)}")
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _harmless(line: str) -> str:
+    """Return a line in which no command of the older form begins, which the runner looks for anywhere in a line."""
+    return line.replace("##[", "## [")

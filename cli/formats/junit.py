@@ -1,0 +1,73 @@
+"""Results as JUnit XML: a suite for each model, a test for each target. There are no times in it, so that it is stable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from delegate_sim.gate.results import ERROR, FAILED, UNREADABLE, Case, Finding, Results
+
+from ..layout import counted, message, name
+from .common import PROGRAM, model_name, repository_path
+
+_FAILURE, _ERROR = "failure", "error"
+_LOG_LINES = 200
+
+
+def render(results: Results) -> str:
+    """Return a document that follows the schema of Jenkins, ``junit-10.xsd``."""
+    root = ElementTree.Element("testsuites", {"name": f"{PROGRAM} {results.command}", **_counts(results.cases)})
+    models: dict[str, list[Case]] = {}
+    for case in results.cases:
+        models.setdefault(case.model, []).append(case)
+    for cases in models.values():
+        suite = ElementTree.SubElement(root, "testsuite", {"name": model_name(cases[0]), **_counts(cases)})
+        for case in cases:
+            _add_test(suite, case)
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _counts(cases: Sequence[Case]) -> dict[str, str]:
+    verdicts = [_verdict(case) for case in cases]
+    return {
+        "tests": str(len(cases)),
+        "failures": str(verdicts.count(_FAILURE)),
+        "errors": str(verdicts.count(_ERROR)),
+    }
+
+
+def _verdict(case: Case) -> str | None:
+    """Return the name of the element that says what is wrong, None if nothing is."""
+    if case.status == UNREADABLE:
+        return _ERROR
+    return _FAILURE if case.status == FAILED or _errors(case) else None
+
+
+def _errors(case: Case) -> list[Finding]:
+    return [finding for finding in case.findings if finding.level == ERROR]
+
+
+def _add_test(suite: ElementTree.Element, case: Case) -> None:
+    test = ElementTree.SubElement(suite, "testcase", {"name": name(case.target), "classname": repository_path(case)})
+    element = _verdict(case)
+    errors = _errors(case)
+    if element is not None:
+        said, kind = (errors[0].message, errors[0].code) if errors else (case.status, case.status)
+        attributes = {"message": message(said), "type": kind}
+        ElementTree.SubElement(test, element, attributes).text = "\n".join(map(_finding, errors))
+    others = [_finding(finding) for finding in case.findings if finding.level != ERROR]
+    output = [*others, *[f"note: {message(note)}" for note in case.notes], *_log(case.log_lines)]
+    if output:
+        ElementTree.SubElement(test, "system-out").text = "\n".join(output)
+
+
+def _log(log_lines: Sequence[str]) -> list[str]:
+    lines = [message(line) for line in log_lines[:_LOG_LINES]]
+    more = len(log_lines) - len(lines)
+    return [*lines, *([f"... and {counted(more, 'more line')}"] if more else [])]
+
+
+def _finding(finding: Finding) -> str:
+    hint = f"\n  What to do: {message(finding.hint)}" if finding.hint else ""
+    return f"{finding.level} {finding.code}: {message(finding.message)}{hint}"

@@ -1,0 +1,146 @@
+"""Results as Markdown, for a comment on a pull request or the summary of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from delegate_sim.gate.changes import NodeChange
+from delegate_sim.gate.results import ERROR, FAILED, NOTE, UNREADABLE, WARNING, Case, Finding, Results
+from delegate_sim.text import printable
+
+from ..changes_text import alike, change_text
+from ..layout import counted, cut, message, name
+from .common import NUMBERS, PROGRAM, model_name, numbers, state, target_text, title, verdict
+from .markdown_syntax import code_block, row, text
+
+_LONGEST = 50_000
+"""GitHub refuses comments of more than 65,536 characters."""
+_TABLE_ROOM = 12_000
+_FINDINGS_ROOM = 8_000
+_CHANGES_ROOM = 5_000
+_NOTES_ROOM = 2_000
+_LOG_ROOM = 5_000
+_MORE_ROOM = 100
+"""What a line that counts what is left out takes at most."""
+_CHANGES_OPEN = 5
+_LONGEST_TEXT = 400
+
+
+class _Piece(NamedTuple):
+    """A line or paragraph, and for how many of what is listed it stands."""
+
+    text: str
+    number: int = 1
+
+
+def render(results: Results) -> str:
+    """Return a verdict, a table of all cases, and a section for each case that there is more to say about."""
+    cases = sorted(results.cases, key=lambda case: case.status not in (FAILED, UNREADABLE))
+    head = "\n\n".join([f"### {PROGRAM} {results.command}", f"**{text(verdict(results))}**", *_table(results, cases)])
+    sections = [_Piece(_section(case, results.command)) for case in cases if _has_details(case)]
+    return "\n\n".join([head, *_listed(sections, _LONGEST - len(head), "more case")]) + "\n"
+
+
+def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") -> list[str]:
+    """Return the pieces that fit, and instead of the others a line that counts them."""
+    shown, left_out = _fitting(pieces, room)
+    return [*shown, f"{bullet}{_more(left_out, noun)}"] if left_out else shown
+
+
+def _fitting(pieces: Sequence[_Piece], room: int) -> tuple[list[str], int]:
+    """Return the pieces that fit, with room for a line after them, and for how many those stand that do not."""
+    shown: list[str] = []
+    room -= _MORE_ROOM
+    for position, piece in enumerate(pieces):
+        room -= len(piece.text) + 2
+        if room < 0:
+            return shown, sum([other.number for other in pieces[position:]])
+        shown.append(piece.text)
+    return shown, 0
+
+
+def _more(number: int, noun: str) -> str:
+    return f"... and {counted(number, noun)}"
+
+
+def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
+    if not cases:
+        return
+    columns = ("model", "target", "status" if results.command == "check" else "outcome", *NUMBERS)
+    rule = ["---"] * 3 + ["---:"] * len(NUMBERS)
+    rows, left_out = _fitting([_Piece(_row(case, results.command)) for case in cases], _TABLE_ROOM)
+    yield "\n".join([row(columns), row(rule), *rows])
+    if left_out:
+        yield _more(left_out, "more case")
+
+
+def _row(case: Case, command: str) -> str:
+    status = text(state(case, command))
+    emphasised = f"**{status}**" if case.status in (FAILED, UNREADABLE) else status
+    return row([text(model_name(case)), text(name(case.target)), emphasised, *map(text, numbers(case))])
+
+
+def _has_details(case: Case) -> bool:
+    return bool(case.findings or case.changes or case.notes)
+
+
+def _section(case: Case, command: str) -> str:
+    parts = [
+        f"#### {text(title(case))}: {text(state(case, command))}",
+        f"Target: {_text(target_text(case))}",
+        *_findings(case.findings),
+        *_changes(case.changes),
+        *_notes(case.notes),
+        *_log(case.log_lines),
+    ]
+    return "\n\n".join(parts)
+
+
+def _text(plain: str) -> str:
+    """Return what stands behind the dash of a list, which alone would underline a heading."""
+    return text(cut(printable(plain), _LONGEST_TEXT)) or "(empty)"
+
+
+def _findings(findings: Sequence[Finding]) -> list[str]:
+    """Group findings by code and by what to do about them, errors first."""
+    groups: dict[tuple[int, str, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(((ERROR, WARNING, NOTE).index(finding.level), finding.code, finding.hint), []).append(finding)
+    pieces = []
+    for (_, found_code, hint), group in sorted(groups.items(), key=lambda entry: entry[0][0]):
+        pieces.append(_Piece(f"- **{group[0].level}** `{found_code}`", 0))
+        pieces += [_Piece(f"  - {_text(finding.message)}") for finding in group]
+        if hint:
+            pieces.append(_Piece(f"  - What to do: {_text(hint)}", 0))
+    return ["\n".join(_listed(pieces, _FINDINGS_ROOM, "more finding", "- "))] if pieces else []
+
+
+def _notes(notes: Sequence[str]) -> list[str]:
+    if not notes:
+        return []
+    lines = _listed([_Piece(f"- {_text(note)}") for note in notes], _NOTES_ROOM, "more note", "- ")
+    return ["Notes:", "\n".join(lines)]
+
+
+def _changes(changes: Sequence[NodeChange]) -> list[str]:
+    """List what changed, the same change of several nodes in one line."""
+    if not changes:
+        return []
+    groups = alike(changes)
+    heading = f"What changed in the model since the baseline: {counted(len(changes), 'change')}"
+    pieces = [_Piece(f"- {_text(change_text(members))}", len(members)) for members in groups]
+    lines = "\n".join(_listed(pieces, _CHANGES_ROOM, "more change", "- "))
+    return [f"{heading}\n\n{lines}" if len(groups) <= _CHANGES_OPEN else _folded(heading, lines)]
+
+
+def _log(log_lines: Sequence[str]) -> list[str]:
+    if not log_lines:
+        return []
+    lines = _listed([_Piece(message(line)) for line in log_lines], _LOG_ROOM, "more line")
+    return [_folded("What the runtime prints", code_block(lines))]
+
+
+def _folded(heading: str, content: str) -> str:
+    """Return what is shown once the heading is clicked; Markdown inside needs the empty lines."""
+    return f"<details><summary>{heading}</summary>\n\n{content}\n\n</details>"

@@ -1,0 +1,153 @@
+"""Results as SARIF 2.1.0, for code scanning."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.gate.results import Case, Finding, Location, Results
+from delegate_sim.rules import Explanation
+from delegate_sim.text import printable
+from delegate_sim.version import __version__
+
+from ..explain import explanations
+from ..layout import message, name
+from .common import PROGRAM, identified_findings, model_name, repository_path
+from .markdown_syntax import text as markdown_text
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_ROOT = "SRCROOT"
+_FINGERPRINT = "delegateSim/v1"
+_LONGEST_CATEGORY = 200
+
+
+def render(results: Results) -> str:
+    """Return one run with a result for each finding, and the rules that occur."""
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(results)]}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _run(results: Results) -> dict[str, Any]:
+    levels: dict[str, str] = {}
+    for _, finding in results.findings:
+        levels.setdefault(finding.code, finding.level)
+    codes = sorted(levels)
+    known = explanations(tuple(map(find_delegate, DELEGATE_NAMES)))
+    return {
+        "tool": {
+            "driver": {
+                "name": PROGRAM,
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": [_rule(code, known.get(code), levels[code]) for code in codes],
+            }
+        },
+        "automationDetails": {"id": _category(results)},
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
+        "results": [
+            _result(case, finding, fingerprint, codes.index(finding.code))
+            for case, finding, fingerprint in identified_findings(results)
+        ],
+    }
+
+
+def _category(results: Results) -> str:
+    """Return what tells uploads for one commit apart, so that none replaces another; it ends with a slash.
+
+    It is made of the targets and not of the models: with each model added, the alerts of an older category would stay open.
+    """
+    targets = "+".join(sorted({quote(printable(case.target), safe="") for case in results.cases}))
+    if len(targets) > _LONGEST_CATEGORY:
+        targets = hashlib.sha256(targets.encode("ascii")).hexdigest()
+    return f"{PROGRAM}/{results.command}/{targets}/"
+
+
+def _rule(code: str, explanation: Explanation | None, level: str) -> dict[str, Any]:
+    rule: dict[str, Any] = {"id": code, "shortDescription": {"text": code}, "defaultConfiguration": {"level": level}}
+    if explanation is None:
+        return rule
+    title, meaning, advice = explanation
+    return rule | {
+        "shortDescription": {"text": _literal(title)},
+        "fullDescription": {"text": _literal(meaning)},
+        "help": {
+            "text": _literal(f"{meaning}\n\nWhat to do: {advice}"),
+            "markdown": _literal(f"{markdown_text(meaning)}\n\n**What to do:** {markdown_text(advice)}"),
+        },
+    }
+
+
+def _result(case: Case, finding: Finding, fingerprint: str, rule_index: int) -> dict[str, Any]:
+    hint = f"\nWhat to do: {message(finding.hint)}" if finding.hint else ""
+    location: dict[str, Any] = {
+        "physicalLocation": {"artifactLocation": _artifact(repository_path(case)), "region": {"startLine": 1}}
+    }
+    if finding.location.subgraph is not None:
+        location["logicalLocations"] = [_logical_location(finding.location)]
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": rule_index,
+        "level": finding.level,
+        "message": {"text": _literal(message(finding.message) + hint)},
+        "locations": [location],
+        "partialFingerprints": {_FINGERPRINT: fingerprint},
+        "properties": _properties(case),
+    }
+
+
+def _literal(text: str) -> str:
+    """Return a message in which nothing is taken for a placeholder or a link."""
+    return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
+
+
+def _artifact(path: str) -> dict[str, str]:
+    """A path inside the repository is relative to its root; any other is a URI of its own."""
+    if Path(path).is_absolute():
+        return {"uri": Path(path).as_uri()}
+    return {"uri": quote(path), "uriBaseId": _ROOT}
+
+
+def _logical_location(location: Location) -> dict[str, Any]:
+    """Return a node as ``main/CONV_2D#17 (tensor name)``, or the subgraph as a whole."""
+    subgraph = name(location.subgraph_name) or f"subgraph {location.subgraph}"
+    properties: dict[str, Any] = {"subgraph": location.subgraph}
+    if location.node is None:
+        return {"name": subgraph, "fullyQualifiedName": subgraph, "kind": "subgraph", "properties": properties}
+    op, tensor = name(location.op), name(location.name)
+    node = f"{op}#{location.node}"
+    return {
+        "name": node,
+        "fullyQualifiedName": f"{subgraph}/{node}{f' ({tensor})' if tensor else ''}",
+        "kind": "node",
+        "properties": {**properties, "node": location.node, "operator": op, "tensor": tensor},
+    }
+
+
+def _properties(case: Case) -> dict[str, Any]:
+    properties = {
+        "model": model_name(case),
+        "target": name(case.target),
+        "delegate": case.delegate,
+        "runtime": case.runtime,
+        "options": _plain(case.options),
+    }
+    for key, measures in (("measures", case.measures), ("baseline", case.baseline)):
+        if measures is not None:
+            properties[key] = asdict(measures)
+    return properties
+
+
+def _plain(value: object) -> Any:
+    """Return the value of an option as JSON has it."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, Mapping):
+        return {message(str(key)): _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    return message(str(value))

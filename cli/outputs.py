@@ -1,0 +1,83 @@
+"""The formats that analyses and checks can be written in, to standard output and to files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from .formats import FORMATS as COMMON_FORMATS
+from .terminal import write_file
+
+FORMATS = ("text", "json", *COMMON_FORMATS)
+GITHUB = "github"
+
+if TYPE_CHECKING:
+    from delegate_sim.gate.results import Results
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class ReportFile(NamedTuple):
+    """A file to write, and the format it is to have."""
+
+    form: str
+    path: str
+
+
+class _ReportType(click.ParamType[ReportFile]):
+    name = "FORMAT=FILE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ReportFile:
+        if isinstance(value, ReportFile):
+            return value
+        form, equals, path = value.partition("=")
+        if not equals or not path:
+            self.fail(f"takes FORMAT=FILE, not {value!r}", param, ctx)
+        if form not in FORMATS:
+            self.fail(f"there is no format {form!r}; known are {', '.join(FORMATS)}", param, ctx)
+        return ReportFile(form, path)
+
+
+def output_options(command: Command) -> Command:
+    """Give a command ``--format`` and ``--report``."""
+    command = click.option(
+        "--report",
+        "files",
+        multiple=True,
+        type=_ReportType(),
+        callback=_different_files,
+        help="Write a file in any of the formats as well; may be given several times.",
+    )(command)
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        default="text",
+        show_default=True,
+        help="Text to read, JSON for programs, or what a service takes.",
+    )(command)
+
+
+def write_files(files: Sequence[ReportFile], render: Callable[[str], str]) -> None:
+    """Write every file, once all of them are rendered. Raises ClickException naming the file that cannot be written."""
+    rendered = [(path, render(form)) for form, path in files]
+    for path, text in rendered:
+        write_file(path, text)
+
+
+def summarise(results: Results) -> None:
+    """Add results in GitHub's format to the summary that it shows of a step."""
+    from .formats.github import write_summary
+
+    write_summary(results, os.environ)
+
+
+def _different_files(_: click.Context, __: click.Parameter, files: Sequence[ReportFile]) -> Sequence[ReportFile]:
+    paths = [os.path.realpath(path) for _, path in files]
+    for file, path in zip(files, paths, strict=True):
+        if paths.count(path) > 1:
+            raise click.BadParameter(f"{file.path} is given twice")
+    return files

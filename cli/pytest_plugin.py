@@ -1,0 +1,103 @@
+"""A pytest plugin: the fixture ``delegate_sim`` applies a delegate to a model and asserts what it comes to.
+
+    def test_model(delegate_sim):
+        delegate_sim("model.tflite", "nnapi", feature_level=31).assert_partitions(max=1)
+
+pytest imports this module whenever it starts; whatever takes time is therefore imported when the fixture is called.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from delegate_sim.errors import DelegateSimError, ModelError
+from delegate_sim.runtime import DEFAULT_RELEASE
+from delegate_sim.text import printable
+
+if TYPE_CHECKING:
+    from delegate_sim.model import Model
+
+    from .assertions import Analysis
+
+__all__ = ["DelegateSim"]
+
+_MODELS_KEPT = 8
+
+
+class DelegateSim:
+    """What the fixture ``delegate_sim`` is: a function that applies a delegate to a model."""
+
+    def __init__(self, *folders: Path) -> None:
+        self._folders = folders
+        """Where relative paths are looked for, in this order."""
+
+    def __call__(
+        self,
+        model: str | os.PathLike[str] | bytes | Model,
+        delegate: str = "nnapi",
+        options: Mapping[str, Any] | None = None,
+        *,
+        runtime: str = DEFAULT_RELEASE,
+        defaults: str = "api",
+        **more_options: Any,
+    ) -> Analysis:
+        """Return what the delegate does to the model, with assertions; arguments are those of ``delegate_sim.analyze``.
+
+        Options of the delegate may also be given by keyword, which wins. A relative path is one from the folder of the test's
+        file, or if there is no such file, from pytest's root directory. Raises ModelError and OptionError as ``analyze`` does.
+        """
+        __tracebackhide__ = True
+        from delegate_sim import analyze
+
+        from .assertions import Analysis
+
+        try:
+            found, name = self._find(model)
+            report = analyze(found, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=defaults)
+        except DelegateSimError as error:
+            # The one line says it all: where in this package it was raised is of no use to the test's author.
+            raise error.with_traceback(None) from None
+        return Analysis(report, name)
+
+    def _find(self, model: str | os.PathLike[str] | bytes | Model) -> tuple[Model | bytes, str]:
+        """Return a model or its bytes, and what to call it."""
+        if isinstance(model, bytes):
+            return model, "the given bytes"
+        if not isinstance(model, str | os.PathLike):
+            return model, model.path or "the given model"
+        name = os.fsdecode(model)
+        for folder in self._folders:
+            path = folder / name
+            if path.exists() or os.path.isabs(name):
+                return _loaded(str(path), _stamp(path)), name
+        places = " or ".join(dict.fromkeys(map(str, self._folders)))
+        raise ModelError(printable(f"{name}: there is no such file in {places}"))
+
+
+@pytest.fixture(name="delegate_sim")
+def _delegate_sim(request: pytest.FixtureRequest) -> DelegateSim:
+    """Applies a delegate to a model: delegate_sim("model.tflite", "nnapi", feature_level=31).assert_partitions(max=1)."""
+    return DelegateSim(request.path.parent, request.config.rootpath)
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when a file does; None for one that is not there."""
+    with suppress(OSError, ValueError):
+        status = os.stat(path)
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return None
+
+
+@functools.lru_cache(_MODELS_KEPT)
+def _loaded(path: str, stamp: tuple[int, ...] | None) -> Model:
+    """Read a model, once as long as its stamp stays the same. Raises ModelError."""
+    from delegate_sim import load
+
+    return load(path)

@@ -1,0 +1,48 @@
+"""A report as cases, for the output formats that analyses and checks have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..interpreter import Run, option_values
+from ..report import Report
+from ..rule_set import rule_set_version
+from .measures import measure
+from .nodes import code_of, node_finding, node_location, on_cpu
+from .results import ERROR, FAILED, PASSED, WARNING, Case, Finding
+
+
+def analysis_cases(report: Report) -> tuple[Case, ...]:
+    """Return a case for each delegate that was asked for; what the runtime applies by itself is left out."""
+    path = str(report.model.path)
+    return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
+
+
+def _case(path: str, sha256: str, run: Run) -> Case:
+    return Case(
+        model=path,
+        path=path,
+        target=run.delegate.name,
+        delegate=run.delegate.name,
+        runtime=str(run.release),
+        options=option_values(run.options),
+        status=FAILED if run.refusal else PASSED,
+        findings=tuple(_findings(run)),
+        notes=run.warnings,
+        measures=measure(run),
+        log_lines=run.log_lines,
+        sha256=sha256,
+        rule_set=rule_set_version(run.delegate),
+    )
+
+
+def _findings(run: Run) -> Iterator[Finding]:
+    """Return a finding for the refusal of the graph as a whole, and a warning for each node with reasons of its own."""
+    if run.refusal is not None:
+        refusal = run.refusal
+        place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
+        yield Finding(refusal.code, ERROR, refusal.message, refusal.hint, place)
+    for subgraph, index, reasons in on_cpu(run):
+        code = code_of(reasons)
+        if run.refusal is None or code != run.refusal.code:
+            yield node_finding(code, WARNING, "stays on the CPU", subgraph, index, reasons)

@@ -1,0 +1,130 @@
+"""How much worse than the baseline a model may get, and limits that hold whatever the baseline says."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from .measures import FAILS_LATER, OUTCOMES, Measures
+
+
+class Allowance(NamedTuple):
+    """How far a count may rise: by a number, or by a share of what it was (0.1 for ten per cent)."""
+
+    number: int = 0
+    share: float = 0.0
+
+    def limit(self, base: int) -> int:
+        """Return the highest count that is allowed."""
+        return base + max(self.number, int(base * self.share))
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What may get worse before a check fails; None where nothing was said, which allows nothing."""
+
+    partitions: Allowance | None = None
+    delegate_kernels: Allowance | None = None
+    fallback_nodes: Allowance | None = None
+    delegated_share: float | None = None
+    border_bytes: Allowance | None = None
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """Limits on one model on one target; None, or empty, where there is none."""
+
+    max_partitions: int | None = None
+    min_delegated_share: float | None = None
+    max_fallback: int | None = None
+    forbid_fallback_ops: tuple[str, ...] | None = None
+    tolerance: Tolerance = Tolerance()
+
+    def overridden_by(self, other: Budgets) -> Budgets:
+        """Return these budgets with what the other ones say in its place."""
+        return dataclasses.replace(_joined(self, other), tolerance=_joined(self.tolerance, other.tolerance))
+
+
+class Regression(NamedTuple):
+    """A measure that is worse than in the baseline. ``limit`` is what the tolerance allows."""
+
+    code: str
+    what: str
+    base: str
+    now: str
+    limit: str
+    is_allowed: bool
+
+
+def regressions(base: Measures, now: Measures, tolerance: Tolerance = Tolerance()) -> Iterator[Regression]:
+    """Compare each measure with the baseline's.
+
+    Partitions, kernels and bytes are compared only where something is delegated before and now: without, they are 0, which is
+    no merit.
+    """
+    rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
+    if rank > base_rank:
+        yield Regression("worse-outcome", "outcome", base.outcome, now.outcome, base.outcome, False)
+    for code, what, name in _COUNTS:
+        if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
+            continue
+        was, count = getattr(base, name), getattr(now, name)
+        if count > was:
+            limit = (getattr(tolerance, name) or Allowance()).limit(was)
+            yield Regression(code, what, f"{was:,}", f"{count:,}", f"{limit:,}", count <= limit)
+    share, now_share = base.delegated_share, now.delegated_share
+    if now_share < share:
+        least = max(share - (tolerance.delegated_share or 0.0), 0.0)
+        words = (f"{share:.2%}", f"{now_share:.2%}", f"{least:.2%}")
+        yield Regression("smaller-delegated-share", "delegated share", *words, now_share >= least - _ROUNDING)
+
+
+def improvements(base: Measures, now: Measures) -> list[str]:
+    """Name the measures that are better than in the baseline, each with what it was and is."""
+    found = []
+    if _RANKS[now.outcome] < _RANKS[base.outcome]:
+        found.append(f"outcome {base.outcome} -> {now.outcome}")
+    for code, what, name in _COUNTS:
+        if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
+            continue
+        was, count = getattr(base, name), getattr(now, name)
+        if count < was:
+            found.append(f"{what} {was:,} -> {count:,}")
+    if now.delegated_share > base.delegated_share:
+        found.append(f"delegated share {base.delegated_share:.2%} -> {now.delegated_share:.2%}")
+    return found
+
+
+def exceeded(now: Measures, budgets: Budgets) -> Iterator[tuple[str, str]]:
+    """Return code and message of each limit that the measures break; forbidden operators are not counted by measures."""
+    if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
+        yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
+    if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
+        yield "budget-fallback", f"{now.fallback_nodes:,} nodes stay on the CPU; max-fallback is {budgets.max_fallback:,}"
+    if budgets.min_delegated_share is not None and now.delegated_share < budgets.min_delegated_share - _ROUNDING:
+        found = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are delegated"
+        yield "budget-delegated-share", f"{found}; min-delegated-share is {budgets.min_delegated_share:.2%}"
+
+
+_ROUNDING = 1e-9
+"""What a share may be off by because it was computed."""
+
+Values = TypeVar("Values", Budgets, Tolerance)
+
+_RANKS = {**dict.fromkeys(OUTCOMES, 1), "delegated": 0, FAILS_LATER: 2}
+"""What runs on the CPU alone is worse than what is delegated; what then fails is worse than both."""
+
+_COUNTS = (
+    ("more-partitions", "partitions", "partitions"),
+    ("more-delegate-kernels", "delegate kernels", "delegate_kernels"),
+    ("more-fallback-nodes", "fallback nodes", "fallback_nodes"),
+    ("more-border-bytes", "bytes across borders", "border_bytes"),
+)
+_KERNELS_ONLY = frozenset({"more-partitions", "more-delegate-kernels", "more-border-bytes"})
+
+
+def _joined(values: Values, other: Values) -> Values:
+    said = {name: value for name, value in vars(other).items() if value is not None and name != "tolerance"}
+    return dataclasses.replace(values, **said)

@@ -1,0 +1,177 @@
+"""Every model of a configuration on every target, against the baseline; or the baseline written anew."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ..errors import ModelError
+from ..interpreter import option_values
+from ..reader import load
+from .baseline import Baseline, Entry, Key, read_baseline, update_baseline
+from .budgets import improvements, regressions
+from .configuration import Configuration, ConfigurationError, Target
+from .judgement import judge, run_target, take_entry, update_command
+from .results import ERROR, FAILED, Case, Finding, Results, unreadable_case
+
+
+class Update(NamedTuple):
+    """What became of the baseline: entries that are new, changed, and dropped, and whether the file was written."""
+
+    added: int
+    changed: int
+    dropped: int
+    is_written: bool
+
+
+class Checked(NamedTuple):
+    """What a check found, and what it did to the baseline, if it was to."""
+
+    results: Results
+    update: Update | None
+
+
+class _Job(NamedTuple):
+    """One model and the targets that concern it."""
+
+    model: str
+    path: str
+    targets: tuple[Target, ...]
+
+
+def check(
+    configuration: Configuration,
+    paths: Sequence[str] = (),
+    target_names: Sequence[str] = (),
+    *,
+    update: bool = False,
+    prune: bool = False,
+) -> Checked:
+    """Run the models of the configuration, or those of ``paths`` (from the working directory), on its targets.
+
+    ``target_names`` chooses among the targets. ``update`` writes an entry for everything that was run and then holds it to the
+    budgets alone; ``prune`` drops entries without a model or target. Entries without a model are looked for only if no paths
+    are given. Raises ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a
+    finding.
+    """
+    targets = _chosen(configuration, target_names)
+    jobs = list(_jobs(configuration, paths, targets))
+    baseline = Baseline() if configuration.baseline is None else read_baseline(configuration.baseline)
+    stale = [] if paths else _stale(baseline, jobs, target_names)
+    if not jobs and not stale:
+        what = "names no model" if not configuration.models else f"no file matches {', '.join(configuration.models)}"
+        raise ConfigurationError(f"{configuration.path}: {what}, so that there is nothing to check")
+    if (update or prune) and configuration.baseline is None:
+        raise ConfigurationError(f"{configuration.path}: baseline = false, so that there is no baseline to write")
+    taken: dict[Key, Entry] = {}
+    cases = [case for job in jobs for case in _cases(configuration, job, baseline, taken if update else None)]
+    done = None
+    if update or prune:
+        done = _write(configuration.baseline or "", baseline, taken, stale if prune else ())
+    if not prune:
+        cases += [_stale_case(configuration, key, baseline.entries[key]) for key in stale]
+    return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), done)
+
+
+def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[Target, ...]:
+    known = {target.name: target for target in configuration.targets}
+    for name in names:
+        if name not in known:
+            raise ConfigurationError(f"{configuration.path}: there is no target {name!r}; known are {', '.join(known)}")
+    return tuple(known[name] for name in dict.fromkeys(names)) if names else configuration.targets
+
+
+def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[Target]) -> Iterator[_Job]:
+    if paths:
+        models = [os.path.relpath(os.path.abspath(path), configuration.root).replace(os.sep, "/") for path in paths]
+    else:
+        models = configuration.find_models()
+    for model in dict.fromkeys(models):
+        concerned = tuple(target for target in targets if configuration.concerns(target, model))
+        if concerned:
+            yield _Job(model, _from_here(configuration, model), concerned)
+        elif paths:
+            raise ConfigurationError(f"{configuration.path}: no target concerns {model}")
+
+
+def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: dict[Key, Entry] | None) -> Iterator[Case]:
+    """Check one model; with ``taken``, put its entries there and hold it to them."""
+    try:
+        model = load(job.path)
+        model.sha256  # noqa: B018  # reads the file, which may fail too
+    except ModelError as error:
+        for target in job.targets:
+            runtime, options = str(target.release), option_values(target.options)
+            yield unreadable_case(job.model, job.path, target.name, target.delegate.name, runtime, options, str(error))
+        return
+    for target in job.targets:
+        key = Key(job.model, target.name)
+        run = run_target(model, target)
+        entry = before = baseline.entries.get(key)
+        if taken is not None:
+            entry = taken[key] = take_entry(run, model, target)
+        case = judge(key, job.path, run, model, target, entry, configuration.budgets_of(target, job.model))
+        if taken is not None and entry is not None:
+            case = dataclasses.replace(case, notes=(*case.notes, *_rewritten(before, entry)))
+        elif entry is None and configuration.baseline is not None:
+            case = dataclasses.replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
+        yield case
+
+
+def _missing(path: str) -> Finding:
+    return Finding("no-baseline-entry", ERROR, "the baseline has no entry for this model on this target", update_command(path))
+
+
+def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
+    """Say what an update changes for people to see."""
+    if before is None:
+        yield "new in the baseline"
+        return
+    worse = [f"{what} {base} -> {now}" for _, what, base, now, *_ in regressions(before.measures, entry.measures)]
+    changed = worse + improvements(before.measures, entry.measures)
+    if changed:
+        yield f"changed in the baseline: {'; '.join(changed)}"
+
+
+def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]) -> list[Key]:
+    checked = {Key(job.model, target.name) for job in jobs for target in job.targets}
+    return [key for key in baseline.entries if key not in checked and (not target_names or key.target in target_names)]
+
+
+def _stale_case(configuration: Configuration, key: Key, entry: Entry) -> Case:
+    path = _from_here(configuration, key.model)
+    is_gone = not os.path.isfile(os.path.join(configuration.root, key.model))
+    known = any(target.name == key.target for target in configuration.targets)
+    why = (
+        "the model is not there"
+        if is_gone
+        else f"the configuration does not {'hold it to the target' if known else 'name the target'}"
+    )
+    finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, and {why}", "delegate-sim check --prune")
+    return Case(
+        key.model,
+        path,
+        key.target,
+        entry.delegate,
+        entry.runtime,
+        entry.options,
+        FAILED,
+        (finding,),
+        baseline=entry.measures,
+        sha256=entry.sha256,
+        rule_set=entry.rule_set,
+    )
+
+
+def _write(path: str, baseline: Baseline, taken: Mapping[Key, Entry], stale: Sequence[Key]) -> Update:
+    is_written = update_baseline(path, taken, stale)
+    added = sum(key not in baseline.entries for key in taken)
+    changed = sum(key in baseline.entries and baseline.entries[key] != entry for key, entry in taken.items())
+    return Update(added, changed, len(stale), is_written)
+
+
+def _from_here(configuration: Configuration, model: str) -> str:
+    """Return the path of a model as it is reached from the working directory."""
+    return os.path.relpath(os.path.join(configuration.root, model))

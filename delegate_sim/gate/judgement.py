@@ -1,0 +1,190 @@
+"""The verdict on one model and target: what is worse than the baseline or a budget, and node by node why."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..interpreter import Run, SubgraphRun, option_values, simulate
+from ..model import Model
+from ..rule_set import rule_set_version
+from ..rules import Reason
+from ..version import __version__
+from .baseline import Entry, Fallback, Key
+from .budgets import Budgets, Regression, exceeded, improvements, regressions
+from .changes import Matching, NodeChange, compare_outlines
+from .configuration import Target
+from .measures import FAILS_LATER, Measures, measure
+from .nodes import code_of, node_finding, node_location, on_cpu
+from .outline import outline
+from .results import BETTER, ERROR, FAILED, NOTE, PASSED, WARNING, Case, Finding
+
+
+def run_target(model: Model, target: Target) -> Run:
+    """Apply the target's delegate to a model."""
+    return simulate(model, target.delegate, target.options, target.release, target.defaults)
+
+
+def update_command(path: str) -> str:
+    """Return the command that agrees to what a model does now."""
+    return f"delegate-sim check --update {shlex.quote(path)}"
+
+
+def take_entry(run: Run, model: Model, target: Target) -> Entry:
+    """Return what the baseline is to say of a run."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for subgraph, index, reasons in on_cpu(run):
+        groups.setdefault((subgraph.graph.index, code_of(reasons)), []).append(index)
+    return Entry(
+        model.sha256,
+        target.delegate.name,
+        option_values(target.options),
+        str(target.release),
+        target.defaults,
+        rule_set_version(target.delegate),
+        __version__,
+        measure(run),
+        tuple([Fallback(subgraph, code, frozenset(nodes)) for (subgraph, code), nodes in sorted(groups.items())]),
+        outline(model),
+    )
+
+
+def judge(key: Key, path: str, run: Run, model: Model, target: Target, entry: Entry | None, budgets: Budgets) -> Case:
+    """Compare a run with the baseline's entry, if there is one, and with the budgets."""
+    now = measure(run)
+    case = Case(
+        model=key.model,
+        path=path,
+        target=target.name,
+        delegate=target.delegate.name,
+        runtime=str(target.release),
+        options=option_values(target.options),
+        status=PASSED,
+        measures=now,
+        log_lines=run.log_lines,
+        sha256=model.sha256,
+        rule_set=rule_set_version(target.delegate),
+    )
+    if entry is not None:
+        case = _against_baseline(case, run, model, entry, now, budgets)
+        changed = _target_changes(target, entry)
+        if changed:
+            note = f"the target changed since the baseline: {', '.join(changed)}"
+            case = dataclasses.replace(case, notes=(note, *case.notes))
+    over_budget = tuple(_over_budget(run, now, budgets))
+    if over_budget:
+        case = dataclasses.replace(case, status=FAILED, findings=(*case.findings, *over_budget))
+    return case
+
+
+def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Measures, budgets: Budgets) -> Case:
+    worse = list(regressions(entry.measures, now, budgets.tolerance))
+    better = improvements(entry.measures, now)
+    is_failed = not all(regression.is_allowed for regression in worse)
+    same_model = entry.sha256 == model.sha256
+    matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
+    fallen = tuple(_fallen(run, entry, matching, ERROR if is_failed else WARNING))
+    notes = []
+    if (worse or better or fallen) and entry.rule_set != case.rule_set:
+        notes.append(_rules_changed(entry, case, same_model))
+    if is_failed and not fallen:
+        notes.append("no node fell back that was delegated before: the borders between partitions have moved")
+    if better and not worse:
+        notes.append(f"better than the baseline: {'; '.join(better)}")
+        notes.append(f"to hold on to it: {update_command(case.path)}")
+    elif worse and not is_failed:
+        notes.append("worse than the baseline, within the tolerance")
+    elif not worse and not same_model:
+        notes.append("the model changed since the baseline, with the same result")
+    return dataclasses.replace(
+        case,
+        status=FAILED if is_failed else BETTER if better and not worse else PASSED,
+        findings=(*map(_regression_finding, worse), *fallen),
+        notes=tuple(notes),
+        baseline=entry.measures,
+        changes=matching.changes,
+    )
+
+
+def _with_itself(run: Run) -> Matching:
+    return Matching(tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ())
+
+
+def _target_changes(target: Target, entry: Entry) -> list[str]:
+    """List what the target says otherwise than when the baseline was written."""
+    then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
+    now = {
+        "delegate": target.delegate.name,
+        "runtime": str(target.release),
+        "defaults": target.defaults,
+        **option_values(target.options),
+    }
+    return [f"{name} {then[name]} -> {now[name]}" for name in now if name in then and then[name] != now[name]]
+
+
+def _rules_changed(entry: Entry, case: Case, same_model: bool) -> str:
+    versions = f"delegate-sim {entry.tool}, rule set {entry.rule_set} -> delegate-sim {__version__}, rule set {case.rule_set}"
+    if same_model:
+        return f"the model is that of the baseline: what changed are the rules of the tool ({versions})"
+    return f"the model changed, and so did the rules of the tool ({versions})"
+
+
+def _regression_finding(regression: Regression) -> Finding:
+    allowed = f" (allowed: {regression.limit})" if regression.limit != regression.base else ""
+    message = f"{regression.what}: {regression.base} -> {regression.now}{allowed}"
+    return Finding(regression.code, NOTE if regression.is_allowed else ERROR, message)
+
+
+def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:
+    """Return a finding for each node that fell back, and one for all those that a refusal of the whole graph concerns."""
+    changes = _changes_by_node(matching)
+    with_graph = 0
+    for subgraph, index, reasons, is_new in _newly_on_cpu(run, entry, matching):
+        if run.refusal is not None and code_of(reasons) == run.refusal.code:
+            with_graph += 1
+            continue
+        what = "is new and stays on the CPU" if is_new else "fell back to the CPU"
+        more = _changed(changes.get((subgraph.graph.index, index), ()))
+        yield node_finding(code_of(reasons), level, what, subgraph, index, reasons, more)
+    refusal = run.refusal
+    is_worse = with_graph or (run.outcome == "delegated" and entry.measures.outcome != FAILS_LATER)
+    if refusal is not None and is_worse:
+        more = f"; {with_graph:,} nodes fall back with it" if with_graph else ""
+        if refusal.node is not None:
+            more += _changed(changes.get((refusal.subgraph, refusal.node), ()))
+        place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
+        yield Finding(refusal.code, level, f"{refusal.message}{more}", refusal.hint, place)
+
+
+def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
+    """Return each node that was not on the CPU before, and whether that is because it was not there."""
+    before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
+    for subgraph, index, reasons in on_cpu(run):
+        old = matching.old_of[subgraph.graph.index].get(index)
+        if old is None or old not in before[subgraph.graph.index]:
+            yield subgraph, index, reasons, old is None
+
+
+def _changes_by_node(matching: Matching) -> Mapping[tuple[int, int], Sequence[NodeChange]]:
+    found: dict[tuple[int, int], list[NodeChange]] = {}
+    for change in matching.changes:
+        if change.node is not None and change.old_node is not None:
+            found.setdefault((change.subgraph, change.node), []).append(change)
+    return found
+
+
+def _changed(changes: Sequence[NodeChange]) -> str:
+    words = [f"{change.what} {change.old} -> {change.new}" for change in changes]
+    return f" (changed: {', '.join(words)})" if words else ""
+
+
+def _over_budget(run: Run, now: Measures, budgets: Budgets) -> Iterator[Finding]:
+    for code, message in exceeded(now, budgets):
+        yield Finding(code, ERROR, message)
+    forbidden = frozenset(budgets.forbid_fallback_ops or ())
+    if forbidden:
+        for subgraph, index, reasons in on_cpu(run):
+            if subgraph.graph.nodes[index].op in forbidden:
+                what = "stays on the CPU, which forbid-fallback-ops rules out"
+                yield node_finding("budget-fallback-op", ERROR, what, subgraph, index, reasons)

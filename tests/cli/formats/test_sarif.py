@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from hypothesis import given
+
+from delegate_sim.gate.results import FAILED, Finding, Location, Results, fingerprints
+from delegate_sim_cli.formats.sarif import render
+
+from .examples import CHECK, EVERYTHING, FAILURE, NOTHING, PASSES, any_text, case, named, nasty_text
+
+
+def run_of(results):
+    document = json.loads(render(results))
+    assert document["version"] == "2.1.0"
+    [run] = document["runs"]
+    return run
+
+
+def test_every_example_follows_the_schema(sarif_validator):
+    for results in EVERYTHING:
+        sarif_validator.validate(json.loads(render(results)))
+
+
+def test_a_result():
+    assert run_of(CHECK)["results"][1] == {
+        "ruleId": "nnapi-missing-bias",
+        "ruleIndex": 2,
+        "level": "error",
+        "message": {
+            "text": ("CONV_2D (node 3, head/conv) fell back: no bias; needs a bias\nWhat to do: add a bias of zeros to the layer")
+        },
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": "models/detector.tflite", "uriBaseId": "SRCROOT"},
+                    "region": {"startLine": 1},
+                },
+                "logicalLocations": [
+                    {
+                        "name": "CONV_2D#3",
+                        "fullyQualifiedName": "main/CONV_2D#3 (head/conv)",
+                        "kind": "node",
+                        "properties": {"subgraph": 0, "node": 3, "operator": "CONV_2D", "tensor": "head/conv"},
+                    }
+                ],
+            }
+        ],
+        "partialFingerprints": {"delegateSim/v1": fingerprints(FAILURE)[1]},
+        "properties": {
+            "model": "models/detector.tflite",
+            "target": "phone",
+            "delegate": "nnapi",
+            "runtime": "litert-2.3",
+            "options": {"feature_level": 30, "disallow_nnapi_cpu": True, "driver_rejects": ["ADD", "MUL"]},
+            "measures": {
+                "outcome": "delegated",
+                "nodes": 10,
+                "delegated_nodes": 6,
+                "partitions": 5,
+                "delegate_kernels": 2,
+                "border_bytes": 2048,
+            },
+            "baseline": {
+                "outcome": "delegated",
+                "nodes": 10,
+                "delegated_nodes": 8,
+                "partitions": 3,
+                "delegate_kernels": 1,
+                "border_bytes": 1024,
+            },
+        },
+    }
+
+
+def test_rules_are_those_that_occur_and_say_what_explain_says():
+    rules = run_of(CHECK)["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == sorted({finding.code for _, finding in CHECK.findings})
+    assert next(rule for rule in rules if rule["id"] == "nnapi-missing-bias") == {
+        "id": "nnapi-missing-bias",
+        "shortDescription": {"text": "CONV_2D without bias"},
+        "fullDescription": {"text": "The delegate takes convolutions only with a bias operand."},
+        "help": {
+            "text": "The delegate takes convolutions only with a bias operand.\n\nWhat to do: Add a bias of zeros to the layer.",
+            "markdown": (
+                "The delegate takes convolutions only with a bias operand.\n\n**What to do:** Add a bias of zeros to the layer."
+            ),
+        },
+        "defaultConfiguration": {"level": "error"},
+    }
+
+
+def test_a_code_that_nobody_explains(sarif_validator):
+    results = Results("check", (case(FAILED, findings=(Finding("unheard-of", "warning", "something"),)),))
+    sarif_validator.validate(json.loads(render(results)))
+    assert run_of(results)["tool"]["driver"]["rules"] == [
+        {"id": "unheard-of", "shortDescription": {"text": "unheard-of"}, "defaultConfiguration": {"level": "warning"}}
+    ]
+
+
+def test_without_findings():
+    for results in (PASSES, NOTHING):
+        run = run_of(results)
+        assert (run["results"], run["tool"]["driver"]["rules"]) == ([], [])
+
+
+def test_a_subgraph_as_a_whole():
+    finding = Finding("cyclic-graph", "error", "nodes wait for each other", location=Location(2))
+    [location] = run_of(Results("check", (case(FAILED, findings=(finding,)),)))["results"][0]["locations"]
+    assert location["logicalLocations"] == [
+        {"name": "subgraph 2", "fullyQualifiedName": "subgraph 2", "kind": "subgraph", "properties": {"subgraph": 2}}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("models/a b#1?.tflite", {"uri": "models/a%20b%231%3F.tflite", "uriBaseId": "SRCROOT"}),
+        ("c:d/mod\u00e8le.tflite", {"uri": "c%3Ad/mod%C3%A8le.tflite", "uriBaseId": "SRCROOT"}),
+        ("/models/a b.tflite", {"uri": "file:///models/a%20b.tflite"}),
+    ],
+)
+def test_paths_become_uris(path, expected):
+    [result] = run_of(Results("check", (case(FAILED, path=path, findings=FAILURE.findings[:1]),)))["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"] == expected
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        (["phone", "watch"], "delegate-sim/check/phone+watch/"),
+        (["watch", "phone", "phone"], "delegate-sim/check/phone+watch/"),
+        (["a/b c"], "delegate-sim/check/a%2Fb%20c/"),
+        ([], "delegate-sim/check//"),
+    ],
+)
+def test_uploads_for_other_targets_have_another_category(targets, expected):
+    results = Results("check", tuple(case(target=target) for target in targets))
+    assert run_of(results)["automationDetails"]["id"] == expected
+
+
+def test_many_targets_have_a_category_of_bounded_length():
+    results = Results("check", tuple(case(target=f"target-{number}") for number in range(100)))
+    other = replace(results, cases=results.cases[1:])
+    categories = [run_of(each)["automationDetails"]["id"] for each in (results, other)]
+    assert len(set(categories)) == 2
+    assert max(map(len, categories)) < 100
+
+
+def test_no_name_is_taken_for_a_link_or_a_placeholder():
+    text = run_of(named("[x](javascript:alert(1)) {0}"))["results"][0]["message"]["text"]
+    assert text.startswith("[x] (javascript:alert(1)) {{0}}\n")
+
+
+@given(any_text | nasty_text)
+def test_any_name_gives_a_document(name):
+    run = run_of(named(name))
+    for result in run["results"]:
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        uri = urlsplit(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+        assert (uri.scheme, uri.netloc) in {("", ""), ("file", "")}
+        assert not uri.query
+        assert not uri.fragment
+        assert unquote(uri.path).isprintable()

@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delegate_sim.gate.baseline import (
+    Baseline,
+    BaselineError,
+    Entry,
+    Fallback,
+    Key,
+    baseline_text,
+    read_baseline,
+    update_baseline,
+)
+from delegate_sim.gate.measures import Measures
+from delegate_sim.gate.outline import Constant, NodeOutline, Output, SubgraphOutline
+
+OUTLINE = (
+    SubgraphOutline(
+        "main",
+        (Output("x", "FLOAT32[1,?]"),),
+        (NodeOutline("ADD", 2, ("x", Constant("FLOAT32[4]"), None), (Output("y", "FLOAT32[1,4]"),)),),
+    ),
+)
+
+
+def entry(sha256="ab", partitions=1, outline=OUTLINE):
+    measures = Measures("delegated", 3, 2, partitions, 1, 64)
+    fallback = (Fallback(0, "nnapi-operator", frozenset({2})),)
+    return Entry(sha256, "nnapi", {"feature_level": 31}, "litert-2.3", "api", "0123", "0.1.0", measures, fallback, outline)
+
+
+TEXT = """\
+{
+  "schema": "delegate-sim/baseline/1",
+  "entries": [
+    {
+      "model": "a.tflite",
+      "target": "pixel",
+      "sha256": "ab",
+      "delegate": "nnapi",
+      "options": {"feature_level": 31},
+      "runtime": "litert-2.3",
+      "defaults": "api",
+      "rule_set": "0123",
+      "tool": "0.1.0",
+      "outcome": "delegated",
+      "nodes": 3,
+      "delegated_nodes": 2,
+      "partitions": 1,
+      "delegate_kernels": 1,
+      "border_bytes": 64,
+      "fallback": [
+        {"subgraph": 0, "code": "nnapi-operator", "nodes": [2]}
+      ]
+    }
+  ],
+  "models": {
+    "ab": [
+      {
+        "name": "main",
+        "inputs": [["x", "FLOAT32[1,?]"]],
+        "nodes": [
+          {"op": "ADD", "version": 2, "in": ["x", {"constant": "FLOAT32[4]"}, null], "out": [["y", "FLOAT32[1,4]"]]}
+        ]
+      }
+    ]
+  }
+}
+"""
+
+
+def test_the_text(tmp_path):
+    baseline = Baseline({Key("a.tflite", "pixel"): entry()})
+    assert baseline_text(baseline) == TEXT
+    path = tmp_path / "baseline.json"
+    path.write_text(TEXT, encoding="utf-8")
+    assert read_baseline(str(path)) == baseline
+
+
+def test_entries_stand_in_order_however_they_came(tmp_path):
+    path = str(tmp_path / "baseline.json")
+    keys = [Key("b", "y"), Key("a", "z"), Key("b", "x")]
+    for key in keys:
+        assert update_baseline(path, {key: entry()})
+    assert list(read_baseline(path).entries) == sorted(keys)
+    other = str(tmp_path / "other.json")
+    update_baseline(other, {key: entry() for key in reversed(keys)})
+    assert Path(path).read_bytes() == Path(other).read_bytes()
+
+
+def test_an_update_leaves_other_entries_alone(tmp_path):
+    path = str(tmp_path / "baseline.json")
+    update_baseline(path, {Key("a", "t"): entry(), Key("b", "t"): entry("cd"), Key("c", "t"): entry()})
+    assert update_baseline(path, {Key("b", "t"): entry("ef", partitions=2)}, removed=[Key("c", "t")])
+    assert read_baseline(path).entries == {Key("a", "t"): entry(), Key("b", "t"): entry("ef", partitions=2)}
+    assert '"cd"' not in Path(path).read_text(encoding="utf-8")
+
+
+def test_nothing_is_written_where_nothing_changed(tmp_path):
+    path = tmp_path / "baseline.json"
+    assert update_baseline(str(path), {Key("a", "t"): entry()})
+    before = path.stat()
+    assert not update_baseline(str(path), {Key("a", "t"): entry()})
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+
+
+names = st.text(max_size=8)
+outlines = st.builds(
+    SubgraphOutline,
+    names,
+    st.tuples(st.builds(Output, names, names)),
+    st.lists(
+        st.builds(
+            NodeOutline,
+            names,
+            st.integers(1, 9),
+            st.lists(st.one_of(names, st.builds(Constant, names), st.none()), max_size=3).map(tuple),
+            st.lists(st.builds(Output, names, names), max_size=2).map(tuple),
+        ),
+        max_size=3,
+    ).map(tuple),
+)
+
+
+@given(st.dictionaries(st.builds(Key, names, names), outlines.map(lambda outline: (outline,)), max_size=4))
+def test_what_is_written_is_read_back(tmp_path_factory, found):
+    entries = {key: entry(str(number), outline=outline) for number, (key, outline) in enumerate(found.items())}
+    path = tmp_path_factory.mktemp("baseline") / "baseline.json"
+    path.write_text(baseline_text(Baseline(entries)), encoding="utf-8")
+    assert read_baseline(str(path)).entries == entries
+
+
+def without(*keys):
+    content = json.loads(TEXT)
+    *folders, last = keys
+    place = content
+    for key in folders:
+        place = place[key]
+    del place[last]
+    return json.dumps(content)
+
+
+def with_value(value, *keys):
+    content = json.loads(TEXT)
+    *folders, last = keys
+    place = content
+    for key in folders:
+        place = place[key]
+    place[last] = value
+    return json.dumps(content)
+
+
+NODE = ("models", "ab", 0, "nodes", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "is not JSON: line 1: "),
+        (TEXT.replace('"entries"', '<<<<<<< HEAD\n"entries"'), "is not JSON: line 3: "),
+        ("[" * 100_000, "is not JSON: "),
+        ("[]", "is not a baseline: its schema is None, and this version reads 'delegate-sim/baseline/1'"),
+        (with_value("delegate-sim/baseline/9", "schema"), "is not a baseline: its schema is 'delegate-sim/baseline/9'"),
+        (without("models"), "is not a baseline: the file has no 'models' that is an object"),
+        (without("entries"), "is not a baseline: the file has no"),
+        (with_value(["x"], "entries"), "is not a baseline: entries[0]"),
+        (without("entries", 0, "partitions"), "is not a baseline: entries[0] has no"),
+        (with_value(-1, "entries", 0, "partitions"), "is not a baseline: entries[0].partitions is -1"),
+        (with_value(True, "entries", 0, "nodes"), "is not a baseline: entries[0] has no"),
+        (with_value("zz", "entries", 0, "sha256"), "is not a baseline: entries[0].sha256 names a model that stands nowhere"),
+        (with_value("odd", "entries", 0, "outcome"), "is not a baseline: entries[0].outcome is 'odd'"),
+        (with_value(["2"], "entries", 0, "fallback", 0, "nodes"), "is not a baseline: entries[0].fallback[0].nodes are not"),
+        (with_value([1], "entries", 0, "fallback"), "is not a baseline: entries[0].fallback[0] has no"),
+        (with_value(3, "models", "ab"), "is not a baseline: models.ab is not an array"),
+        (with_value([3], "models", "ab"), "is not a baseline: a subgraph has no"),
+        (with_value(3, *NODE, "op"), "is not a baseline: a node has no"),
+        (with_value([3], *NODE, "in"), "is not a baseline: an operand has no"),
+        (with_value([["y"]], *NODE, "out"), "is not a baseline: tensors are not pairs of name and type"),
+    ],
+)
+def test_files_that_are_no_baselines(tmp_path, text, fault):
+    path = tmp_path / "baseline.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BaselineError) as caught:
+        read_baseline(str(path))
+    assert str(caught.value).startswith(f"{path}: {fault}")
+    with pytest.raises(BaselineError):
+        update_baseline(str(path), {Key("a", "t"): entry()})
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_two_entries_of_one_key(tmp_path):
+    content = json.loads(TEXT)
+    content["entries"] *= 2
+    path = tmp_path / "baseline.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(BaselineError, match=r"two entries for a\.tflite on pixel"):
+        read_baseline(str(path))
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path):
+    path = tmp_path / "baseline.json"
+    assert read_baseline(str(path)) == Baseline()
+    path.write_bytes(b"\xff")
+    with pytest.raises(BaselineError, match="is not a text in UTF-8"):
+        read_baseline(str(path))
+    with pytest.raises(BaselineError, match="Is a directory"):
+        read_baseline(str(tmp_path))
+    with pytest.raises(BaselineError, match="No such file or directory"):
+        update_baseline(str(tmp_path / "none" / "baseline.json"), {})
+
+
+WRITER = """
+import sys
+from delegate_sim.gate.baseline import Key, update_baseline
+from tests.gate.test_baseline import entry
+path, name = sys.argv[1:]
+for number in range(20):
+    update_baseline(path, {Key(f"{name}{number:02}", "t"): entry(f"{name}{number}")})
+"""
+
+
+def start(*command, **arguments):
+    return subprocess.Popen([sys.executable, "-c", *command], stdin=subprocess.DEVNULL, **arguments)
+
+
+def test_processes_that_update_at_once_lose_nothing(tmp_path):
+    path = tmp_path / "baseline.json"
+    writers = [start(WRITER, str(path), name) for name in "abc"]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    assert len(read_baseline(str(path)).entries) == 60
+    assert [file.name for file in tmp_path.iterdir()] == ["baseline.json"]
+
+
+STUCK = """
+import os, sys
+from delegate_sim.gate.baseline import Key, update_baseline
+from tests.gate.test_baseline import entry
+
+def stop(*_):
+    print("stuck", flush=True)
+    sys.stdin.read()
+
+os.replace = stop
+update_baseline(sys.argv[1], {Key("new", "t"): entry()})
+"""
+
+
+def test_a_kill_in_the_middle_of_an_update_leaves_the_old_file_whole(tmp_path):
+    path = tmp_path / "baseline.json"
+    update_baseline(str(path), {Key("old", "t"): entry()})
+    before = path.read_bytes()
+    stuck = subprocess.Popen([sys.executable, "-c", STUCK, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert stuck.stdout.readline() == b"stuck\n"
+    stuck.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+    stuck.communicate()
+    assert path.read_bytes() == before
+    assert len(os.listdir(tmp_path)) == 2, "the new text was complete beside the old file"
+    update_baseline(str(path), {Key("new", "t"): entry()})
+    assert set(read_baseline(str(path)).entries) == {Key("old", "t"), Key("new", "t")}
+    assert os.listdir(tmp_path) == ["baseline.json"], "what the killed process left is gone"

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance, exceeded, improvements, regressions
+from delegate_sim.gate.measures import FAILS_LATER, Measures
+
+BASE = Measures("delegated", nodes=10, delegated_nodes=8, partitions=4, delegate_kernels=2, border_bytes=1000)
+NOTHING = Measures("none", 10, 0, 0, 0, 0)
+
+
+def measures(**changed):
+    return Measures(**{**vars(BASE), **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "codes"),
+    [
+        ({}, []),
+        ({"partitions": 5}, ["more-partitions"]),
+        ({"delegate_kernels": 3}, ["more-delegate-kernels"]),
+        ({"border_bytes": 1001}, ["more-border-bytes"]),
+        ({"delegated_nodes": 7}, ["more-fallback-nodes", "smaller-delegated-share"]),
+        ({"nodes": 9, "delegated_nodes": 7}, ["smaller-delegated-share"]),
+        ({"nodes": 20, "delegated_nodes": 17}, ["more-fallback-nodes"]),
+        ({"outcome": FAILS_LATER}, ["worse-outcome"]),
+        (vars(NOTHING), ["worse-outcome", "more-fallback-nodes", "smaller-delegated-share"]),
+    ],
+)
+def test_what_is_worse(changed, codes):
+    found = list(regressions(BASE, measures(**changed)))
+    assert [regression.code for regression in found] == codes
+    assert not any(regression.is_allowed for regression in found)
+
+
+def test_partitions_do_not_count_where_nothing_was_delegated():
+    assert list(regressions(NOTHING, BASE)) == []
+    assert improvements(NOTHING, BASE) == [
+        "outcome none -> delegated",
+        "fallback nodes 10 -> 2",
+        "delegated share 0.00% -> 80.00%",
+    ]
+
+
+def test_what_is_better():
+    better = measures(partitions=3, delegate_kernels=1, border_bytes=10, delegated_nodes=9)
+    assert [word.rpartition(" -> ")[0] for word in improvements(BASE, better)] == [
+        "partitions 4", "delegate kernels 2", "fallback nodes 2", "bytes across borders 1,000", "delegated share 80.00%",
+    ]  # fmt: skip
+    assert improvements(BASE, BASE) == []
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "changed", "is_allowed"),
+    [
+        (Tolerance(partitions=Allowance(1)), {"partitions": 5}, True),
+        (Tolerance(partitions=Allowance(1)), {"partitions": 6}, False),
+        (Tolerance(border_bytes=Allowance(share=0.1)), {"border_bytes": 1100}, True),
+        (Tolerance(border_bytes=Allowance(share=0.1)), {"border_bytes": 1101}, False),
+        (Tolerance(delegate_kernels=Allowance(share=0.5)), {"delegate_kernels": 3}, True),
+        (Tolerance(delegate_kernels=Allowance(share=0.4)), {"delegate_kernels": 3}, False),
+        (Tolerance(fallback_nodes=Allowance(1), delegated_share=0.1), {"delegated_nodes": 7}, True),
+        (Tolerance(fallback_nodes=Allowance(1), delegated_share=0.09), {"delegated_nodes": 7}, False),
+        (Tolerance(*[Allowance(9)] * 3, 1.0, Allowance(9)), {"outcome": "none"}, False),
+    ],
+)
+def test_tolerances(tolerance, changed, is_allowed):
+    found = list(regressions(BASE, measures(**changed), tolerance))
+    assert found
+    assert all(regression.is_allowed for regression in found) is is_allowed
+
+
+@pytest.mark.parametrize(
+    ("budgets", "codes"),
+    [
+        (Budgets(), []),
+        (Budgets(4, 0.8, 2), []),
+        (Budgets(max_partitions=3), ["budget-partitions"]),
+        (Budgets(max_fallback=1), ["budget-fallback"]),
+        (Budgets(min_delegated_share=0.81), ["budget-delegated-share"]),
+        (Budgets(0, 1.0, 0), ["budget-partitions", "budget-fallback", "budget-delegated-share"]),
+    ],
+)
+def test_budgets(budgets, codes):
+    assert [code for code, _ in exceeded(BASE, budgets)] == codes
+
+
+def test_a_model_without_nodes_is_wholly_delegated():
+    assert Measures("none", 0, 0, 0, 0, 0).delegated_share == 1

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
+from delegate_sim.gate.configuration import ConfigurationError, find_configuration, matches, read_configuration
+from delegate_sim.version import __version__
+
+WHOLE = """\
+required-version = ">=0.0.1, <100"
+models = ["models/**/*.tflite", "other.tflite"]
+exclude = ["models/old/*"]
+baseline = "ci/baseline.json"
+runtime = "tf-2.15"
+defaults = "api"
+
+[budgets]
+max-partitions = 4
+min-delegated-share = "90 %"
+forbid-fallback-ops = ["CONV_2D"]
+tolerance = { partitions = 1, border-bytes = "5 %", delegated-share = 0.01 }
+
+[targets.pixel]
+delegate = "nnapi"
+options = { feature-level = 31, driver_rejects = ["ADD"] }
+
+[targets.gpu]
+delegate = "gpu"
+runtime = "litert-2.1"
+defaults = "benchmark"
+models = ["models/vision/*.tflite"]
+budgets = { max-partitions = 1, max-fallback = 0 }
+
+[[overrides]]
+models = ["models/vision/*.tflite"]
+max-partitions = 7
+tolerance = { fallback-nodes = "10%" }
+
+[[overrides]]
+targets = ["gpu"]
+max-fallback = 9
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="delegate-sim.toml"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def test_everything_is_read(write, tmp_path):
+    configuration = read_configuration(write(WHOLE))
+    assert configuration.root == str(tmp_path)
+    assert configuration.models == ("models/**/*.tflite", "other.tflite")
+    assert configuration.baseline == str(tmp_path / "ci/baseline.json")
+    pixel, gpu = configuration.targets
+    assert (pixel.name, pixel.delegate.name, str(pixel.release), pixel.defaults) == ("pixel", "nnapi", "tf-2.15", "api")
+    assert (pixel.options["feature_level"], pixel.options["driver_rejects"]) == (31, ("ADD",))
+    assert (gpu.name, gpu.delegate.name, str(gpu.release), gpu.defaults) == ("gpu", "gpu", "litert-2.1", "benchmark")
+    assert configuration.concerns(pixel, "other.tflite")
+    assert not configuration.concerns(gpu, "other.tflite")
+
+
+def test_budgets_come_from_the_nearest_place(write):
+    configuration = read_configuration(write(WHOLE))
+    pixel, gpu = configuration.targets
+    general = Budgets(
+        4, 0.9, None, ("CONV_2D",), Tolerance(partitions=Allowance(1), border_bytes=Allowance(share=0.05), delegated_share=0.01)
+    )
+    assert configuration.budgets_of(pixel, "other.tflite") == general
+    vision = configuration.budgets_of(gpu, "models/vision/a.tflite")
+    assert (vision.max_partitions, vision.max_fallback, vision.min_delegated_share) == (7, 9, 0.9)
+    assert (vision.tolerance.partitions, vision.tolerance.fallback_nodes) == (Allowance(1), Allowance(share=0.1))
+    assert configuration.budgets_of(gpu, "models/a.tflite").max_partitions == 1
+
+
+def test_a_project_file_holds_the_same_keys_under_its_table(write):
+    text = WHOLE.replace("[[overrides]]", "[[tool.delegate-sim.overrides]]")
+    for table in ("budgets", "targets.pixel", "targets.gpu"):
+        text = text.replace(f"[{table}]", f"[tool.delegate-sim.{table}]")
+    project = read_configuration(write(f"[tool.delegate-sim]\n{text}", "pyproject.toml"))
+    own = read_configuration(write(WHOLE))
+    assert (project.targets, project.budgets, project.overrides) == (own.targets, own.budgets, own.overrides)
+
+
+def test_models_are_found_by_patterns(write, tmp_path):
+    for name in ("models/a.tflite", "models/deep/er/b.tflite", "models/old/c.tflite", "other.tflite", "models/notes.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "models" / "folder.tflite").mkdir()
+    assert read_configuration(write(WHOLE)).find_models() == ["models/a.tflite", "models/deep/er/b.tflite", "other.tflite"]
+
+
+TARGET = '[targets.t]\ndelegate = "nnapi"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('models = "a"\n', "1: there is no target; one is written [targets.NAME] with a delegate"),
+        ("[targets.t]\n", "1: targets.t: has no delegate; known are nnapi, gpu, vx, vx-nxp, coreml, hexagon, xnnpack"),
+        ("\n[targets]\nt = 3\n", "3: targets.t: takes a table, not 3"),
+        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; known are nnapi"),
+        (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),
+        (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options.level: nnapi has no option 'level'"),
+        (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9' here; known are tf-2.10"),
+        (f'{TARGET}defaults = "none"\n', "3: targets.t.defaults: takes api or benchmark, not 'none'"),
+        (f'{TARGET}deleagte = "gpu"\n', "3: targets.t.deleagte: there is no such key; did you mean delegate?"),
+        (f"model = 3\n{TARGET}", "1: model: there is no such key; did you mean models?"),
+        (f"zzz = 3\n{TARGET}", "1: zzz: there is no such key; known are baseline, budgets"),
+        (f"models = [3]\n{TARGET}", "1: models: takes a text, not 3"),
+        (f'models = ["/a"]\n{TARGET}', "1: models: takes patterns relative to the file, not '/a'"),
+        (f"baseline = true\n{TARGET}", "1: baseline: takes a text, not True"),
+        (f"{TARGET}[budgets]\nmax-partitions = -1\n", "4: budgets.max-partitions: takes a whole number from 0 up, not -1"),
+        (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number from 0 up, not True"),
+        (
+            f"{TARGET}[budgets]\nmin-delegated-share = 90\n",
+            "4: budgets.min-delegated-share: takes a share from 0 to 1, or a text",
+        ),
+        (
+            f"{TARGET}[budgets.tolerance]\npartitions = 1.5\n",
+            "4: budgets.tolerance.partitions: takes a whole number from 0 up, or a",
+        ),
+        (
+            f"{TARGET}[budgets]\nforbid-fallback-ops = ['CONV2D']\n",
+            "4: budgets.forbid-fallback-ops: there is no operator CONV2D; did",
+        ),
+        (f"{TARGET}[[overrides]]\nmax-partitions = 1\n", "3: overrides.0: names neither models nor targets"),
+        (f"{TARGET}[[overrides]]\ntargets = 'u'\n", "4: overrides.0.targets: there is no target 'u'; known are t"),
+        (f"{TARGET}[overrides]\n", "3: overrides: is written [[overrides]]"),
+        (f"required-version = '>=99'\n{TARGET}", f"1: required-version: >=99 is asked for; this is delegate-sim {__version__}"),
+        (f"required-version = 'newest'\n{TARGET}", "1: required-version: takes a version such as"),
+        (f"{TARGET}models = [\n", "3: is not TOML: "),
+        ("models = 1\nmodels = 2\n", "2: is not TOML: Cannot overwrite a value"),
+    ],
+)
+def test_errors_name_file_line_and_key(write, text, fault):
+    path = write(text)
+    with pytest.raises(ConfigurationError) as caught:
+        read_configuration(path)
+    assert str(caught.value).startswith(f"{path}:{fault}")
+    assert "\n" not in str(caught.value)
+
+
+def test_errors_in_a_project_file_name_the_key_below_the_table(write):
+    path = write("[project]\nname = 'x'\n\n[tool.delegate-sim]\nmodles = 'a'\n", "pyproject.toml")
+    with pytest.raises(ConfigurationError, match="there is no target"):
+        read_configuration(path)
+    path = write("[project]\nname = 'x'\n\n[tool.delegate-sim.targets.t]\ndelegate = 3\n", "pyproject.toml")
+    with pytest.raises(ConfigurationError) as caught:
+        read_configuration(path)
+    assert str(caught.value) == f"{path}:5: targets.t.delegate: takes a text, not 3"
+
+
+@pytest.mark.parametrize(
+    ("version", "fits"),
+    [(">=0.0.1", True), (f"=={__version__}", True), (__version__, True), (f"<{__version__}", False), (f"!={__version__}", False),
+     (f"<={__version__}.0", True), (f">{__version__}", False), (f">={__version__}, <99", True), (">=1, <0.5", False)],
+)  # fmt: skip
+def test_required_versions(write, version, fits):
+    path = write(f"required-version = '{version}'\n{TARGET}")
+    if fits:
+        read_configuration(path)
+    else:
+        with pytest.raises(ConfigurationError, match="is asked for"):
+            read_configuration(path)
+
+
+def test_files_that_cannot_be_read(write, tmp_path):
+    with pytest.raises(ConfigurationError, match="No such file"):
+        read_configuration(str(tmp_path / "none.toml"))
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigurationError, match="UTF-8"):
+        read_configuration(str(tmp_path / "bytes.toml"))
+    with pytest.raises(ConfigurationError, match=r"has no table \[tool.delegate-sim\]"):
+        read_configuration(write("[project]\n", "pyproject.toml"))
+
+
+def test_the_nearest_configuration_upwards_is_found(write, tmp_path):
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.other]\n", encoding="utf-8")
+    own = write(TARGET)
+    assert find_configuration(str(below)) == own
+    project = tmp_path / "a" / "pyproject.toml"
+    project.write_text("[tool.delegate-sim]\n", encoding="utf-8")
+    assert find_configuration(str(below)) == str(project)
+
+
+def test_without_a_configuration_init_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="'delegate-sim init' writes one"):
+        find_configuration(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "fits"),
+    [
+        ("a.tflite", "*.tflite", True),
+        ("m/a.tflite", "*.tflite", False),
+        ("m/a.tflite", "m/*.tflite", True),
+        ("m/n/a.tflite", "m/*.tflite", False),
+        ("m/n/a.tflite", "m/**/*.tflite", True),
+        ("m/a.tflite", "m/**/*.tflite", True),
+        ("m/a.tflite", "**", True),
+        ("../m/a.tflite", "../m/*", True),
+    ],
+)
+def test_patterns(path, pattern, fits):
+    assert matches(path, [pattern]) is fits
