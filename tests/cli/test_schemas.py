@@ -1,0 +1,66 @@
+"""What the program writes as JSON is what its published schemas say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from tests.gate.models import classifier, reshaper, upsampler
+from tests.models import MIXED, chain_model
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "schemas"
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "models"
+
+
+def validate(name, content):
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(content)
+
+
+@pytest.mark.parametrize("model", sorted(FIXTURES.glob("*.tflite")), ids=lambda path: path.stem)
+def test_reports(model, run):
+    validate("report", json.loads(run("analyze", model, "--format", "json").stdout))
+
+
+def test_reports_of_chains_and_of_several_models(run):
+    models = [FIXTURES / "mobilenet_block.tflite", FIXTURES / "control_flow.tflite"]
+    chain = ["--chain", "--delegate", "gpu", "--delegate", "nnapi"]
+    found = json.loads(run("analyze", *models, *chain, "--format", "json").stdout)
+    assert all("placement" in report for report in found)
+    validate("report", found)
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write = {"classifier": classifier(), "reshaper": reshaper(), "upsampler": upsampler(), "mixed": chain_model(MIXED)}
+    for name, builder in write.items():
+        builder.write(tmp_path / f"{name}.tflite")
+    targets = "".join(f'[targets.{name}]\ndelegate = "{name}"\n' for name in DELEGATE_NAMES)
+    (tmp_path / "delegate-sim.toml").write_text(f'models = ["*.tflite"]\n{targets}', encoding="utf-8")
+    return tmp_path
+
+
+def test_checks_and_baselines(scratch, run):
+    run("check", "--update")
+    baseline = scratch / "delegate-sim-baseline.json"
+    validate("baseline", json.loads(baseline.read_text(encoding="utf-8")))
+    classifier(9).write(scratch / "classifier.tflite")
+    reshaper(is_dynamic=True).write(scratch / "reshaper.tflite")
+    (scratch / "upsampler.tflite").unlink()
+    (scratch / "mixed.tflite").write_bytes(b"")
+    checked = json.loads(run("check", "--format", "json").stdout)
+    assert {case["status"] for case in checked["cases"]} == {"passed", "failed", "unreadable"}
+    validate("check", checked)
+
+
+def test_schemas_refuse_what_they_do_not_know(scratch, run):
+    checked = json.loads(run("check", "--format", "json").stdout)
+    checked["cases"][0]["more"] = 1
+    with pytest.raises(jsonschema.ValidationError):
+        validate("check", checked)
