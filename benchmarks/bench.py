@@ -22,6 +22,8 @@ _SMALL, _LARGE = 3_000, 200_000
 _RUNS = 11
 _ROUNDS = 5
 _SPARSE_SIZE = 3 << 30
+_CHECKED_MODELS, _CHECKED_NODES = 50, 300
+_CHECKED_TARGETS = ("nnapi", "gpu", "vx", "xnnpack")
 _IMPORTS = "import numpy, click, rich"
 _PEAK = """
 import resource, subprocess, sys
@@ -48,7 +50,13 @@ def main() -> None:
         image_model(_SMALL).write(small)
         image_model(_LARGE).write(large)
         large_model().write_sparse(sparse, _SPARSE_SIZE)
-        rows = [process_time(small), overview_time(small), time_per_node(large, small), peak_memory(sparse, small)]
+        rows = [
+            process_time(small),
+            overview_time(small),
+            time_per_node(large, small),
+            peak_memory(sparse, small),
+            check_time(Path(directory) / "gate"),
+        ]
     print(table(rows))
 
 
@@ -83,6 +91,21 @@ def peak_memory(sparse: Path, small: Path) -> Row:
     return Row(what, "MiB", _peak_bytes(_analyze(sparse)) / 2**20, _peak_bytes(_analyze(small)) / 2**20)
 
 
+def check_time(folder: Path) -> Row:
+    """Wall time of a check of many models on several targets, against that of the same without anything to check but one."""
+    folder.mkdir()
+    for number in range(_CHECKED_MODELS):
+        image_model(_CHECKED_NODES + number).write(folder / f"{number:02}.tflite")
+    targets = "".join(f'[targets.{name}]\ndelegate = "{name}"\n' for name in _CHECKED_TARGETS)
+    (folder / "delegate-sim.toml").write_text(f'models = ["*.tflite"]\n{targets}', encoding="utf-8")
+    check = [_program(), "check", "--config", str(folder / "delegate-sim.toml")]
+    _seconds([*check, "--update"])
+    one = [*check, "--target", _CHECKED_TARGETS[0], str(folder / "00.tflite")]
+    what = f"check {_CHECKED_MODELS} models of {_CHECKED_NODES} nodes on {len(_CHECKED_TARGETS)} targets, against one on one"
+    everything, single = ([_seconds(command) for _ in range(_ROUNDS)] for command in (check, one))
+    return Row(what, "ms", 1e3 * min(everything), 1e3 * min(single))
+
+
 def table(rows: Sequence[Row]) -> str:
     """Lay the rows out as text."""
     width = max(len(row.what) for row in rows)
@@ -93,7 +116,11 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _analyze(model: Path, delegate: str = "nnapi") -> list[str]:
-    return [str(Path(sys.executable).with_name("delegate-sim")), "analyze", str(model), "--delegate", delegate]
+    return [_program(), "analyze", str(model), "--delegate", delegate]
+
+
+def _program() -> str:
+    return str(Path(sys.executable).with_name("delegate-sim"))
 
 
 def _seconds(command: Sequence[str]) -> float:

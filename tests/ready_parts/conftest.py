@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.models import chain_model
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CONFIGURATION = """\
+models = ["models/*.tflite"]
+
+[targets.pixel]
+delegate = "nnapi"
+options = { feature_level = 31 }
+"""
+
+
+def pre_commit(folder, environment, *arguments):
+    """Run pre-commit in a folder."""
+    command = [sys.executable, "-m", "pre_commit", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def environment():
+    """The environment without what a service or a hook that runs these tests put there."""
+    foreign = ("CI_", "GIT_", "GITHUB_", "GITLAB_", "RUNNER_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+
+
+@pytest.fixture
+def program(tmp_path):
+    """The path of the program as this interpreter runs it, in a folder of its own."""
+    path = tmp_path / "programs" / "delegate-sim"
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m delegate_sim "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+class Repository:
+    """A folder with a model, a configuration and a baseline that agrees with the model."""
+
+    def __init__(self, folder, program, environment):
+        self.folder = folder
+        self.model = folder / "models" / "detector.tflite"
+        self.model.parent.mkdir(parents=True)
+        self.configuration = folder / "delegate-sim.toml"
+        self.configuration.write_text(CONFIGURATION, encoding="utf-8")
+        chain_model(["ADD", "ADD", "ADD"]).write(self.model)
+        subprocess.run([program, "check", "--update"], cwd=folder, env=environment, capture_output=True, check=True)
+
+    def make_worse(self):
+        """Replace the model by one of whose nodes NNAPI does not take the one in the middle."""
+        chain_model(["ADD", "ADD 4", "ADD"]).write(self.model)
+
+    def break_configuration(self):
+        self.configuration.write_text("models = 1\n", encoding="utf-8")
+
+
+@pytest.fixture
+def make_repository(tmp_path, program, environment):
+    def make_repository(path="repository"):
+        return Repository(tmp_path / path, program, environment)
+
+    return make_repository
+
+
+@pytest.fixture
+def repository(make_repository):
+    return make_repository()
+
+
+@pytest.fixture
+def schema_errors():
+    """Return what is wrong with a file by a schema that check-jsonschema brings along; nothing if it is valid."""
+
+    def schema_errors(schema, path):
+        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return "" if done.returncode == 0 else done.stdout + done.stderr
+
+    return schema_errors

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import NamedTuple
+
+import pytest
+import yaml
+
+from .conftest import ROOT
+
+PATH = ROOT / "action.yml"
+ACTION = yaml.safe_load(PATH.read_text(encoding="utf-8"))
+STEPS = ACTION["runs"]["steps"]
+SHELL = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
+"""What GitHub makes of ``shell: bash``."""
+
+PYTHON = """\
+#!/bin/sh
+echo "$@" >> "$RUNNER_TEMP/python-calls"
+if [ "$2" = venv ]; then
+  mkdir -p "$3/bin"
+  cp "$0" "$3/bin/python"
+fi
+"""
+"""An interpreter that notes what it is called with, and makes environments with one like it."""
+
+
+class Outcome(NamedTuple):
+    """What running the action's own steps came to; those that use other actions are left out."""
+
+    exit_codes: list[int]
+    stdout: str
+    stderr: str
+    outputs: dict[str, str]
+    summary: str
+    python_calls: list[str]
+
+
+def filled_in(text, context):
+    """Fill in expressions that only name a value."""
+    return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda match: context[match[1]], text)
+
+
+def outputs_in(path):
+    return dict(line.split("=", 1) for line in path.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.fixture
+def run_action(tmp_path, program, environment):
+    """Run the steps of the action in a workspace, as far as they succeed."""
+    temporary = tmp_path / "runner temp"
+    (temporary / "delegate-sim" / "bin").mkdir(parents=True)
+    (temporary / "delegate-sim" / "bin" / "delegate-sim").symlink_to(program)
+    python = tmp_path / "python"
+    python.write_text(PYTHON, encoding="utf-8")
+    python.chmod(0o755)
+    files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    for file in files.values():
+        file.touch()
+    service = {
+        **{name: str(file) for name, file in files.items()},
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "RUNNER_TEMP": str(temporary),
+    }
+
+    def run_action(workspace, **inputs):
+        given = {name.replace("_", "-"): value for name, value in inputs.items()}
+        context = {f"inputs.{name}": given.get(name, entry["default"]) for name, entry in ACTION["inputs"].items()}
+        context["steps.python.outputs.python-path"] = str(python)
+        done = []
+        for step in STEPS:
+            if "run" not in step:
+                continue
+            variables = {name: filled_in(value, context) for name, value in step.get("env", {}).items()}
+            script = tmp_path / "script.sh"
+            script.write_text(step["run"], encoding="utf-8")
+            done.append(
+                subprocess.run(
+                    [*SHELL, script],
+                    cwd=workspace / filled_in(step.get("working-directory", "."), context),
+                    env={**environment, **service, "GITHUB_WORKSPACE": str(workspace), **variables},
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+            )
+            if done[-1].returncode:
+                break
+            context |= {f"steps.check.outputs.{name}": value for name, value in outputs_in(files["GITHUB_OUTPUT"]).items()}
+        return Outcome(
+            [step.returncode for step in done],
+            "".join([step.stdout for step in done]),
+            "".join([step.stderr for step in done]),
+            outputs_in(files["GITHUB_OUTPUT"]),
+            files["GITHUB_STEP_SUMMARY"].read_text(encoding="utf-8"),
+            (temporary / "python-calls").read_text(encoding="utf-8").splitlines(),
+        )
+
+    return run_action
+
+
+def findings_in(path):
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    assert report["version"] == "2.1.0"
+    return report["runs"][0]["results"]
+
+
+def test_the_action_is_valid(schema_errors):
+    assert schema_errors("vendor.github-actions", PATH) == ""
+
+
+def test_no_input_reaches_a_script_as_source():
+    assert not any("${{" in step.get("run", "") for step in STEPS)
+
+
+def test_every_output_is_one_that_the_check_sets(run_action, repository):
+    values = {name: output["value"] for name, output in ACTION["outputs"].items()}
+    assert values == {name: f"${{{{ steps.check.outputs.{name} }}}}" for name in run_action(repository.folder).outputs}
+
+
+def test_findings_are_uploaded_whatever_the_check_says():
+    upload = next(step for step in STEPS if step.get("uses", "").startswith("github/codeql-action/upload-sarif@"))
+    assert upload["if"] == "${{ !cancelled() && inputs.sarif == 'true' && steps.check.outputs.sarif != '' }}"
+    assert upload["with"] == {"sarif_file": "${{ steps.check.outputs.sarif }}"}
+    assert STEPS.index(upload) < len(STEPS) - 1
+
+
+@pytest.mark.parametrize(
+    ("inputs", "requirement"), [({}, str(ROOT)), ({"requirement": "delegate-sim == 0.1"}, "delegate-sim == 0.1")]
+)
+def test_what_is_installed(run_action, repository, tmp_path, inputs, requirement):
+    assert run_action(repository.folder, **inputs).python_calls == [
+        f"-m venv {tmp_path}/runner temp/delegate-sim",
+        f"-m pip install --quiet --disable-pip-version-check {requirement}",
+    ]
+
+
+def test_a_clean_repository_passes(run_action, repository):
+    outcome = run_action(repository.folder)
+    assert (outcome.exit_codes, outcome.stderr) == ([0, 0, 0], "")
+    assert (outcome.outputs["exit-code"], outcome.outputs["outcome"]) == ("0", "clean")
+    assert findings_in(outcome.outputs["sarif"]) == []
+    assert "detector.tflite" in outcome.summary
+
+
+def test_a_regression_fails_at_the_end(run_action, repository):
+    repository.make_worse()
+    outcome = run_action(repository.folder)
+    assert outcome.exit_codes == [0, 0, 1]
+    assert (outcome.outputs["exit-code"], outcome.outputs["outcome"]) == ("1", "findings")
+    assert "::error file=models/detector.tflite," in outcome.stdout
+    places = [finding["locations"][0]["physicalLocation"] for finding in findings_in(outcome.outputs["sarif"])]
+    assert {place["artifactLocation"]["uri"] for place in places} == {"models/detector.tflite"}
+    assert "version 4; needs version at most 2" in outcome.summary
+    with open(outcome.outputs["markdown"], encoding="utf-8") as file:
+        assert file.read() == outcome.summary
+
+
+def test_a_bad_configuration_fails_and_leaves_no_report(run_action, repository):
+    repository.break_configuration()
+    outcome = run_action(repository.folder)
+    assert outcome.exit_codes == [0, 0, 2]
+    assert outcome.outputs == {"exit-code": "2", "outcome": "error"}
+    assert "::error title=delegate-sim::The check could not be done (exit code 2)" in outcome.stdout
+    assert "delegate-sim.toml" in outcome.stderr
+
+
+def test_findings_of_a_folder_are_placed_in_the_repository(run_action, make_repository, tmp_path):
+    make_repository("workspace/vision").make_worse()
+    outcome = run_action(tmp_path / "workspace", working_directory="vision")
+    assert outcome.exit_codes == [0, 0, 1]
+    assert "::error file=vision/models/detector.tflite," in outcome.stdout
+
+
+def test_models_and_targets_are_chosen_line_by_line(run_action, repository):
+    repository.make_worse()
+    repository.configuration.rename(repository.folder / "other name.toml")
+    outcome = run_action(repository.folder, config="other name.toml", models="models/*.tflite\n", targets="pixel\n")
+    assert (outcome.exit_codes, outcome.stderr) == ([0, 0, 1], "")
+    assert "::error file=models/detector.tflite," in outcome.stdout
+
+
+@pytest.mark.parametrize("name", ["config", "models", "targets"])
+def test_an_input_is_never_run(run_action, repository, name):
+    outcome = run_action(repository.folder, **{name: '"; touch run; $(touch run) `touch run`'})
+    assert outcome.exit_codes == [0, 0, 2]
+    assert not (repository.folder / "run").exists()
