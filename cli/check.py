@@ -30,8 +30,8 @@ Exit codes:
   1  something is worse, over budget, or missing on one side
   2  the configuration, the baseline or a model cannot be read
 
---update writes what was run and leaves other entries alone; then only budgets can fail. Two processes that update one baseline at
-once wait for each other.
+--update writes what was run and leaves other entries alone: then only budgets can fail, and entries without a model, which
+--prune drops. Two processes that update one baseline at once wait for each other.
 """
 
 

@@ -8,7 +8,7 @@ from delegate_sim.gate.changes import NodeChange
 from delegate_sim.gate.check import Checked, Update
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Finding
 
-from .changes_text import alike, change_text
+from . import changes_text, findings_text
 from .layout import counted, message, name, wrapped
 from .terminal import Line
 
@@ -60,30 +60,28 @@ def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
 
 
 def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> Iterator[Line]:
-    """Findings that say the same of several nodes share their hint."""
-    shown = findings if verbose else findings[:_FINDINGS_SHOWN]
-    hint = ""
-    for finding in shown:
-        if hint and hint != finding.hint:
-            yield from _paragraph(message(f"hint: {hint}"), width, "    ", _HINT)
-        hint = finding.hint
-        text = f"{finding.level}: {finding.code}: {finding.message}"
-        yield from _paragraph(message(text), width, "  ", _STYLES[finding.level])
-    if hint:
-        yield from _paragraph(message(f"hint: {hint}"), width, "    ", _HINT)
-    if len(shown) < len(findings):
-        yield Line(f"  ... and {counted(len(findings) - len(shown), 'more finding')} (--verbose lists all)")
+    groups = [[finding] for finding in findings] if verbose else findings_text.alike(findings)
+    shown = groups if verbose else groups[:_FINDINGS_SHOWN]
+    for members in shown:
+        first = members[0]
+        text = f"{first.level}: {first.code}: {findings_text.finding_text(members)}"
+        yield from _paragraph(message(text), width, "  ", _STYLES[first.level])
+        if first.hint:
+            yield from _paragraph(message(f"hint: {first.hint}"), width, "    ", _HINT)
+    if len(shown) < len(groups):
+        hidden = sum([len(members) for members in groups[len(shown) :]])
+        yield Line(f"  ... and {counted(hidden, 'more finding')} (--verbose lists all)")
 
 
 def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> Iterator[Line]:
     """List what changed in the model, the same change of several nodes in one line."""
     if not changes:
         return
-    groups = alike(changes)
+    groups = changes_text.alike(changes)
     yield Line(f"  changed in the model since the baseline: {counted(len(changes), 'change')}")
     shown = groups if verbose else groups[:_CHANGES_SHOWN]
     for members in shown:
-        yield from _paragraph(message(change_text(members)), width, "    ")
+        yield from _paragraph(message(changes_text.change_text(members)), width, "    ")
     if len(shown) < len(groups):
         hidden = sum([len(members) for members in groups[len(shown) :]])
         yield Line(f"    ... and {counted(hidden, 'more change')} (--verbose lists all)")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import Option, boolean
+
+from .layout import default_text
 
 DEFAULT_DELEGATE = "nnapi"
 ALL_DELEGATES = "all"
@@ -122,16 +123,10 @@ def _spelling(option: Option) -> str:
 
 
 def _help(option: Option) -> str:
-    benchmark, api = _shown(option.default_in("benchmark")), _shown(option.default)
+    benchmark, api = default_text(option.default_in("benchmark")), default_text(option.default)
     if benchmark == api:
         return f"{option.help}{f'  [default: {api}]' if api else ''}"
     return f"{option.help}  [default: {benchmark}; with --defaults api: {api}]"
-
-
-def _shown(value: Any) -> str:
-    if value is None or value == ():
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _with_underscores(flag: str) -> str:

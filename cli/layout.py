@@ -28,6 +28,11 @@ def option_value(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
+def default_text(value: object) -> str:
+    """Return the default of an option, empty if it has none."""
+    return "" if value in (None, ()) else option_value(value)
+
+
 def name(text: str) -> str:
     """Return a name from a model, safe to print and not endless."""
     return cut(printable(text), _LONGEST_NAME)

@@ -107,13 +107,15 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 _EPILOG = f"""\b
 Examples:
   {_PROGRAM} analyze model.tflite
+  {_PROGRAM} check
   {_PROGRAM} rules --op CONV_2D
   {_PROGRAM} explain nnapi-missing-bias
   {_PROGRAM} inspect model.tflite
 
 \b
 Exit codes:
-  0    done
+  0    done; of check: nothing got worse
+  1    findings of check: something is worse than the baseline, or over budget
   2    wrong usage, or a model that cannot be read
   70   an error of {_PROGRAM} itself; {_DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted

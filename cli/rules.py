@@ -47,7 +47,7 @@ def command(name: str, op: str | None, form: str) -> None:
     if form == "json":
         write(json.dumps(rules_entry(delegate, rules), indent=2) + "\n")
     elif form == "markdown":
-        write(rules_markdown(delegate, rules, with_codes=op is None))
+        write(rules_markdown(delegate, rules, is_whole=op is None))
     else:
         write(rules_text(delegate, rules, width()))
 

@@ -9,6 +9,8 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.rules import Check, OpRule
 from delegate_sim.version import __version__
 
+from .layout import default_text
+
 SCHEMA = "delegate-sim/rules/1"
 
 _COLUMNS = ("", "needs", "when", "code")
@@ -44,13 +46,14 @@ def rules_text(delegate: Delegate, rules: Mapping[str, OpRule | None], width: in
     return "\n".join(blocks)
 
 
-def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], with_codes: bool) -> str:
-    """Return a table for each operator, and on request the explanation of each code, as Markdown."""
+def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], is_whole: bool) -> str:
+    """Return a table for each operator as Markdown; as a whole, also the options and the explanation of each code."""
     lines = [
         f"# What the delegate {delegate.name} accepts",
         "",
         "A node must meet every condition that counts for the target; they stand in the order in which the delegate tests them. "
         "Operators that are not listed are refused.",
+        *(_options(delegate) if is_whole else ()),
     ]
     for op, rule in rules.items():
         lines += ["", f"## {op}", ""]
@@ -59,7 +62,7 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], with_
             continue
         lines += ["| | needs | when | code |", "|---|---|---|---|"]
         lines += [f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` |" for row in _rows(rule)]
-    if with_codes:
+    if is_whole:
         lines += ["", "# Codes"]
         for code, explanation in delegate.explanations.items():
             title, meaning, advice = map(_escaped, explanation)
@@ -83,6 +86,16 @@ def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule | None]) -> dict[
             for op, rule in rules.items()
         ],
     }
+
+
+def _options(delegate: Delegate) -> Iterator[str]:
+    if not delegate.options:
+        return
+    yield from ("", "# Options", "", "| option | means | default | default of benchmark_model |", "|---|---|---|---|")
+    for option in delegate.options:
+        values = [default_text(option.default_in(defaults)) for defaults in ("api", "benchmark")]
+        yield f"| `{option.name}` | {_escaped(option.help)} | {' | '.join(map(_escaped, values))} |"
+    yield from ("", "# Operators")
 
 
 def _not_accepted(delegate: Delegate) -> str:

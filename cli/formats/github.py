@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
 from delegate_sim.gate.results import ERROR, NOTE, WARNING, Case, Finding, Results
 
+from ..findings_text import LEVELS, alike, finding_text
 from ..layout import counted, message, name
 from . import markdown
 from .common import NUMBERS, PROGRAM, numbers, repository_path, state, title, verdict
@@ -42,20 +43,24 @@ def write_summary(results: Results, environment: Mapping[str, str]) -> None:
 
 
 def _annotations(results: Results) -> Iterator[str]:
-    findings = results.findings
-    shown = findings if len(findings) <= _ANNOTATIONS else findings[: _ANNOTATIONS - 1]
-    for case, finding in shown:
-        yield _annotation(case, finding)
-    if len(shown) < len(findings):
-        hidden = findings[len(shown) :]
-        text = f"{counted(len(hidden), 'more finding')}; see the summary of the step"
-        yield _command(_COMMANDS[hidden[0][1].level], {"title": PROGRAM}, text)
+    groups = [(case, members) for case in results.cases for members in alike(case.findings)]
+    # What names nodes says why, and the rest only how much.
+    groups.sort(key=lambda group: (LEVELS.index(group[1][0].level), group[1][0].location.node is None))
+    shown = groups if len(groups) <= _ANNOTATIONS else groups[: _ANNOTATIONS - 1]
+    for case, members in shown:
+        yield _annotation(case, members)
+    if len(shown) < len(groups):
+        hidden = groups[len(shown) :]
+        number = sum([len(members) for _, members in hidden])
+        text = f"{counted(number, 'more finding')}; see the summary of the step"
+        yield _command(_COMMANDS[hidden[0][1][0].level], {"title": PROGRAM}, text)
 
 
-def _annotation(case: Case, finding: Finding) -> str:
+def _annotation(case: Case, members: Sequence[Finding]) -> str:
+    finding = members[0]
     hint = f"\nWhat to do: {message(finding.hint)}" if finding.hint else ""
     properties = {"file": repository_path(case), "title": f"{finding.code} on {name(case.target)}"}
-    return _command(_COMMANDS[finding.level], properties, message(finding.message) + hint)
+    return _command(_COMMANDS[finding.level], properties, message(finding_text(members)) + hint)
 
 
 def _line(case: Case, command: str) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from delegate_sim.gate.changes import NodeChange
-from delegate_sim.gate.results import ERROR, FAILED, NOTE, UNREADABLE, WARNING, Case, Finding, Results
+from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Finding, Results
 from delegate_sim.text import printable
 
+from .. import findings_text
 from ..changes_text import alike, change_text
 from ..layout import counted, cut, message, name
 from .common import NUMBERS, PROGRAM, model_name, numbers, state, target_text, title, verdict
@@ -104,13 +105,13 @@ def _text(plain: str) -> str:
 
 def _findings(findings: Sequence[Finding]) -> list[str]:
     """Group findings by code and by what to do about them, errors first."""
-    groups: dict[tuple[int, str, str], list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(((ERROR, WARNING, NOTE).index(finding.level), finding.code, finding.hint), []).append(finding)
+    groups: dict[tuple[str, str, str], list[list[Finding]]] = {}
+    for members in findings_text.alike(findings):
+        groups.setdefault((members[0].level, members[0].code, members[0].hint), []).append(members)
     pieces = []
-    for (_, found_code, hint), group in sorted(groups.items(), key=lambda entry: entry[0][0]):
-        pieces.append(_Piece(f"- **{group[0].level}** `{found_code}`", 0))
-        pieces += [_Piece(f"  - {_text(finding.message)}") for finding in group]
+    for (level, found_code, hint), group in groups.items():
+        pieces.append(_Piece(f"- **{level}** `{found_code}`", 0))
+        pieces += [_Piece(f"  - {_text(findings_text.finding_text(members))}", len(members)) for members in group]
         if hint:
             pieces.append(_Piece(f"  - What to do: {_text(hint)}", 0))
     return ["\n".join(_listed(pieces, _FINDINGS_ROOM, "more finding", "- "))] if pieces else []

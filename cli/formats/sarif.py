@@ -17,6 +17,7 @@ from delegate_sim.text import printable
 from delegate_sim.version import __version__
 
 from ..explain import explanations
+from ..findings_text import LEVELS
 from ..layout import message, name
 from .common import PROGRAM, identified_findings, model_name, repository_path
 from .markdown_syntax import text as markdown_text
@@ -34,8 +35,9 @@ def render(results: Results) -> str:
 
 def _run(results: Results) -> dict[str, Any]:
     levels: dict[str, str] = {}
-    for _, finding in results.findings:
-        levels.setdefault(finding.code, finding.level)
+    for case in results.cases:
+        for finding in sorted(case.findings, key=lambda finding: LEVELS.index(finding.level)):
+            levels.setdefault(finding.code, finding.level)
     codes = sorted(levels)
     known = explanations(tuple(map(find_delegate, DELEGATE_NAMES)))
     return {

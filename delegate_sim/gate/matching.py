@@ -14,17 +14,17 @@ Key = Callable[[int], Hashable | None]
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     """Return the index in ``old`` of each node of ``new`` that was there before.
 
-    Surest first: equal operator and tensor names; equal names; equal operators all the way up to the inputs, told apart where
-    several are alike by what they lie next to and then by their order; a neighbour of a matched node at the same operand; at
-    last the order among nodes of one operator behind a matched one.
+    Surest first: equal operator and tensor names; equal operators all the way up to the inputs, told apart where several are
+    alike by what they lie next to and then by their order; a neighbour of a matched node at the same operand; equal names
+    though the operator is another; at last the order among nodes of one operator behind a matched one.
     """
     matching = _Matching(old, new)
     matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=True))
-    matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=False))
     matching.pair_unique(lambda side, index: side.cones[index])
     matching.pair_neighbours(lambda side, index: side.cones[index])
     matching.pair_in_order(lambda side, index, _: side.cones[index])
     matching.pair_neighbours(lambda side, index: side.nodes[index].op)
+    matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=False))
     matching.pair_in_order(lambda side, index, behind: (behind, side.nodes[index].op))
     return matching.old_of
 

@@ -45,4 +45,4 @@ def node_finding(
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"
     why = "; ".join([reason.message for reason in reasons]) or "no delegate is asked about it"
     hint = "; ".join(dict.fromkeys([reason.hint for reason in reasons if reason.hint]))
-    return Finding(code, level, f"{node} {what}: {why}{more}", hint, place)
+    return Finding(code, level, f"{what}: {why}{more}", hint, place, node)

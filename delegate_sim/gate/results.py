@@ -38,15 +38,22 @@ WHOLE_MODEL = Location()
 class Finding(NamedTuple):
     """One thing that is wrong, or worth knowing.
 
-    ``code`` is one that ``delegate-sim explain`` knows; ``level`` is ``error``, ``warning`` or ``note``; ``message`` is one
-    line that may hold names from a model as they are; ``hint`` says what to do and may be empty.
+    ``code`` is one that ``delegate-sim explain`` knows; ``level`` is ``error``, ``warning`` or ``note``; ``statement`` is one
+    line that may hold names from a model as they are; ``hint`` says what to do and may be empty. A statement about a node
+    begins with the verb: ``node_name`` is its subject, and empty for any other statement.
     """
 
     code: str
     level: str
-    message: str
+    statement: str
     hint: str = ""
     location: Location = WHOLE_MODEL
+    node_name: str = ""
+
+    @property
+    def message(self) -> str:
+        """The statement with its subject."""
+        return f"{self.node_name} {self.statement}" if self.node_name else self.statement
 
 
 @dataclass(frozen=True)
@@ -93,12 +100,6 @@ class Results:
 
     command: str
     cases: tuple[Case, ...]
-
-    @property
-    def findings(self) -> list[tuple[Case, Finding]]:
-        """Every finding with its case: errors first, then warnings, then notes; of each those first that name a node."""
-        found = [(case, finding) for case in self.cases for finding in case.findings]
-        return sorted(found, key=lambda pair: ((ERROR, WARNING, NOTE).index(pair[1].level), pair[1].location.node is None))
 
     def count(self, status: str) -> int:
         """Return how many cases have a status."""

@@ -65,7 +65,14 @@ def _optional_feature_level(value: Any) -> int | None:
 
 
 OPTIONS = (
-    Option("feature_level", feature_level, FEATURE_LEVEL_8, "feature level of the NNAPI runtime", flag="feature-level"),
+    Option(
+        "feature_level",
+        feature_level,
+        FEATURE_LEVEL_8,
+        "feature level of the NNAPI runtime: 27 to 31 or 1000006 to 1000008, NNAPI's version 1.0 to 1.3 or 5 to 8, or the level "
+        "of Android's API",
+        flag="feature-level",
+    ),
     Option(
         "device_feature_level",
         _optional_feature_level,
@@ -73,7 +80,13 @@ OPTIONS = (
         "feature level of the accelerator, if below the runtime's",
         flag="device-feature-level",
     ),
-    Option("accelerator_name", text, None, "the accelerator to use, by name", flag="nnapi_accelerator_name"),
+    Option(
+        "accelerator_name",
+        text,
+        None,
+        "the accelerator to use, by name; nnapi-reference is NNAPI's own CPU",
+        flag="nnapi_accelerator_name",
+    ),
     Option("disallow_nnapi_cpu", boolean, True, "leave NNAPI's own CPU implementation out", flag="disable_nnapi_cpu"),
     Option(
         "max_number_delegated_partitions",

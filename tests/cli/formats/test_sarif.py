@@ -78,7 +78,7 @@ def test_a_result():
 
 def test_rules_are_those_that_occur_and_say_what_explain_says():
     rules = run_of(CHECK)["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == sorted({finding.code for _, finding in CHECK.findings})
+    assert [rule["id"] for rule in rules] == sorted({finding.code for case in CHECK.cases for finding in case.findings})
     assert next(rule for rule in rules if rule["id"] == "nnapi-missing-bias") == {
         "id": "nnapi-missing-bias",
         "shortDescription": {"text": "CONV_2D without bias"},
