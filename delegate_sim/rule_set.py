@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +39,8 @@ def rule_set_version(delegate: Delegate) -> str:
 
 @functools.cache
 def _digest(delegate_package: str) -> str:
+    import hashlib  # loads OpenSSL, which only reports for programs need
+
     digest = hashlib.sha256()
     for path in sources(delegate_package):
         name = path.relative_to(_FOLDER).as_posix()
