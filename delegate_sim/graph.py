@@ -54,6 +54,8 @@ class Graph:
     """Order between nodes that the model gives, None if it gives none."""
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
+    assumed: frozenset[int] = frozenset()
+    """Nodes that are to count as accepted by the delegate whatever its rules say, for the question what would be if."""
 
     @functools.cached_property
     def resources(self) -> frozenset[int]:

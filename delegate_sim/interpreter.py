@@ -272,9 +272,9 @@ class _Simulation:
         repreparation = Repreparation(decision.graph)
         for subset in subsets:
             if subset.is_delegated:
-                failure = (
-                    None if subset in decision.initialised else self.delegate.kernel_failure(decision.graph, subset, self.options)
-                )
+                # What the delegate would make of a node that it does not take, nobody knows.
+                is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
+                failure = None if is_known else self.delegate.kernel_failure(decision.graph, subset, self.options)
                 if failure is not None:
                     return failure
                 continue

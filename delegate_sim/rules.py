@@ -6,9 +6,10 @@ says what it demands, finds what is there, and is listed in the documentation an
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from .graph import NodeView
 
@@ -136,6 +137,19 @@ def without_rule(code: str, kind: str, node: NodeView, needed: str, hint: str, *
     """Return the refusal of a node whose operator the delegate does not know."""
     found = f"custom operator {node.op}" if node.node.is_custom else node.op
     return Verdict(False, (Reason(code, kind, f"{found} {problem}", found, needed, hint),))
+
+
+Judge = TypeVar("Judge", bound=Callable[..., Verdict])
+
+
+def unless_assumed(validate: Judge) -> Judge:
+    """Let a delegate's verdict be that a node is accepted where its graph is to assume so; its first argument is the node."""
+
+    @functools.wraps(validate)
+    def judge(node: NodeView, *target: Any) -> Verdict:
+        return ACCEPTED if node.node.index in node.graph.assumed else validate(node, *target)
+
+    return cast(Judge, judge)
 
 
 def listed(names: Iterable[str]) -> str:

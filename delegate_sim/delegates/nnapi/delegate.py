@@ -225,7 +225,7 @@ def _limit(decision: Decision, limit: int) -> Decision:
 def _map(graph: Graph, subset: Subset, options: Options) -> Mapping:
     return map_partition(
         graph,
-        subset.nodes,
+        tuple(node for node in subset.nodes if node not in graph.assumed) if graph.assumed else subset.nodes,
         subset.inputs,
         subset.outputs,
         target_feature_level=_mapping_level(options),

@@ -87,7 +87,9 @@ def nodes_supported_by_driver(graph: Graph, nodes: Sequence[int], mapping: Mappi
     If the partition has sparse weights, or widens float16 values while running, none is left then
     (``GetOperationsSupportedByTargetNnApiDevices``).
     """
-    supported = tuple(index for index in nodes if not any(operation in rejected for operation in mapping.operations[index]))
+    supported = tuple(
+        index for index in nodes if not any(operation in rejected for operation in mapping.operations.get(index, ()))
+    )
     if len(supported) < len(nodes) and any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes):
         return ()
     return supported

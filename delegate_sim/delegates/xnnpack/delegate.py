@@ -95,7 +95,13 @@ class XnnpackDelegate:
         visits = _visit(graph, options)
         supported = tuple(index for index in graph.execution_plan if visits.verdicts[index].is_supported)
         preview = partition(graph, supported) if supported else ()
-        created = (subset for subset in preview if subset.is_delegated and build_partition(graph, subset, visits.target) is None)
+        created = (
+            subset
+            for subset in preview
+            if subset.is_delegated
+            and graph.assumed.isdisjoint(subset.nodes)
+            and build_partition(graph, subset, visits.target) is None
+        )
         return Decision(graph, visits.verdicts, supported, preview, initialised=frozenset(created))
 
     def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:

@@ -7,7 +7,7 @@ Source: ``IsNodeSupportedByDelegate`` (``delegates/coreml/coreml_delegate.mm``) 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import RuleSet, Verdict, first_failure, rule_set, without_rule
+from ....rules import RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
 from ..target import Target
 from . import convolution, elementwise, shape
 from .checks import EXPLANATIONS, OPERATOR
@@ -20,6 +20,7 @@ _NEEDED = "an operator that the Core ML delegate has"
 _HINT = "replace the operator, or move it to the beginning or end of the model"
 
 
+@unless_assumed
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     rule = None if node.node.is_custom else RULES.get(node.op)

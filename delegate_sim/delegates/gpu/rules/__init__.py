@@ -9,7 +9,7 @@ takes. What it asks of builtin options beyond their values, that there are any, 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import OpRule, Verdict, first_failure, rule_set, without_rule
+from ....rules import OpRule, Verdict, first_failure, rule_set, unless_assumed, without_rule
 from ..target import Target
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
 from .checks import EXPLANATIONS, OPERATOR
@@ -32,6 +32,7 @@ _NEEDED_NOT_EXCLUDED = "an operator that is not left out"
 _HINT_EXCLUDED = "use OpenCL for SPLIT and SPLIT_V, and do not name the operator in excluded_ops"
 
 
+@unless_assumed
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     if ("CUSTOM" if node.node.is_custom else node.op) in target.excluded_ops:

@@ -6,7 +6,7 @@ Source: ``IsNodeSupportedByHexagon`` and ``CheckOpVersion`` (``delegates/hexagon
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import RuleSet, Verdict, first_failure, rule_set, without_rule
+from ....rules import RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
 from . import convolution, elementwise, shape
 from .checks import EXPLANATIONS, OPERATOR
 
@@ -18,6 +18,7 @@ _NEEDED = "an operator that the Hexagon delegate has"
 _HINT = "replace the operator, or move it to the beginning or end of the model"
 
 
+@unless_assumed
 def validate(node: NodeView) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     rule = None if node.node.is_custom else RULES.get(node.op)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 
 from ....graph import NodeView
-from ....rules import ACCEPTED, Check, OpRule, Verdict, rule_set, without_rule
+from ....rules import ACCEPTED, Check, OpRule, Verdict, rule_set, unless_assumed, without_rule
 from ..target import Target
 from . import activation, arithmetic, convolution, recurrent, reduction, shape
 from .checks import EXPLANATIONS
@@ -23,6 +23,7 @@ _NEEDED = "an operator that NNAPI has"
 _HINT = "replace the operator, or let another delegate take it"
 
 
+@unless_assumed
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with every failure in its order."""
     checks = _checks_for(node.op, target) if not node.node.is_custom else None

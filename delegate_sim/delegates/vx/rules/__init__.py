@@ -7,7 +7,7 @@ Source: ``Delegate::SupportedOp`` (``delegate_main.cc``), and the two tables of 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import RuleSet, Verdict, first_failure, rule_set, without_rule
+from ....rules import RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
 from . import convolution, custom, elementwise, recurrent, shape
 from .checks import CUSTOM_OPERATOR, EXPLANATIONS, OPERATOR
 from .variants import lf_5_15_71, lf_6_6_3
@@ -22,6 +22,7 @@ NXP_RULES: dict[str, RuleSet] = {"lf-6.6.3": _LF_6_6_3, "lf-5.15.71": lf_5_15_71
 """The rules of NXP's variant by its release, newest first."""
 
 
+@unless_assumed
 def validate(node: NodeView, rules: RuleSet) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     rule = rules.get(node.op)

@@ -7,7 +7,7 @@ Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go 
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import ACCEPTED, RuleSet, Verdict, first_failure, rule_set, without_rule
+from ....rules import ACCEPTED, RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
 from ..target import Target
 from . import convolution, custom, elementwise, matrix, reduction, shape, unpacking, variable
 from .checks import EXPLANATIONS, OPERATOR
@@ -30,6 +30,7 @@ _NEEDED = "an operator that XNNPACK runs"
 _HINT = "leave the node to its CPU kernel"
 
 
+@unless_assumed
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
     rule = RULES.get(node.op)
@@ -38,6 +39,7 @@ def validate(node: NodeView, target: Target) -> Verdict:
     return first_failure(rule, node, target)
 
 
+@unless_assumed
 def validate_unpacking(node: NodeView, target: Target) -> Verdict:
     """Return the verdict on a node that makes a tensor from constants alone, once all other nodes are visited."""
     reason = unpacking.ACCEPTED_READERS.test(node, target)
