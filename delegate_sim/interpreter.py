@@ -10,7 +10,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .delegates.base import Decision, Delegate, KernelFailure, Options
@@ -86,17 +86,41 @@ class Run:
     """Whether the runtime applied the delegate by itself."""
 
 
+@dataclass(frozen=True)
+class Assumptions:
+    """What is to be taken for granted, for the question what would be if."""
+
+    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Nodes of each subgraph that count as accepted by every delegate."""
+    fixed_shapes: bool = False
+    """Whether every tensor has the shape that the file gives it."""
+
+
+NOTHING_ASSUMED = Assumptions()
+
 Target = tuple[Delegate, Options]
 """A delegate and its options."""
 
 
-def simulate(model: Model, delegate: Delegate, options: Options, release: Release, defaults: str = "api") -> Run:
+def simulate(
+    model: Model,
+    delegate: Delegate,
+    options: Options,
+    release: Release,
+    defaults: str = "api",
+    assumptions: Assumptions = NOTHING_ASSUMED,
+) -> Run:
     """Apply one delegate to every subgraph of a model."""
-    return simulate_chain(model, [(delegate, options)], release, defaults)[0]
+    return simulate_chain(model, [(delegate, options)], release, defaults, assumptions=assumptions)[0]
 
 
 def simulate_chain(
-    model: Model, targets: Sequence[Target], release: Release, defaults: str = "api", by_default: Target | None = None
+    model: Model,
+    targets: Sequence[Target],
+    release: Release,
+    defaults: str = "api",
+    by_default: Target | None = None,
+    assumptions: Assumptions = NOTHING_ASSUMED,
 ) -> tuple[Run, ...]:
     """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
 
@@ -104,7 +128,7 @@ def simulate_chain(
     runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
     come that far after a delegate that cannot be applied.
     """
-    chain = _Chain(model, release)
+    chain = _Chain(model, release, assumptions)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
     is_over = defaults == "benchmark" and any(run.outcome in ("refused", "restored") for run in chain.runs)
@@ -117,9 +141,10 @@ def simulate_chain(
 class _Chain:
     """The state of a model between delegates."""
 
-    def __init__(self, model: Model, release: Release) -> None:
+    def __init__(self, model: Model, release: Release, assumptions: Assumptions) -> None:
         self.model = model
         self.release = release
+        self.assumptions = assumptions
         self.runs: list[Run] = []
         self._plans: dict[int, tuple[tuple[Node, ...], tuple[int, ...]]] = {}
         """Nodes and execution plan of each subgraph that a delegate changed."""
@@ -129,7 +154,7 @@ class _Chain:
     def apply(self, delegate: Delegate, options: Options, defaults: str) -> None:
         """Apply one more delegate."""
         is_static = not delegate.allows_dynamic_tensors(options)
-        graphs = prepare(self.model) if is_static or self._is_static else file_graphs(self.model)
+        graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
         run = _Simulation(self.model, current, needs_static, self._is_static, delegate, options, self.release, defaults).run()
@@ -144,10 +169,16 @@ class _Chain:
 
     def is_fully_delegated(self) -> bool:
         """Whether nothing of the first subgraph is left to the CPU."""
-        first = self._current(prepare(self.model)[0])
+        first = self._current(self._prepared()[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
+    def _prepared(self) -> tuple[Graph, ...]:
+        return prepare(self.model, self.assumptions.fixed_shapes)
+
     def _current(self, graph: Graph) -> Graph:
+        accepted = self.assumptions.accepted.get(graph.index)
+        if accepted:
+            graph = dataclasses.replace(graph, assumed=accepted)
         if graph.index not in self._plans:
             return graph
         nodes, plan = self._plans[graph.index]

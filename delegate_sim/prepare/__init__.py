@@ -24,12 +24,13 @@ _MOST_CALLS = 100
 
 
 @functools.lru_cache(maxsize=1)
-def prepare(model: Model) -> tuple[Graph, ...]:
+def prepare(model: Model, fixed_shapes: bool = False) -> tuple[Graph, ...]:
     """Prepare every subgraph in order, each as the runtime does before it hands the subgraph to a delegate.
 
-    The graphs of the last model are kept, for several delegates are often asked about one.
+    With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
+    been converted so that it is known. The graphs of the last model are kept, for several delegates are often asked about one.
     """
-    interpreter = _Interpreter(model)
+    interpreter = _Interpreter(model, fixed_shapes)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -85,8 +86,9 @@ def _keep_variants(node: KernelNode) -> None:
 class _Interpreter:
     """Prepares subgraphs, those that kernels call before their turn included (``kernel.Interpreter``)."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, fixed_shapes: bool = False) -> None:
         self.model = model
+        self.fixed_shapes = fixed_shapes
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
@@ -154,11 +156,19 @@ class _Interpreter:
                 subgraph.failure = PrepareFailure(node.index, str(error))
                 break
             subgraph.nodes[position] = running.node
+            if self.fixed_shapes:
+                self._fix_shapes(subgraph, running.node)
             dynamic = _first_dynamic(subgraph, running.node.outputs, node.index, running.cause)
             if dynamic is not None:
                 subgraph.dynamic = dynamic
                 break
         self._preparing.pop()
+
+    def _fix_shapes(self, subgraph: KernelSubgraph, node: Node) -> None:
+        for index in node.outputs:
+            if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
+                subgraph.tensors[index].allocation = Allocation.ARENA
+                subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape
 
 
 _Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
