@@ -14,13 +14,16 @@ Key = Callable[[int], Hashable | None]
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     """Return the index in ``old`` of each node of ``new`` that was there before.
 
-    Surest first: equal operator and tensor names; equal operators all the way up to the inputs, told apart where several are
-    alike by what they lie next to and then by their order; a neighbour of a matched node at the same operand; equal names
-    though the operator is another; at last the order among nodes of one operator behind a matched one.
+    Surest first: equal operators all the way up to the inputs and equal names; either way without the names, up to the inputs
+    or down to the ends; equal operator and names (some converters number tensors, so that names alone may mislead); what is
+    alike told apart by what it lies next to and then by its order; a neighbour of a matched node at the same operand; equal
+    names though the operator is another; at last the order among nodes of one operator behind a matched one.
     """
     matching = _Matching(old, new)
-    matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=True))
+    matching.pair_unique(lambda side, index: _joined(side.cones[index], _named(side.nodes[index], with_op=True)))
     matching.pair_unique(lambda side, index: side.cones[index])
+    matching.pair_unique(lambda side, index: side.cones_below[index])
+    matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=True))
     matching.pair_neighbours(lambda side, index: side.cones[index])
     matching.pair_in_order(lambda side, index, _: side.cones[index])
     matching.pair_neighbours(lambda side, index: side.nodes[index].op)
@@ -33,6 +36,10 @@ def _named(node: NodeOutline, with_op: bool) -> Hashable | None:
     if any("#" in output.name for output in node.outputs) or not node.outputs:
         return None
     return (node.op if with_op else "", *[output.name for output in node.outputs])
+
+
+def _joined(cone: str, name: Hashable | None) -> Hashable | None:
+    return None if name is None else (cone, name)
 
 
 class _Side:
@@ -52,6 +59,7 @@ class _Side:
                     self.consumers[operand].append((index, position))
         self.inputs = {name: position for position, (name, _) in enumerate(subgraph.inputs)}
         self.cones = self._cones()
+        self.cones_below = self._cones_below()
 
     def _cones(self) -> list[str]:
         """Return for each node a digest of its operator and of all that it is computed from; shapes and versions left out."""
@@ -67,6 +75,17 @@ class _Side:
                     source, position = self.producer.get(operand, (index, 0))
                     parts.append(f"{found[source]}.{position}" if source < index else "unknown")
             found.append(hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest())
+        return found
+
+    def _cones_below(self) -> list[str]:
+        """Return for each node a digest of its operator and of all that is computed from it."""
+        found = [""] * len(self.nodes)
+        for index in reversed(range(len(self.nodes))):
+            parts = [self.nodes[index].op]
+            for position, (name, _) in enumerate(self.nodes[index].outputs):
+                readers = [(found[reader] or "unknown", operand) for reader, operand in self.consumers.get(name, ())]
+                parts += [f"{position} {operand} {digest}" for digest, operand in sorted(readers)]
+            found[index] = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
         return found
 
     def neighbours(self, index: int) -> Iterator[tuple[Hashable, int]]:

@@ -114,3 +114,20 @@ def test_subgraphs_come_and_go():
     matching = compare_outlines((), one)
     assert matching.old_of == ({},)
     assert {change.what for change in matching.changes} == {"added", "subgraph input"}
+
+
+def chain(ops, prefix="t"):
+    """Nodes one after another, whose tensors are numbered as they come."""
+    nodes = [
+        NodeOutline(op, 1, (f"{prefix}{index - 1}" if index else "x",), (Output(f"{prefix}{index}", "FLOAT32[4]"),))
+        for index, op in enumerate(ops)
+    ]
+    return SubgraphOutline("main", (Output("x", "FLOAT32[4]"),), tuple(nodes))
+
+
+@given(st.lists(st.sampled_from(OPS), min_size=1, max_size=20), st.data())
+def test_numbered_tensors_do_not_mislead(ops, data):
+    place = data.draw(st.integers(0, len(ops)))
+    changed = [*ops[:place], "CAST", *ops[place:]]
+    matching = compare_outlines([chain(ops)], [chain(changed)])
+    assert [(change.node, change.op, change.what) for change in matching.changes] == [(place, "CAST", "added")]

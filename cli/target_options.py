@@ -1,0 +1,69 @@
+"""The options by which a command is told one target: a delegate with its own options, and the release of the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from delegate_sim.delegates.base import Delegate, Options
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.runtime import DEFAULT_RELEASE, Release, parse_release
+
+from .delegate_flags import DEFAULT_DELEGATE, chosen_delegates, given_options
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Target(NamedTuple):
+    """One delegate on one release."""
+
+    delegate: Delegate
+    options: Options
+    release: Release
+    defaults: str
+
+
+def target_options(command: Command) -> Command:
+    """Give a command (of the class ``DelegateCommand``) ``--delegate``, ``--option``, ``--runtime`` and ``--defaults``."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]) -> Target:
+    """Return the target that was asked for; raises OptionError or a ClickException naming what is wrong."""
+    (chosen,) = chosen_delegates([delegate])
+    (given,) = given_options([chosen], pairs, flags)
+    return Target(chosen, parse_options(chosen.name, chosen.options, given, defaults), parse_release(release), defaults)
+
+
+_OPTIONS = (
+    click.option(
+        "--delegate",
+        "delegate",
+        default=DEFAULT_DELEGATE,
+        show_default=True,
+        type=click.Choice(DELEGATE_NAMES),
+        help="The delegate to apply.",
+    ),
+    click.option(
+        "--option",
+        "pairs",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="An option of the delegate under its own name; may be given several times.",
+    ),
+    click.option(
+        "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
+    ),
+    click.option(
+        "--defaults",
+        type=click.Choice(DEFAULT_SETS),
+        default="benchmark",
+        show_default=True,
+        help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
+    ),
+)
