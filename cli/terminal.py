@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from typing import NamedTuple, NoReturn
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
@@ -73,6 +73,19 @@ def write_file(path: str, text: str) -> None:
         write_whole(path, text)
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
+
+
+def write_result(form: str, output: str | None, entry: Callable[[], Any], lines: Callable[[], Iterable[Line]]) -> None:
+    """Write a result as JSON or as text, to a file or to standard output. Raises ClickException naming a file that cannot be."""
+    if form == "json":
+        import json
+
+        text = json.dumps(entry(), indent=2) + "\n"
+        write(text) if output is None else write_file(output, text)
+    elif output is None:
+        write_lines(lines())
+    else:
+        write_file(output, plain(lines()))
 
 
 def silence_stdout() -> None:

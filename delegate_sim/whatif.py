@@ -26,13 +26,14 @@ class NodeKey(NamedTuple):
 class Supposition:
     """What is supposed to be otherwise.
 
-    ``versions`` gives operators, or single nodes, another version; ``batch`` is the leading dimension of every input;
-    ``fixed_shapes`` says that every tensor has the shape that the file gives it.
+    ``op_versions`` and ``node_versions`` give operators, or single nodes, another version; ``batch`` is the leading dimension of
+    every input; ``fixed_shapes`` says that every tensor has the shape that the file gives it.
     """
 
     accepted_ops: frozenset[str] = frozenset()
     accepted_nodes: frozenset[NodeKey] = frozenset()
-    versions: Mapping[str | NodeKey, int] = field(default_factory=dict)
+    op_versions: Mapping[str, int] = field(default_factory=dict)
+    node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
     batch: int | None = None
     fixed_shapes: bool = False
 
@@ -48,7 +49,7 @@ def simulate_if(
 
 def changed_model(model: Model, supposition: Supposition) -> Model:
     """Return the model with the versions and the batch of a supposition, the same model if it has none."""
-    if not supposition.versions and supposition.batch is None:
+    if not supposition.op_versions and not supposition.node_versions and supposition.batch is None:
         return model
     subgraphs = tuple([_changed_subgraph(subgraph, supposition) for subgraph in model.subgraphs])
     return dataclasses.replace(model, subgraphs=subgraphs)
@@ -56,8 +57,8 @@ def changed_model(model: Model, supposition: Supposition) -> Model:
 
 def _changed_subgraph(subgraph: Subgraph, supposition: Supposition) -> Subgraph:
     nodes, tensors = subgraph.nodes, subgraph.tensors
-    if supposition.versions:
-        nodes = tuple([_with_version(node, subgraph.index, supposition.versions) for node in nodes])
+    if supposition.op_versions or supposition.node_versions:
+        nodes = tuple([_with_version(node, subgraph.index, supposition) for node in nodes])
     # Subgraphs that others call get their shapes from these.
     if supposition.batch is not None and subgraph.index == 0:
         inputs = frozenset(subgraph.inputs)
@@ -65,8 +66,9 @@ def _changed_subgraph(subgraph: Subgraph, supposition: Supposition) -> Subgraph:
     return subgraph._replace(nodes=nodes, tensors=tensors)
 
 
-def _with_version(node: Node, subgraph: int, versions: Mapping[str | NodeKey, int]) -> Node:
-    version = versions.get(NodeKey(subgraph, node.index), versions.get(node.op))
+def _with_version(node: Node, subgraph: int, supposition: Supposition) -> Node:
+    of_op = supposition.op_versions.get(node.op)
+    version = supposition.node_versions.get(NodeKey(subgraph, node.index), of_op)
     return node if version is None else node._replace(version=version)
 
 
@@ -107,8 +109,8 @@ def _check(model: Model, supposition: Supposition) -> None:
 
 def _named(supposition: Supposition) -> Iterator[str]:
     yield from sorted(supposition.accepted_ops)
-    yield from [name for name in supposition.versions if isinstance(name, str)]
+    yield from supposition.op_versions
 
 
 def _keys(supposition: Supposition) -> Iterable[NodeKey]:
-    return [*supposition.accepted_nodes, *[key for key in supposition.versions if isinstance(key, NodeKey)]]
+    return [*supposition.accepted_nodes, *supposition.node_versions]

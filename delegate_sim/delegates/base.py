@@ -18,6 +18,8 @@ Options = Mapping[str, Any]
 
 PARTITION_LIMIT_CODE = "partition-limit"
 """The code of nodes whose partition a limit leaves out."""
+PARTITION_MINIMUM_CODE = "partition-minimum"
+"""The code of nodes whose partition has too few of them."""
 
 
 class KernelFailure(NamedTuple):
@@ -227,8 +229,8 @@ def partition_minimum(found: int, minimum: int, option: str) -> Reason:
     """Say of a node that an option's minimum of nodes leaves its partition out."""
     nodes = "1 node" if found == 1 else f"{found} nodes"
     return Reason(
-        "partition-minimum",
-        "partition-minimum",
+        PARTITION_MINIMUM_CODE,
+        PARTITION_MINIMUM_CODE,
         f"its partition has {nodes}; needs at least {minimum}",
         f"a partition of {nodes}",
         f"at least {minimum} nodes",

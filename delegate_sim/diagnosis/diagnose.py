@@ -1,0 +1,160 @@
+"""The whole story of a model on a delegate: what keeps nodes on the CPU, what each cause costs, and what its end would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..compute import multiply_adds
+from ..delegates.base import PARTITION_LIMIT_CODE, Delegate, Options
+from ..gate.measures import Measures, measure
+from ..gate.nodes import on_cpu
+from ..interpreter import DYNAMIC_TENSORS, Run
+from ..model import Model
+from ..options import parse_options
+from ..runtime import Release
+from ..whatif import NodeKey, Supposition, simulate_if
+from .causes import Blockers, Cause, find_causes
+
+_CAUSES_SIMULATED = 8
+
+
+class Target(NamedTuple):
+    """A delegate, its options as given, the release of the runtime, and the set of defaults."""
+
+    delegate: Delegate
+    options: Options
+    release: Release
+    defaults: str
+
+
+class Cost(NamedTuple):
+    """What a run comes to. ``multiply_adds`` are those of delegated nodes; they are counted, and no estimate of latency."""
+
+    measures: Measures
+    multiply_adds: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cause with what it costs.
+
+    ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all
+    that rank before it; None for causes so far down that they are not simulated.
+    """
+
+    cause: Cause
+    multiply_adds: int
+    alone: Cost | None
+    together: Cost | None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The run as it is, its causes with the costliest first, and what would be without any of them.
+
+    ``limited`` are nodes that the delegate accepts and that lie in partitions beyond a limit.
+    """
+
+    model: Model
+    target: Target
+    run: Run
+    now: Cost
+    total_multiply_adds: int
+    findings: tuple[Finding, ...]
+    without_all: Cost
+    limited: int
+    blockers: Blockers
+    """The same causes with what each node has of them, for ``predict`` and ``search``."""
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the runtime refuses the graph as a whole."""
+        return self.run.refusal is not None and self.run.refusal.code == DYNAMIC_TENSORS
+
+
+def diagnose(model: Model, target: Target) -> Diagnosis:
+    """Apply a delegate to a model and find what keeps nodes on the CPU."""
+    examiner = Examiner(model, target)
+    run = examiner.simulate(Supposition(), {})
+    blockers = find_causes(run, examiner.simulate)
+    weights = {
+        NodeKey(subgraph.graph.index, index): multiply_adds(subgraph.graph.view(subgraph.graph.nodes[index]))
+        for subgraph in run.subgraphs
+        for index in subgraph.graph.execution_plan
+    }
+    own_weight = {cause.identity: sum([weights.get(key, 0) for key in cause.nodes]) for cause in blockers.causes}
+    first = sorted(blockers.causes, key=lambda cause: (-own_weight[cause.identity], -len(cause.nodes)))
+    alone = {cause.identity: examiner.cost(blockers, [cause], weights) for cause in first[:_CAUSES_SIMULATED]}
+    now = Cost(measure(run), _delegated_weight(run, weights))
+    ranked = sorted(first, key=lambda cause: _rank(cause, alone.get(cause.identity), now, own_weight[cause.identity], weights))
+    findings = []
+    for number, cause in enumerate(ranked):
+        so_far = ranked[: number + 1]
+        together = examiner.cost(blockers, so_far, weights) if 0 < number < _CAUSES_SIMULATED else None
+        own = alone.get(cause.identity)
+        findings.append(Finding(cause, own_weight[cause.identity], own, own if number == 0 else together))
+    everything = findings[-1].together if findings else now
+    return Diagnosis(
+        model,
+        target,
+        run,
+        now,
+        sum(weights.values()),
+        tuple(findings),
+        everything or examiner.cost(blockers, ranked, weights),
+        sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT_CODE for reason in reasons)]),
+        blockers,
+    )
+
+
+def predict(diagnosis: Diagnosis, causes: Iterable[Cause]) -> Measures:
+    """Return what would be without some causes."""
+    return measure(Examiner(diagnosis.model, diagnosis.target).run_without(diagnosis.blockers, causes))
+
+
+def _rank(cause: Cause, alone: Cost | None, now: Cost, weight: int, weights: Mapping[NodeKey, int]) -> tuple[Any, ...]:
+    """What stops everything comes first, then what keeps most work on the CPU, most partitions apart, most nodes."""
+    total = sum(weights.values()) or 1
+    saved = 0
+    if alone is not None and now.measures.is_delegated:
+        saved = now.measures.partitions - alone.measures.partitions
+    is_first = cause.identity.problem.value != "dynamic-shape"
+    return is_first, -round(100 * weight / total), -saved, -len(cause.nodes), cause.name
+
+
+class Examiner:
+    """Simulates one model on one target under suppositions; the same one is not simulated twice."""
+
+    def __init__(self, model: Model, target: Target) -> None:
+        self.model = model
+        self.target = target
+        self._known: dict[tuple[Any, ...], Run] = {}
+
+    def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Run:
+        """Apply the delegate under a supposition about nodes or shapes, with some options changed."""
+        delegate, own, release, defaults = self.target
+        key = (
+            supposition.accepted_nodes,
+            frozenset(supposition.node_versions.items()),
+            supposition.fixed_shapes,
+            frozenset(options.items()),
+        )
+        if key not in self._known:
+            changed = parse_options(delegate.name, delegate.options, {**own, **options}, defaults) if options else own
+            self._known[key] = simulate_if(self.model, delegate, changed, release, defaults, supposition)
+        return self._known[key]
+
+    def run_without(self, blockers: Blockers, causes: Iterable[Cause]) -> Run:
+        """Apply the delegate as if some causes were gone."""
+        return self.simulate(*blockers.without(causes))
+
+    def cost(self, blockers: Blockers, causes: Iterable[Cause], weights: Mapping[NodeKey, int]) -> Cost:
+        """Return what would be without some causes."""
+        run = self.run_without(blockers, causes)
+        return Cost(measure(run), _delegated_weight(run, weights))
+
+
+def _delegated_weight(run: Run, weights: Mapping[NodeKey, int]) -> int:
+    return sum([weights[NodeKey(subgraph.graph.index, index)] for subgraph in run.subgraphs for index in subgraph.delegated])

@@ -1,0 +1,20 @@
+"""A diagnosis of a model that is made on the spot."""
+
+from __future__ import annotations
+
+from delegate_sim import load
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.diagnosis.diagnose import Target, diagnose
+from delegate_sim.options import parse_options
+from delegate_sim.runtime import DEFAULT_RELEASE, parse_release
+
+
+def target(delegate="nnapi", options=None):
+    found = find_delegate(delegate)
+    values = parse_options(delegate, found.options, options or {}, "benchmark")
+    return Target(found, values, parse_release(DEFAULT_RELEASE), "benchmark")
+
+
+def diagnosed(model, delegate="nnapi", **options):
+    """The diagnosis of a builder's model, or of the bytes of one."""
+    return diagnose(load(model if isinstance(model, bytes) else model.bytes()), target(delegate, options))

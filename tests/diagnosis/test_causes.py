@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.diagnosis.diagnose import predict
+from delegate_sim.diagnosis.problems import Problem
+from delegate_sim.whatif import NodeKey
+from tests.diagnosis.diagnoses import diagnosed
+from tests.gate.models import classifier, reshaper
+from tests.models import chain_model
+
+OPS = ("ADD", "RELU", "GELU", "ROUND", "TANH", "ADD 4", "CEIL", "ELU")
+
+
+def names(diagnosis):
+    return [finding.cause.name for finding in diagnosis.findings]
+
+
+def test_refusals_that_one_change_would_end_are_one_cause():
+    diagnosis = diagnosed(chain_model(["ADD", "GELU", "ADD", "ROUND", "GELU", "ADD 4", "ADD"]))
+    assert names(diagnosis) == ["operator:GELU", "operator-version:ADD:4", "operator:ROUND"]
+    gelu = diagnosis.findings[0].cause
+    assert gelu.nodes == (NodeKey(0, 1), NodeKey(0, 4))
+    assert (gelu.operators, gelu.codes) == ((("GELU", 2),), ("nnapi-operator",))
+    assert "MUL, ADD and TANH" in gelu.change
+
+
+def test_what_would_be_without_a_cause_and_without_all_so_far():
+    diagnosis = diagnosed(chain_model(["ADD", "GELU", "ADD", "ROUND", "ADD"]))
+    assert diagnosis.now.measures.partitions == 5
+    first, second = diagnosis.findings
+    assert (first.alone.measures.partitions, first.together.measures.partitions) == (3, 3)
+    assert (second.alone.measures.partitions, second.together.measures.partitions) == (3, 1)
+    assert diagnosis.without_all.measures.fallback_nodes == 0
+
+
+def test_the_feature_behind_a_version():
+    builder = chain_model(["ADD", "ADD 4", "ADD"])
+    assert names(diagnosed(builder)) == ["operator-version:ADD:4"]
+    assert diagnosed(builder).findings[0].cause.node_versions == {NodeKey(0, 1): 2}
+
+
+def test_a_dynamic_shape_comes_first_and_what_is_behind_it_shows():
+    diagnosis = diagnosed(reshaper(is_dynamic=True))
+    assert diagnosis.is_dynamic
+    assert names(diagnosis)[0] == "dynamic-shape:0:1"
+    assert diagnosis.findings[0].cause.suggestion == "fix-shapes"
+    assert {finding.cause.identity.problem for finding in diagnosis.findings[1:]} == {Problem.CONSTANT}
+    assert diagnosis.without_all.measures.fallback_nodes == 0
+
+
+def test_a_driver_is_a_cause():
+    diagnosis = diagnosed(classifier(), driver_rejects=("FULLY_CONNECTED",))
+    assert names(diagnosis) == ["driver:FULLY_CONNECTED"]
+    assert diagnosis.findings[0].multiply_adds == diagnosis.total_multiply_adds == 64
+
+
+def test_nodes_beyond_a_limit_are_told_from_those_refused():
+    diagnosis = diagnosed(chain_model(["ADD", "GELU", "ADD", "ADD"]), max_number_delegated_partitions=1)
+    assert diagnosis.limited == 1
+    assert "limit:max_number_delegated_partitions=0" in names(diagnosis)
+
+
+def test_nothing_to_find():
+    diagnosis = diagnosed(classifier())
+    assert diagnosis.findings == ()
+    assert diagnosis.without_all == diagnosis.now
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+@given(ops=st.lists(st.sampled_from(OPS), min_size=1, max_size=8))
+def test_every_node_on_the_cpu_has_a_cause_and_without_all_of_them_none_is_left(delegate, ops):
+    options = {"min_nodes_per_partition": 1} if delegate in ("coreml", "hexagon") else {}
+    diagnosis = diagnosed(chain_model(ops), delegate, **options)
+    with_cause = {key for finding in diagnosis.findings for key in finding.cause.nodes}
+    delegated = {NodeKey(0, index) for index in diagnosis.run.subgraphs[0].delegated}
+    assert with_cause | delegated == {NodeKey(0, index) for index in range(len(ops))}
+    assert predict(diagnosis, [finding.cause for finding in diagnosis.findings]) == diagnosis.without_all.measures
+    assert diagnosis.without_all.measures.fallback_nodes == 0

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from delegate_sim.diagnosis import search as searching
+from delegate_sim.diagnosis.diagnose import predict
+from delegate_sim.diagnosis.search import search
+from tests.diagnosis.diagnoses import diagnosed
+from tests.models import chain_model
+
+REFUSED = ("GELU", "ROUND", "CEIL", "ADD 4", "SIGN")
+CHAINS = st.lists(st.sampled_from(("ADD", "RELU", *REFUSED)), min_size=2, max_size=10)
+
+
+def test_the_causes_that_must_go_together():
+    diagnosis = diagnosed(chain_model(["ADD", "GELU", "ROUND", "ADD", "CEIL", "ADD"]))
+    found = search(diagnosis, 3)
+    assert (found.is_exact, found.at_least) == (True, 1)
+    assert [[cause.name for cause in way.causes] for way in found.ways] == [["operator:CEIL"]]
+    found = search(diagnosis, 1)
+    assert [len(way.causes) for way in found.ways] == [3]
+
+
+def test_nothing_to_do():
+    found = search(diagnosed(chain_model(["ADD", "RELU"])), 1)
+    assert (found.ways[0].causes, found.is_exact, found.at_least) == ((), True, 0)
+
+
+@given(CHAINS, st.integers(1, 5))
+@settings(max_examples=50)
+def test_no_smaller_set_is_enough(ops, limit):
+    diagnosis = diagnosed(chain_model(ops))
+    found = search(diagnosis, limit)
+    assert found.is_exact
+    causes = [finding.cause for finding in diagnosis.findings]
+
+    def is_enough(chosen):
+        measures = predict(diagnosis, chosen)
+        return measures.is_delegated and measures.partitions <= limit
+
+    for way in found.ways:
+        assert is_enough(way.causes)
+    assert not any(is_enough(chosen) for size in range(found.at_least) for chosen in combinations(causes, size))
+
+
+@given(ops=CHAINS)
+@settings(max_examples=25)
+def test_beyond_what_can_be_tried_the_bound_holds(ops):
+    diagnosis = diagnosed(chain_model(ops))
+    exact = search(diagnosis, 1)
+    allowed = searching._SETS_TRIED_AT_MOST
+    searching._SETS_TRIED_AT_MOST = 2
+    try:
+        greedy = search(diagnosis, 1)
+    finally:
+        searching._SETS_TRIED_AT_MOST = allowed
+    assert greedy.at_least <= exact.at_least
+    assert len(greedy.ways[0].causes) >= len(exact.ways[0].causes)
+    assert greedy.is_exact == (len(greedy.ways[0].causes) == greedy.at_least)
