@@ -33,11 +33,12 @@ conformance: setup  ## the whole comparison with the recorded verdicts, where ..
 fixtures: setup  ## remake fixtures/models and fixtures/expected
 	$(BIN)/python -m fixtures.make
 
-docs: setup  ## remake docs/rules from the rules
+docs: setup  ## remake docs/rules and docs/suggestions.md from the rules
 	@mkdir -p docs/rules
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
+	$(BIN)/python -m fixtures.suggestions_page > docs/suggestions.md
 
 peers: setup  ## remake the table in the README that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \

@@ -71,7 +71,7 @@ def _finding_lines(number: int, finding: Finding, diagnosis: Diagnosis, width: i
     if len(diagnosis.run.subgraphs) == 1:
         nodes = node_list(sorted([key.node for key in cause.nodes]), None if verbose else _NODES_WIDTH)
         yield from _paragraph(f"nodes {nodes}", width, "   ")
-    if cause.found and cause.found not in cause.title:
+    if cause.found and cause.found != cause.title:
         yield from _paragraph(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
     if finding.alone is not None:
         yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone, total)}", width, "   ")

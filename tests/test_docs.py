@@ -9,12 +9,17 @@ from click.testing import CliRunner
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim_cli.rules import command
+from fixtures.suggestions_page import page
 
-DOCS = Path(__file__).resolve().parents[1] / "docs" / "rules"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)
 def test_the_rules_are_documented_as_they_are(delegate):
     made = CliRunner().invoke(command, ["--delegate", delegate, "--format", "markdown"])
     assert made.exit_code == 0
-    assert (DOCS / f"{delegate}.md").read_text(encoding="utf-8") == made.output, "run `make docs`"
+    assert (DOCS / "rules" / f"{delegate}.md").read_text(encoding="utf-8") == made.output, "run `make docs`"
+
+
+def test_the_suggestions_are_documented_as_they_are():
+    assert (DOCS / "suggestions.md").read_text(encoding="utf-8") == page(), "run `make docs`"

@@ -1,0 +1,190 @@
+"""``delegate-sim diagnose`` and ``delegate-sim whatif``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from fixtures.suggestion_cases import EXAMPLES
+from tests.cli.test_schemas import validate
+from tests.gate.models import classifier, reshaper
+from tests.models import chain_model
+
+DIAGNOSIS = """\
+Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 5 partitions for subgraph 0 (main).
+Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
+
+Now
+  nnapi on litert-2.3: feature_level=1000008 disallow_nnapi_cpu=true
+    max_number_delegated_partitions=0 allow_dynamic_dimensions=false
+    allow_fp16=false
+  delegated: 3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96
+    bytes across borders
+
+1. ADD at version 4
+   operator-version:ADD:4 (nnapi-operator-version)
+   keeps 1 node on the CPU: ADD 1
+   nodes 3
+   found: version 4; needed: version at most 2
+   without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
+     -> 64
+   lower-version: convert so that the operator keeps an older version
+
+2. GELU is not mapped
+   operator:GELU (nnapi-operator)
+   keeps 1 node on the CPU: GELU 1
+   nodes 1
+   found: GELU; needed: an operator that NNAPI has
+   without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
+     -> 64
+   without all so far: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes across
+     borders 96 -> 32
+   replace-operator: GELU can be written as MUL, ADD and TANH, or MUL and
+     LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; rules
+     for it have gpu, vx, vx-nxp, xnnpack
+
+Without any of them
+  delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
+    bytes across borders
+
+Multiply-adds and bytes are counted; they are no estimate of latency.
+"""
+
+
+@pytest.fixture
+def chain(tmp_path):
+    path = tmp_path / "chain.tflite"
+    chain_model(["ADD", "GELU", "ADD", "ADD 4", "ADD"]).write(path)
+    return path
+
+
+def test_the_text(run, chain):
+    result = run("diagnose", chain)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == DIAGNOSIS
+
+
+def test_nothing_to_diagnose(run, tmp_path):
+    classifier().write(tmp_path / "m.tflite")
+    assert "Nothing in the model keeps nodes on the CPU." in run("diagnose", tmp_path / "m.tflite").stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.code)
+def test_json(run_json, tmp_path, example):
+    example.before().write(tmp_path / "m.tflite")
+    options = [
+        argument
+        for name, value in example.options.items()
+        for argument in ("--option", f"{name}={','.join(value) if isinstance(value, tuple) else value}")
+    ]
+    found = run_json("diagnose", tmp_path / "m.tflite", "--delegate", example.delegate, *options)
+    validate("diagnosis", found)
+    assert example.code in {cause["suggestion"]["code"] for cause in found["causes"]}
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_every_delegate(run, chain, delegate):
+    result = run("diagnose", chain, "--delegate", delegate, "--verbose")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_names_are_made_safe(run, tmp_path):
+    reshaper(is_dynamic=True).write(tmp_path / "m.tflite")
+    content = (tmp_path / "m.tflite").read_bytes().replace(b"flat", b"\x1b[1m")
+    (tmp_path / "m.tflite").write_bytes(content)
+    result = run("diagnose", tmp_path / "m.tflite")
+    assert "\\x1b[1m" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_to_a_file(run, chain, tmp_path):
+    assert run("diagnose", chain, "--output", tmp_path / "out.txt").stdout == ""
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == DIAGNOSIS
+
+
+def test_what_cannot_be_diagnosed(run, tmp_path):
+    result = run("diagnose", tmp_path / "none.tflite")
+    assert (result.exit_code, result.stderr) == (2, f"error: {tmp_path / 'none.tflite'}: No such file or directory\n")
+    assert run("diagnose", tmp_path / "none.tflite", "--option", "level=3").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "partitions"),
+    [
+        (["--accept", "GELU"], (5, 3)),
+        (["--accept", "gelu", "--accept", "node:3"], (5, 1)),
+        (["--accept", "node:0:3"], (5, 3)),
+        (["--set-version", "ADD=1"], (5, 3)),
+        (["--set-version", "node:3=2", "--accept", "GELU"], (5, 1)),
+        (["--max_delegated_partitions", "1"], (5, 2)),
+        (["--base", "max_number_delegated_partitions=1"], (2, 5)),
+        (["--feature-level", "27", "--base", "feature_level=27", "--accept", "GELU"], (5, 3)),
+        (["--batch", "3"], (5, 5)),
+        (["--fix-shapes"], (5, 5)),
+        (["--base", "runtime=tf-2.15"], (5, 5)),
+    ],
+)
+def test_suppositions(run_json, chain, arguments, partitions):
+    found = run_json("whatif", chain, *arguments)
+    validate("compare", found)
+    assert (found["a"]["measures"]["partitions"], found["b"]["measures"]["partitions"]) == partitions
+
+
+def test_what_would_move(run, chain):
+    result = run("whatif", chain, "--accept", "GELU")
+    assert result.exit_code == 0
+    assert "On the CPU in A, delegated in B: 1 node" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        ([], "nothing is supposed"),
+        (["--accept", "MEAN"], "the model has no node of MEAN; its operators are ADD, GELU"),
+        (["--accept", "node:9"], "the model has no node 9 in subgraph 0"),
+        (["--set-version", "ADD"], "takes OP=VERSION or node:N=VERSION, not 'ADD'"),
+        (["--set-version", "ADD=0"], "takes OP=VERSION or node:N=VERSION, not 'ADD=0'"),
+        (["--batch", "0"], "a batch has at least 1 element, not 0"),
+        (["--base", "level=1"], "nnapi has no option 'level'"),
+        (["--search", "0"], "Invalid value for '--search'"),
+        (["--search", "1", "--accept", "GELU"], "--search goes by the options alone"),
+    ],
+)
+def test_suppositions_that_cannot_be(run, chain, arguments, fault):
+    result = run("whatif", chain, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert fault in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+SEARCH = """\
+2 causes must go for at most 1 partition; fewer are not enough (4 simulations)
+
+5 of 5 nodes delegated, 1 partition, without:
+  - operator-version:ADD:4: ADD at version 4
+    lower-version: convert so that the operator keeps an older version
+  - operator:GELU: GELU is not mapped
+    replace-operator: GELU can be written as MUL, ADD and TANH, or MUL and
+      LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; rules
+      for it have gpu, vx, vx-nxp, xnnpack
+"""
+
+
+def test_search(run, run_json, chain):
+    assert run("whatif", chain, "--search", "1").stdout == SEARCH
+    found = run_json("whatif", chain, "--search", "3")
+    validate("search", found)
+    assert [[cause["name"] for cause in way["causes"]] for way in found["ways"]] == [
+        ["operator-version:ADD:4"],
+        ["operator:GELU"],
+    ]
+    assert (
+        run("whatif", chain, "--search", "5").stdout
+        == "There are at most 5 partitions as it is\n\n3 of 5 nodes delegated, 5 partitions, without:\n"
+    )
+
+
+def test_search_as_json_is_json(run, chain):
+    assert json.loads(run("whatif", chain, "--search", "1", "--format", "json").stdout)["is_exact"]
