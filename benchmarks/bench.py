@@ -56,6 +56,7 @@ def main() -> None:
             time_per_node(large, small),
             peak_memory(sparse, small),
             check_time(Path(directory) / "gate"),
+            diagnosis_time(small),
         ]
     print(table(rows))
 
@@ -89,6 +90,17 @@ def peak_memory(sparse: Path, small: Path) -> Row:
     """Peak memory of the whole command for a large file, against a small one."""
     what = f"peak memory, file of {_SPARSE_SIZE / 2**30:g} GiB against one of {small.stat().st_size / 2**20:.1f} MiB"
     return Row(what, "MiB", _peak_bytes(_analyze(sparse)) / 2**20, _peak_bytes(_analyze(small)) / 2**20)
+
+
+def diagnosis_time(model: Path) -> Row:
+    """Wall time of a diagnosis against that of an analysis, run by turns."""
+    analyze = _analyze(model)
+    diagnose = [_program(), "diagnose", *analyze[2:]]
+    diagnosis, analysis = [], []
+    for _ in range(_ROUNDS):
+        diagnosis.append(_seconds(diagnose))
+        analysis.append(_seconds(analyze))
+    return Row(f"diagnose {_SMALL:,} nodes, against analyze", "ms", 1e3 * min(diagnosis), 1e3 * min(analysis))
 
 
 def check_time(folder: Path) -> Row:

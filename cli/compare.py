@@ -19,7 +19,7 @@ from delegate_sim.runtime import parse_release
 from .compare_text import compare_lines
 from .delegate_flags import DelegateCommand, given_options
 from .suggestions import suggestion
-from .target_options import Target, target_options
+from .target_options import Target, refuse_foreign_flags, target_options
 from .terminal import plain, width, write, write_file, write_lines
 
 _EPILOG = """\b
@@ -124,7 +124,7 @@ def _targets(
     """Return the targets of A and B. Raises OptionError or a ClickException naming what is wrong."""
     names = (delegate, settings.get(_DELEGATE, delegate))
     delegates = [find_delegate(name) for name in dict.fromkeys(names)]
-    _refuse_foreign_flags(delegates, flags)
+    refuse_foreign_flags(delegates, flags)
     given = dict(zip(dict.fromkeys(names), given_options(delegates, pairs, flags), strict=True))
     own = {key: value for key, value in settings.items() if key not in _KEYS}
     _refuse_unknown(delegates[-1], own)
@@ -138,15 +138,6 @@ def _targets(
 def _target(delegate: Delegate, given: Mapping[str, str], release: str, defaults: str) -> Target:
     options = parse_options(delegate.name, delegate.options, given, defaults)
     return Target(delegate, dict(options), parse_release(release), defaults)
-
-
-def _refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
-    """Refuse flags of delegates that neither side has."""
-    own = {option.flag.replace("-", "_") for delegate in delegates for option in delegate.options if option.flag}
-    for flag, value in flags.items():
-        if value is not None and flag not in own:
-            names = " and ".join([delegate.name for delegate in delegates])
-            raise click.UsageError(f"{names} {'has' if len(delegates) == 1 else 'have'} no flag --{flag}")
 
 
 def _refuse_unknown(delegate: Delegate, settings: Mapping[str, str]) -> None:

@@ -25,9 +25,9 @@ _CHANGES_SHOWN = 5
 _INPUTS_SHOWN = 10
 
 
-def compare_lines(comparison: Comparison, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a comparison."""
-    return _Text(comparison, width, verbose).lines()
+def compare_lines(comparison: Comparison, width: int, verbose: bool, supposed: str = "") -> Iterator[Line]:
+    """Return the text of a comparison; ``supposed`` says what is supposed of B, if anything."""
+    return _Text(comparison, width, verbose, supposed).lines()
 
 
 class _Statement(NamedTuple):
@@ -49,8 +49,9 @@ class _Group(NamedTuple):
 
 
 class _Text:
-    def __init__(self, comparison: Comparison, width: int, verbose: bool) -> None:
+    def __init__(self, comparison: Comparison, width: int, verbose: bool, supposed: str) -> None:
         self.comparison = comparison
+        self.supposed = supposed
         self.width = width
         self.verbose = verbose
         self.refusals = {side.run.refusal.message for side in (comparison.a, comparison.b) if side.run.refusal is not None}
@@ -80,6 +81,8 @@ class _Text:
         defaults = f" with defaults {side.defaults}" if side.defaults != other.defaults else ""
         options = _differing_options(side, other)
         yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")
+        if self.supposed and title != "A":
+            yield from self._paragraph(message(f"supposed: {self.supposed}"), "  ")
         if run.refusal is not None:
             refusal = run.refusal
             yield from self._paragraph(message(f"{side.measures.outcome}: {refusal.code}: {refusal.message}"), "  ", _BAD)

@@ -8,8 +8,10 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.explanations import RUNTIME, SHARED
+from delegate_sim.diagnosis.problems import SUGGESTIONS
+from delegate_sim.explanations import SHARED
 from delegate_sim.gate.explanations import GATE
+from delegate_sim.op_version_features import FEATURES
 from delegate_sim.rules import Explanation
 
 from .layout import wrapped
@@ -44,10 +46,18 @@ def command(code: str | None) -> None:
 
 def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
     """Return what stands behind every code that a report can have."""
-    known = {**SHARED, **GATE}
+    known = {**SHARED, **GATE, **FEATURES, **_suggestions()}
     for delegate in delegates:
         known.update(delegate.explanations)
     return known
+
+
+def _suggestions() -> dict[str, Explanation]:
+    """Return the kinds of change that a diagnosis suggests, as explanations."""
+    return {
+        code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
+        for code, suggestion in SUGGESTIONS.items()
+    }
 
 
 def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:
@@ -63,7 +73,9 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
     yield Line("")
     yield from (Line(line, "cyan") for line in wrapped(f"What to do: {explanation.advice}", columns))
     yield Line("")
-    if code in RUNTIME or code in GATE:
+    if code in FEATURES:
+        yield Line("A feature that raises the version of operators.")
+    elif not any(code in delegate.explanations for delegate in delegates):
         yield Line("Concerns every delegate.")
     for delegate in delegates:
         if code in delegate.explanations:

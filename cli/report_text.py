@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from delegate_sim.compute import Compute, compute_of
 from delegate_sim.interpreter import Refusal, Run, SubgraphRun
 from delegate_sim.partition import Subset
 from delegate_sim.report import Report, border_bytes, dropped_partitions, node_reasons
@@ -81,16 +82,17 @@ def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
 
 
 def _details(run: Run, view: View) -> Iterator[Line]:
+    compute = compute_of(run)
     yield from _target(run, view)
     if run.refusal is not None:
         yield from _refusal(run.outcome, run.refusal, view)
     if len(run.subgraphs) > 1:
-        yield from _total(run, view)
+        yield from _total(run, compute, view)
     for subgraph in run.subgraphs:
         yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(subgraph, run.refusal, view)
+        yield from _subgraph(subgraph, run.refusal, compute, view)
     if run.warnings:
         yield Line("")
         yield Line("Warnings", HEADING)
@@ -121,7 +123,7 @@ def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
         yield from _paragraph(message(f"hint: {hint}"), view, indent, f"{indent}      ", _HINT)
 
 
-def _total(run: Run, view: View) -> Iterator[Line]:
+def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     kernels = sum([_kernels(subgraph) for subgraph in run.subgraphs])
     total = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
@@ -129,9 +131,10 @@ def _total(run: Run, view: View) -> Iterator[Line]:
     yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
     text = f"{total:,} total, {delegated:,} delegated ({share(delegated, total)}), {counted(kernels, 'delegate kernel')}"
     yield from _fact("nodes", text, view)
+    yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
 
 
-def _subgraph(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator[Line]:
+def _subgraph(run: SubgraphRun, refusal: Refusal | None, compute: Compute, view: View) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
@@ -142,11 +145,19 @@ def _subgraph(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator
     yield from _fact("nodes", counts, view)
     yield from _fact("partitions", f"{len(run.subsets):,}", view)
     yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
+    subgraph = run.graph.index
+    yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
     dropped = dropped_partitions(run)
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, refusal, view)
     yield from _partitions(run, view)
+
+
+def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
+    """What is counted here says nothing of latency; models without such work have no line."""
+    if total:
+        yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} delegated ({share(delegated, total)})", view)
 
 
 def _fact(title: str, text: str, view: View) -> Iterator[Line]:

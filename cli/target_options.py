@@ -36,8 +36,18 @@ def target_options(command: Command) -> Command:
 def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]) -> Target:
     """Return the target that was asked for; raises OptionError or a ClickException naming what is wrong."""
     (chosen,) = chosen_delegates([delegate])
+    refuse_foreign_flags([chosen], flags)
     (given,) = given_options([chosen], pairs, flags)
     return Target(chosen, parse_options(chosen.name, chosen.options, given, defaults), parse_release(release), defaults)
+
+
+def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
+    """Refuse flags of delegates that neither side has."""
+    own = {option.flag.replace("-", "_") for delegate in delegates for option in delegate.options if option.flag}
+    for flag, value in flags.items():
+        if value is not None and flag not in own:
+            names = " and ".join([delegate.name for delegate in delegates])
+            raise click.UsageError(f"{names} {'has' if len(delegates) == 1 else 'have'} no flag --{flag}")
 
 
 _OPTIONS = (

@@ -121,7 +121,8 @@ def command(
             "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes or options of the delegate"
         )
     comparison = compare(_side(model, before), _supposed_side(model, after, supposition))
-    write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose))
+    supposed = _words(supposition)
+    write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose, supposed))
 
 
 def _supposition(accepted: Sequence[str], versions: Sequence[str], batch: int | None, fix_shapes: bool) -> Supposition:
@@ -143,6 +144,22 @@ def _supposition(accepted: Sequence[str], versions: Sequence[str], batch: int | 
         else:
             node_versions[key] = int(version)
     return Supposition(frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, fix_shapes)
+
+
+def _words(supposition: Supposition) -> str:
+    """Say what is supposed of the model and the delegate's verdicts."""
+    accepted = [*sorted(supposition.accepted_ops), *[f"node {_place(key)}" for key in sorted(supposition.accepted_nodes)]]
+    versions = [f"{op} at version {version}" for op, version in supposition.op_versions.items()]
+    versions += [f"node {_place(key)} at version {version}" for key, version in supposition.node_versions.items()]
+    words = [f"accepted: {', '.join(accepted)}"] if accepted else []
+    words += versions
+    words += [f"batch {supposition.batch}"] if supposition.batch is not None else []
+    words += ["shapes as the file gives them"] if supposition.fixed_shapes else []
+    return "; ".join(words)
+
+
+def _place(key: NodeKey) -> str:
+    return f"{key.subgraph}:{key.node}" if key.subgraph else str(key.node)
 
 
 def _node(text: str) -> NodeKey | None:

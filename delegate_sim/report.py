@@ -7,6 +7,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .compute import Compute, compute_of
 from .delegates.base import PARTITION_LIMIT_CODE, largest_partitions
 from .graph import Graph
 from .interpreter import DYNAMIC_TENSORS, Refusal, Run, SubgraphRun, option_values
@@ -114,6 +115,7 @@ def _model_entry(model: Model) -> dict[str, Any]:
 
 
 def _run_entry(run: Run) -> dict[str, Any]:
+    compute = compute_of(run)
     return {
         "delegate": run.delegate.name,
         "kernel_name": run.delegate.kernel_name,
@@ -125,14 +127,15 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),
-        "subgraphs": [_subgraph_entry(subgraph, run.refusal) for subgraph in run.subgraphs],
+        "subgraphs": [_subgraph_entry(subgraph, run.refusal, compute) for subgraph in run.subgraphs],
     }
 
 
-def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None) -> dict[str, Any]:
+def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None, compute: Compute) -> dict[str, Any]:
     graph = run.graph
+    counts = compute.by_node[graph.index]
     partition_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
-    entry = functools.partial(_node_entry, run, partition_of, refusal)
+    entry = functools.partial(_node_entry, run, partition_of, refusal, counts)
     nodes = [entry(graph.nodes[index]) for index in graph.execution_plan]
     return {
         "index": graph.index,
@@ -142,13 +145,17 @@ def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None) -> dict[str, Any]
         "nodes_delegated": len(run.delegated),
         "partitions": len(run.subsets),
         "delegate_kernels": sum(subset.is_delegated for subset in run.subsets),
+        "multiply_adds": sum(counts.values()),
+        "multiply_adds_delegated": compute.of(graph.index, run.delegated),
         "partitions_dropped": [len(subset.nodes) for subset in dropped_partitions(run)],
         "nodes": nodes,
-        "partition_list": [_partition_entry(graph, number, subset) for number, subset in enumerate(run.subsets)],
+        "partition_list": [_partition_entry(graph, number, subset, compute) for number, subset in enumerate(run.subsets)],
     }
 
 
-def _node_entry(run: SubgraphRun, partition_of: Mapping[int, int], refusal: Refusal | None, node: Node) -> dict[str, Any]:
+def _node_entry(
+    run: SubgraphRun, partition_of: Mapping[int, int], refusal: Refusal | None, multiply_adds: Mapping[int, int], node: Node
+) -> dict[str, Any]:
     verdict = run.decision.verdicts.get(node.index) if run.decision else None
     return {
         "index": node.index,
@@ -157,11 +164,12 @@ def _node_entry(run: SubgraphRun, partition_of: Mapping[int, int], refusal: Refu
         "supported": verdict is not None and verdict.is_supported,
         "delegated": node.index in run.delegated,
         "partition": partition_of.get(node.index),
+        "multiply_adds": multiply_adds.get(node.index, 0),
         "reasons": [reason.to_dict() for reason in node_reasons(run, node.index, refusal)],
     }
 
 
-def _partition_entry(graph: Graph, number: int, subset: Subset) -> dict[str, Any]:
+def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute) -> dict[str, Any]:
     return {
         "id": number,
         "kind": "delegate" if subset.is_delegated else "cpu",
@@ -170,6 +178,7 @@ def _partition_entry(graph: Graph, number: int, subset: Subset) -> dict[str, Any
         "outputs": crossing(graph, subset.outputs),
         "bytes_in": border_bytes(graph, subset.inputs),
         "bytes_out": border_bytes(graph, subset.outputs),
+        "multiply_adds": compute.of(graph.index, subset.nodes),
     }
 
 

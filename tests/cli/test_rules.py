@@ -9,8 +9,10 @@ import pytest
 import delegate_sim
 from delegate_sim import schema
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.diagnosis.problems import SUGGESTIONS
 from delegate_sim.explanations import SHARED
 from delegate_sim.gate.explanations import GATE
+from delegate_sim.op_version_features import FEATURES
 
 CONV_2D = """\
 CONV_2D
@@ -59,7 +61,13 @@ CODE_POSITIONS = {"Reason": 0, "Finding": 0, "Regression": 0, "Check": 0, "Refus
 
 
 def known_codes():
-    return {*SHARED, *GATE, *(code for name in DELEGATE_NAMES for code in find_delegate(name).explanations)}
+    return {
+        *SHARED,
+        *GATE,
+        *FEATURES,
+        *SUGGESTIONS,
+        *(code for name in DELEGATE_NAMES for code in find_delegate(name).explanations),
+    }
 
 
 def codes_in_sources():
@@ -148,7 +156,8 @@ def test_explain_every_code(run):
         result = run("explain", code, COLUMNS="10000")
         assert result.exit_code == 0
         assert result.stdout.startswith(f"{code}: ")
-        assert "Delegate " in result.stdout or "Concerns every delegate." in result.stdout
+        concerns = ("Delegate ", "Concerns every delegate.", "A feature that raises the version of operators.")
+        assert any(words in result.stdout for words in concerns)
 
 
 def test_explain_without_a_code_lists_all(run):
@@ -163,7 +172,7 @@ def test_every_code_that_a_report_can_have_is_explained():
 def test_an_unknown_code_names_near_ones(run):
     result = run("explain", "nnapi-missing-bia")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "error: there is no code nnapi-missing-bia; did you mean nnapi-missing-bias?\n"
+    assert result.stderr == "error: there is no code nnapi-missing-bia; did you mean nnapi-missing-bias, missing-bias?\n"
 
 
 def test_every_builtin_operator_can_be_asked_for(run):
