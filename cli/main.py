@@ -21,6 +21,9 @@ _DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
 
 _COMMANDS = {
     "analyze": ("analyze", "What a delegate does to models: the log line, coverage, reasons, partitions."),
+    "diagnose": ("diagnose", "What keeps nodes from a delegate, what each cause costs, and what to change."),
+    "compare": ("compare", "Two models, or two targets, side by side: which nodes run elsewhere, and why."),
+    "whatif": ("whatif", "What would be if nodes were accepted, or versions, shapes or options otherwise."),
     "check": ("check", "Every model on every target against the committed baseline, for CI."),
     "init": ("init", "A configuration to start from, for check."),
     "rules": ("rules", "What a delegate accepts, operator by operator."),
