@@ -25,6 +25,7 @@ from .runtime import (
     Release,
     benchmark_failure_line,
     benchmark_line,
+    release_note,
     replacing_line,
 )
 
@@ -232,7 +233,7 @@ class _Simulation:
         self.release = release
         self.defaults = defaults
         self.log_lines: list[str] = []
-        self.warnings = resolution_warnings(model, release)
+        self.warnings = [*([note] if (note := release_note(release)) else []), *resolution_warnings(model, release)]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.later_failure: Refusal | None = None
 
@@ -257,7 +258,7 @@ class _Simulation:
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
-            decision = self.delegate.decide(graph, self.options)
+            decision = self.delegate.decide(graph, self.options, self.release)
         except PartitionError as error:
             hint = "mend the model: no node may need its own result"
             return KernelFailure(None, None, "cyclic-graph", f"the nodes cannot be put in running order: {error}", hint)
@@ -305,7 +306,7 @@ class _Simulation:
             if subset.is_delegated:
                 # What the delegate would make of a node that it does not take, nobody knows.
                 is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
-                failure = None if is_known else self.delegate.kernel_failure(decision.graph, subset, self.options)
+                failure = None if is_known else self.delegate.kernel_failure(decision.graph, subset, self.options, self.release)
                 if failure is not None:
                     return failure
                 continue
@@ -350,7 +351,7 @@ class _Simulation:
         for graph in graphs:
             if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
                 with suppress(PartitionError):
-                    self.subgraphs[graph.index] = SubgraphRun(graph, self.delegate.decide(graph, self.options))
+                    self.subgraphs[graph.index] = SubgraphRun(graph, self.delegate.decide(graph, self.options, self.release))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome == "refused":
@@ -398,4 +399,11 @@ def resolution_warnings(model: Model, release: Release) -> list[str]:
 
 def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options fit for JSON."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+    return {name: _option_value(value) for name, value in options.items()}
+
+
+def _option_value(value: Any) -> Any:
+    """What is not plain data, such as the profile of a driver, is named by its text."""
+    if value is None or isinstance(value, bool | int | float | str | list):
+        return value
+    return list(value) if isinstance(value, tuple) else str(value)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
 from .graph import NodeView
+from .runtime import Release, parse_release
 
 
 class Reason(NamedTuple):
@@ -55,7 +56,8 @@ class Check:
     """One condition of a rule.
 
     It counts for targets with ``since <= level < below`` and, unless ``accelerator`` is None, only with (or without) a
-    named accelerator. ``needed`` completes "needs ...".
+    named accelerator, and in releases of the runtime from ``introduced`` on and before ``withdrawn``. ``needed`` completes
+    "needs ...".
     """
 
     code: str
@@ -66,6 +68,22 @@ class Check:
     since: int | None = None
     below: int | None = None
     accelerator: bool | None = None
+    introduced: Release | None = None
+    withdrawn: Release | None = None
+
+    def from_release(self, release: str) -> Check:
+        """Return this check for releases of the runtime from this one on."""
+        return replace(self, introduced=parse_release(release))
+
+    def before_release(self, release: str) -> Check:
+        """Return this check for releases of the runtime before this one."""
+        return replace(self, withdrawn=parse_release(release))
+
+    def counts_in(self, release: Release) -> bool:
+        """Whether the check counts in a release of the runtime."""
+        return (self.introduced is None or release.is_at_least(self.introduced)) and (
+            self.withdrawn is None or not release.is_at_least(self.withdrawn)
+        )
 
     def from_level(self, level: int) -> Check:
         """Return this check for targets of at least this level."""
@@ -102,6 +120,12 @@ class OpRule:
     checks: tuple[Check, ...]
     accepted_early: Check | None = None
     """A check whose being met accepts the node at once; it never refuses."""
+    introduced: Release | None = None
+    """The release of the runtime from which on the delegate knows the operator; None if all known releases do."""
+
+    def from_release(self, release: str) -> OpRule:
+        """Return this rule for releases of the runtime from this one on; before, the operator is not known."""
+        return replace(self, introduced=parse_release(release))
 
 
 RuleSet = Mapping[str, OpRule]
@@ -122,6 +146,16 @@ def for_each(ops: Iterable[str], *checks: Check) -> dict[str, OpRule]:
     """Give several operators the same checks."""
     rule = OpRule(tuple(checks))
     return dict.fromkeys(ops, rule)
+
+
+def rules_in(rules: RuleSet, release: Release) -> RuleSet:
+    """Return the rules as they are in a release of the runtime: operators that it knows, and checks that count in it."""
+    found = {}
+    for op, rule in rules.items():
+        if rule.introduced is None or release.is_at_least(rule.introduced):
+            early = rule.accepted_early if rule.accepted_early is not None and rule.accepted_early.counts_in(release) else None
+            found[op] = OpRule(tuple([check for check in rule.checks if check.counts_in(release)]), early)
+    return found
 
 
 def first_failure(rule: OpRule, node: NodeView, target: Any) -> Verdict:

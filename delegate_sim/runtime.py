@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from .errors import OptionError
 
+_FAMILIES = ("tf", "litert")
+
 
 class Release(NamedTuple):
     """A release of TensorFlow Lite (``tf``) or LiteRT (``litert``)."""
@@ -16,6 +18,15 @@ class Release(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.family}-{'.'.join(map(str, self.version))}"
+
+    @property
+    def order(self) -> tuple[int, tuple[int, ...]]:
+        """What releases are ordered by: all of TensorFlow Lite come before those of LiteRT; a missing patch number is 0."""
+        return _FAMILIES.index(self.family), (*self.version, 0, 0, 0)[:3]
+
+    def is_at_least(self, other: Release) -> bool:
+        """Whether this release is the other one or a later one."""
+        return self.order >= other.order
 
     @property
     def minor(self) -> tuple[str, tuple[int, int]]:
@@ -46,6 +57,8 @@ RELEASES = tuple(str(Release(family, version)) for family, version in _WORDINGS)
 """The releases whose wording is known, oldest first within a family."""
 
 DEFAULT_RELEASE = "litert-2.3"
+NEWEST = Release("litert", (2, 3))
+"""The release whose rules are those without an end."""
 
 DYNAMIC_TENSOR_LINE = (
     "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "

@@ -12,6 +12,7 @@ from ..model import Node, Tensor
 from ..options import Option
 from ..partition import Subset
 from ..rules import Explanation, Reason, RuleSet, Verdict
+from ..runtime import NEWEST, Release
 from .sorting import LONGEST_STABLE, gnu_sorted
 
 Options = Mapping[str, Any]
@@ -105,10 +106,10 @@ class Delegate(Protocol):
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they stand in the file, dynamic tensors included."""
 
-    def decide(self, graph: Graph, options: Options) -> Decision:
-        """Look at one subgraph and say which nodes to replace."""
+    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+        """Look at one subgraph and say which nodes to replace, by the rules of a release of the runtime."""
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Initialise and prepare the kernel of one partition; None if that works."""
 
 

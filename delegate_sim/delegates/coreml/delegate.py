@@ -13,6 +13,7 @@ from ...explanations import FLOAT16, PARTITION_LIMIT, PARTITION_MINIMUM
 from ...graph import Graph
 from ...options import Option, integer
 from ...partition import Subset, partition
+from ...runtime import NEWEST, Release
 from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
 from . import failures
 from .kernel import build_partition, has_missing_bias
@@ -91,7 +92,7 @@ class CoreMlDelegate:
         """Never."""
         return False
 
-    def decide(self, graph: Graph, options: Options) -> Decision:
+    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = Target(_version(options))
         remapping = Float16Remapping()
@@ -112,7 +113,7 @@ class CoreMlDelegate:
             log_lines=(_log_line(decision),),
         )
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Build the Core ML model of one partition."""
         return build_partition(graph, subset)
 

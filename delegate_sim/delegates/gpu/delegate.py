@@ -13,6 +13,7 @@ from ...graph import Graph
 from ...options import Option, boolean, integer, names, text
 from ...partition import Subset, partition
 from ...rules import Explanation, Reason, Verdict
+from ...runtime import NEWEST, Release
 from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
 from . import failures
 from .build import build_partition
@@ -106,7 +107,7 @@ class GpuDelegate:
         """Never."""
         return False
 
-    def decide(self, graph: Graph, options: Options) -> Decision:
+    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options)
         remapping = Float16Remapping()
@@ -125,7 +126,7 @@ class GpuDelegate:
         # The operands change after the preview, whose partitions then need not stand.
         return dataclasses.replace(decision, graph=remapped, preview=())
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Build the delegate's own model of one partition."""
         return build_partition(graph, subset, allow_quant_ops=options["allow_quant_ops"])
 

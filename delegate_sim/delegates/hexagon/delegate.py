@@ -13,6 +13,7 @@ from ...explanations import PARTITION_LIMIT, PARTITION_MINIMUM
 from ...graph import Graph
 from ...options import Option, integer
 from ...partition import Subset, partition
+from ...runtime import NEWEST, Release
 from ..base import Decision, KernelFailure, Options, keep_largest
 from .rules import EXPLANATIONS, RULES, validate
 
@@ -56,7 +57,7 @@ class HexagonDelegate:
         """Only to run with varying batch sizes, an experimental setting that is not simulated."""
         return False
 
-    def decide(self, graph: Graph, options: Options) -> Decision:
+    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take the largest partitions."""
         verdicts = {index: validate(graph.view(graph.nodes[index])) for index in graph.execution_plan}
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
@@ -71,7 +72,7 @@ class HexagonDelegate:
             log_lines=(_log_line(decision),),
         )
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """None is known: what the DSP makes of a partition is not simulated."""
         return None
 

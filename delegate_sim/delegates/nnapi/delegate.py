@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import collections.abc
 import dataclasses
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...explanations import FLOAT16, PARTITION_LIMIT
 from ...graph import Graph
 from ...options import Option, boolean, integer, names, text
 from ...partition import Subset, partition
 from ...rules import Explanation, Reason, Verdict
+from ...runtime import NEWEST, Release
 from ..base import (
     Decision,
     Float16Remapping,
@@ -22,7 +24,8 @@ from ..base import (
     partition_limit,
 )
 from . import failures
-from .mapping import Mapping, map_partition, nodes_supported_by_driver
+from .driver import Driver, driver
+from .mapping import Mapping, is_all_or_nothing, map_partition, nodes_supported_by_driver, rejected_operations
 from .rules import EXPLANATIONS, RULES, validate
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, Target
 
@@ -106,6 +109,13 @@ OPTIONS = (
     ),
     Option("allow_fp16", boolean, False, "compute float32 in float16; changes no verdict", flag="nnapi_allow_fp16"),
     Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver-rejects"),
+    Option(
+        "driver",
+        driver,
+        None,
+        "profile of the accelerator's driver, a file that 'delegate-sim reconcile --learn' writes",
+        flag="driver",
+    ),
 )
 
 
@@ -115,7 +125,7 @@ _DRIVER = {
         "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. Nodes "
         "of which it rejects an operation stay on the CPU; with sparse or float16 values in the partition, all of its nodes do.",
         "Replace the operator by one that the driver takes, or choose another accelerator. Which operations a driver rejects "
-        "is what the option driver_rejects tells; nothing else in the simulation knows it.",
+        "is what the options driver_rejects and driver tell; nothing else in the simulation knows it.",
     ),
     "float16-all-or-nothing": Explanation(
         "driver rejects part of a model with float16 weights",
@@ -141,27 +151,72 @@ class NnapiDelegate:
         """Only as an option, and only from NNAPI 1.1 on."""
         return bool(options["allow_dynamic_dimensions"]) and options["feature_level"] > NNAPI_1_0
 
-    def decide(self, graph: Graph, options: Options) -> Decision:
+    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Validate every node, ask the driver, and keep the largest partitions."""
-        target = Target(_validation_level(options), _is_accelerator_specified(options))
-        remapping = Float16Remapping()
-        views = [graph.view(graph.nodes[index]) for index in graph.execution_plan]
-        if any(view.is_constant_float16_dequantize for view in views):
-            supported, verdicts = _supported_with_float16(graph, target, remapping)
-            graph = remapping.apply(graph, supported)
-        else:
-            verdicts = {view.node.index: validate(view, target) for view in views}
-            supported = tuple(view.node.index for view in views if verdicts[view.node.index].is_supported)
-        if not supported:
-            return Decision(graph, verdicts)
-        decision = Decision(graph, verdicts, supported, partition(graph, supported))
-        if target.accelerator and options["feature_level"] >= NNAPI_1_2:
-            decision = _ask_driver(decision, options, has_float16=bool(remapping.nodes))
+        decision, has_float16 = _preview(graph, options, release)
+        if not decision.nodes:
+            return decision
+        if _asks_driver(options):
+            decision = _ask_driver(decision, options, has_float16)
         return _limit(decision, options["max_number_delegated_partitions"])
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Build the NNAPI model of one partition."""
         return _map(graph, subset, options).failure
+
+
+class DriverQuestion(NamedTuple):
+    """One partition that a driver is asked about: its nodes, and the NNAPI operations of each."""
+
+    graph: Graph
+    nodes: tuple[int, ...]
+    operations: collections.abc.Mapping[int, tuple[str, ...]]
+    is_all_or_nothing: bool
+    """Whether the partition's nodes are taken all or none."""
+
+
+class DriverQuestions(NamedTuple):
+    """What a driver is asked about one subgraph."""
+
+    partitions: tuple[DriverQuestion, ...]
+    has_float16: bool
+    """Whether one rejection anywhere leaves the whole subgraph to the CPU."""
+
+
+def driver_questions(graph: Graph, options: Options, release: Release = NEWEST) -> DriverQuestions | None:
+    """Return what the driver is asked about a subgraph; None if it is not, or if a partition cannot be built."""
+    decision, has_float16 = _preview(graph, options, release)
+    if not decision.nodes or not _asks_driver(options):
+        return None
+    found = []
+    for subset in decision.candidates:
+        mapping = _map(decision.graph, subset, options)
+        if mapping.failure is not None:
+            return None
+        whole = is_all_or_nothing(decision.graph, subset.nodes)
+        found.append(DriverQuestion(decision.graph, subset.nodes, mapping.operations, whole))
+    return DriverQuestions(tuple(found), has_float16)
+
+
+def _preview(graph: Graph, options: Options, release: Release) -> tuple[Decision, bool]:
+    """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
+    target = Target(_validation_level(options), _is_accelerator_specified(options))
+    remapping = Float16Remapping()
+    views = [graph.view(graph.nodes[index]) for index in graph.execution_plan]
+    if any(view.is_constant_float16_dequantize for view in views):
+        supported, verdicts = _supported_with_float16(graph, target, remapping)
+        graph = remapping.apply(graph, supported)
+    else:
+        verdicts = {view.node.index: validate(view, target) for view in views}
+        supported = tuple(view.node.index for view in views if verdicts[view.node.index].is_supported)
+    if not supported:
+        return Decision(graph, verdicts), False
+    return Decision(graph, verdicts, supported, partition(graph, supported)), bool(remapping.nodes)
+
+
+def _asks_driver(options: Options) -> bool:
+    """Whether the driver is asked about operations: from NNAPI 1.2 on, where an accelerator is specified."""
+    return _is_accelerator_specified(options) and options["feature_level"] >= NNAPI_1_2
 
 
 def _supported_with_float16(
@@ -177,17 +232,18 @@ def _supported_with_float16(
 
 def _ask_driver(decision: Decision, options: Options, has_float16: bool) -> Decision:
     """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
-    rejected_operations = frozenset(options["driver_rejects"])
+    names = frozenset(options["driver_rejects"])
+    profile: Driver | None = options["driver"]
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
     for subset in decision.candidates:
         mapping = _map(decision.graph, subset, options)
         if mapping.failure is not None:
             return dataclasses.replace(decision, nodes=(), failure=mapping.failure)
-        supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapping, rejected_operations)
+        supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapping, names, profile)
         taken += supported
         for node in set(subset.nodes).difference(supported):
-            set_aside[node] = _driver_rejects(rejected_operations.intersection(mapping.operations[node]))
+            set_aside[node] = _driver_rejects(frozenset(rejected_operations(decision.graph, node, mapping, names, profile)))
     decision = dataclasses.replace(decision, initialised=frozenset(decision.candidates))
     if not set_aside:
         return decision
@@ -225,7 +281,7 @@ def _limit(decision: Decision, limit: int) -> Decision:
 def _map(graph: Graph, subset: Subset, options: Options) -> Mapping:
     return map_partition(
         graph,
-        tuple(node for node in subset.nodes if node not in graph.assumed) if graph.assumed else subset.nodes,
+        subset.nodes,
         subset.inputs,
         subset.outputs,
         target_feature_level=_mapping_level(options),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ...graph import Graph, NodeView
 from ...model import Node, Tensor
 from ..base import KernelFailure
+from .driver import Driver
 from .failures import kernel_failure
 from .questions import QUANTIZED_TYPES, is_basic_lstm, is_constant_densify, is_full_lstm, is_runtime_float16_dequantize
 from .target import FEATURE_LEVEL_6, NNAPI_1_3
@@ -74,25 +75,44 @@ def map_partition(
     partition = _Partition(graph, target_feature_level, runtime_feature_level)
     failure = None
     try:
-        _add_nodes(partition, [graph.nodes[index] for index in nodes])
-        _check_pools(partition, inputs, outputs)
+        known = [index for index in nodes if index not in graph.assumed]
+        _add_nodes(partition, [graph.nodes[index] for index in known])
+        # Which operands nodes would have that are only assumed to be accepted, nobody knows.
+        if len(known) == len(nodes):
+            _check_pools(partition, inputs, outputs)
     except _KernelError as error:
         failure = error.failure
     return Mapping({index: tuple(partition.operations.get(index, ())) for index in nodes}, failure)
 
 
-def nodes_supported_by_driver(graph: Graph, nodes: Sequence[int], mapping: Mapping, rejected: Collection[str]) -> tuple[int, ...]:
-    """Leave out the nodes of a partition of which a driver rejects an operation.
+def nodes_supported_by_driver(
+    graph: Graph, nodes: Sequence[int], mapping: Mapping, rejected: Collection[str], driver: Driver | None = None
+) -> tuple[int, ...]:
+    """Leave out the nodes of a partition of which a driver rejects an operation, by name or by its profile.
 
     If the partition has sparse weights, or widens float16 values while running, none is left then
     (``GetOperationsSupportedByTargetNnApiDevices``).
     """
-    supported = tuple(
-        index for index in nodes if not any(operation in rejected for operation in mapping.operations.get(index, ()))
-    )
-    if len(supported) < len(nodes) and any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes):
+    supported = tuple(index for index in nodes if not rejected_operations(graph, index, mapping, rejected, driver))
+    if len(supported) < len(nodes) and is_all_or_nothing(graph, nodes):
         return ()
     return supported
+
+
+def rejected_operations(
+    graph: Graph, node: int, mapping: Mapping, rejected: Collection[str], driver: Driver | None = None
+) -> tuple[str, ...]:
+    """Return those operations of a node that a driver rejects, by name or by its profile."""
+    operations = mapping.operations.get(node, ())
+    if driver is None:
+        return tuple([operation for operation in operations if operation in rejected])
+    view = graph.view(graph.nodes[node])
+    return tuple([operation for operation in operations if operation in rejected or driver.rejects(operation, view)])
+
+
+def is_all_or_nothing(graph: Graph, nodes: Iterable[int]) -> bool:
+    """Whether a driver that rejects any operation of these nodes gets none of them."""
+    return any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes)
 
 
 def _is_all_or_nothing(view: NodeView) -> bool:

@@ -12,6 +12,7 @@ from ...graph import Graph
 from ...options import Option, boolean, integer, text
 from ...partition import Subset, partition
 from ...rules import RuleSet
+from ...runtime import NEWEST, Release
 from ..base import Decision, KernelFailure, Options
 from .rules import EXPLANATIONS, RULES, validate
 from .run_warnings import decision_warnings, option_warnings
@@ -46,7 +47,7 @@ class VxDelegate:
         """Always."""
         return True
 
-    def decide(self, graph: Graph, options: Options) -> Decision:
+    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all that are supported."""
         rules = self.rules_for(options)
         verdicts = {index: validate(graph.view(graph.nodes[index]), rules) for index in graph.execution_plan}
@@ -57,7 +58,7 @@ class VxDelegate:
             warnings = (*option_warnings(self.options, options), *warnings)
         return dataclasses.replace(decision, warnings=warnings)
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Never: ``Delegate::Init`` and ``Delegate::Prepare`` always succeed."""
         return None
 

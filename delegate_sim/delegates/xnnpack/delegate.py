@@ -13,6 +13,7 @@ from ...graph import Graph
 from ...options import Option, boolean, integer
 from ...partition import Subset, partition
 from ...rules import Verdict
+from ...runtime import NEWEST, Release
 from ..base import Decision, KernelFailure, Options
 from . import failures
 from .build import build_partition
@@ -90,7 +91,7 @@ class XnnpackDelegate:
         """Unless the flag that disables it is set."""
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
-    def decide(self, graph: Graph, options: Options) -> Decision:
+    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Visit every node, and take all that are supported."""
         visits = _visit(graph, options)
         supported = tuple(index for index in graph.execution_plan if visits.verdicts[index].is_supported)
@@ -104,7 +105,7 @@ class XnnpackDelegate:
         )
         return Decision(graph, visits.verdicts, supported, preview, initialised=frozenset(created))
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options) -> KernelFailure | None:
+    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Create the kernel of one partition."""
         return build_partition(graph, subset, _visit(graph, options).target)
 
