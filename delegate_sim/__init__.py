@@ -41,13 +41,14 @@ def analyze(
     delegate: str = "nnapi",
     options: Mapping[str, Any] | None = None,
     *,
-    runtime: str = _DEFAULT_RUNTIME,
+    runtime: str | None = None,
     defaults: str = "api",
 ) -> Report:
     """Apply a delegate to a model and report what the runtime would do.
 
     ``options`` are the delegate's, under its own names; what is not given is taken from ``defaults`` (``api``: the
-    delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release that words the log lines.
+    delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules count and that words the
+    log lines, by default the newest; it may also stand among the options as ``release``.
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
     from .interpreter import simulate_chain
@@ -55,14 +56,15 @@ def analyze(
     from .runtime import parse_release
 
     model = _loaded(model)
-    return Report(model, simulate_chain(model, [_target(delegate, options, defaults)], parse_release(runtime), defaults))
+    target, release = _target(delegate, options, defaults)
+    return Report(model, simulate_chain(model, [target], parse_release(_agreed([runtime, release])), defaults))
 
 
 def simulate(
     model: Model | str | PathLike[str] | bytes,
     delegates: Sequence[tuple[str, Mapping[str, Any]]],
     *,
-    runtime: str = _DEFAULT_RUNTIME,
+    runtime: str | None = None,
     defaults: str = "api",
 ) -> Report:
     """Apply delegates one after another, each to what those before it left, and report where every node finally runs.
@@ -77,8 +79,9 @@ def simulate(
     if not delegates:
         raise OptionError("there is no delegate to apply")
     model = _loaded(model)
-    targets = [_target(name, options, defaults) for name, options in delegates]
-    return Report(model, simulate_chain(model, targets, parse_release(runtime), defaults), is_chain=True)
+    targets, releases = zip(*[_target(name, options, defaults) for name, options in delegates], strict=True)
+    release = parse_release(_agreed([runtime, *releases]))
+    return Report(model, simulate_chain(model, targets, release, defaults), is_chain=True)
 
 
 def _loaded(model: Model | str | PathLike[str] | bytes) -> Model:
@@ -87,9 +90,19 @@ def _loaded(model: Model | str | PathLike[str] | bytes) -> Model:
     return model if isinstance(model, Model) else load(model)
 
 
-def _target(name: str, options: Mapping[str, Any] | None, defaults: str) -> Target:
+def _target(name: str, options: Mapping[str, Any] | None, defaults: str) -> tuple[Target, str | None]:
+    """Return a delegate with its options, and the release of the runtime that stands among them."""
     from .delegates.registry import find_delegate
-    from .options import parse_options
+    from .options import parse_options, without_release
 
     delegate = find_delegate(name)
-    return delegate, parse_options(delegate.name, delegate.options, options or {}, defaults)
+    own, release = without_release(delegate.options, options or {})
+    return (delegate, parse_options(delegate.name, delegate.options, own, defaults)), release
+
+
+def _agreed(releases: Sequence[str | None]) -> str:
+    """Return the one release that is named, the newest if none is."""
+    named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
+    if len(named) > 1:
+        raise OptionError(f"two releases are named: {' and '.join(named)}")
+    return named[0] if named else _DEFAULT_RUNTIME

@@ -56,6 +56,18 @@ def parse_options(
     return MappingProxyType(values)
 
 
+RELEASE = "release"
+"""The release of the runtime, which may stand among the options of any delegate that has none of this name itself."""
+
+
+def without_release(declared: Sequence[Option], given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return options without the release of the runtime, and that release, None if it is not among them."""
+    own = dict(given)
+    if any(option.name == RELEASE for option in declared):
+        return own, None
+    return own, own.pop(RELEASE, None)
+
+
 def integer(value: Any) -> int:
     """Parse a 32-bit whole number."""
     if isinstance(value, str):
