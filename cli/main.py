@@ -111,6 +111,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 _EPILOG = f"""\b
 Examples:
   {_PROGRAM} analyze model.tflite
+  {_PROGRAM} diagnose model.tflite
   {_PROGRAM} check
   {_PROGRAM} rules --op CONV_2D
   {_PROGRAM} explain nnapi-missing-bias
@@ -119,7 +120,7 @@ Examples:
 \b
 Exit codes:
   0    done; of check: nothing got worse
-  1    findings of check: something is worse than the baseline, or over budget
+  1    findings: of check, something is worse or over budget; of reconcile, a difference that stays unexplained
   2    wrong usage, or a model that cannot be read
   70   an error of {_PROGRAM} itself; {_DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted

@@ -28,6 +28,8 @@ class Option:
     benchmark_default: Any = None
     has_benchmark_default: bool = False
     flag: str | None = None
+    is_path: bool = False
+    """Whether a text is the path of a file, which in a configuration is relative to that."""
 
     def default_in(self, defaults: str) -> Any:
         """Return the default in one of the two sets."""

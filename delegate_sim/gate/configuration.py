@@ -197,7 +197,7 @@ def _configuration(path: str, table: _Table) -> Configuration:
     if targets is None or not targets.content:
         raise _Problem(table.key, "there is no target; one is written [targets.NAME] with a delegate")
     found = tuple(
-        _target(name, _Table(content, (*targets.key, name)), runtime, defaults) for name, content in targets.content.items()
+        _target(name, _Table(content, (*targets.key, name)), runtime, defaults, root) for name, content in targets.content.items()
     )
     overrides = tuple(_override(override, found) for override in table.tables("overrides"))
     table.finish()
@@ -205,28 +205,31 @@ def _configuration(path: str, table: _Table) -> Configuration:
     return Configuration(path, root, models, exclude, baseline_path, found, budgets, overrides)
 
 
-def _target(name: str, table: _Table, runtime: Release, defaults: str) -> Target:
+def _target(name: str, table: _Table, runtime: Release, defaults: str, root: str) -> Target:
     delegate = table.take("delegate", _delegate)
     if delegate is None:
         raise _Problem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
     defaults = table.take("defaults", _defaults, defaults)
     release = table.take("runtime", parse_release, runtime)
     given = table.table("options")
-    options = _options(delegate, given, defaults)
+    options = _options(delegate, given, defaults, root)
     models = table.take("models", _patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return Target(name, delegate, options, release, defaults, models, budgets)
 
 
-def _options(delegate: Delegate, given: _Table | None, defaults: str) -> Mapping[str, Any]:
-    values = {} if given is None else {name.replace("-", "_"): value for name, value in given.content.items()}
-    if given is not None:
-        for name in given.content:
-            try:
-                parse_options(delegate.name, delegate.options, {name.replace("-", "_"): given.content[name]}, defaults)
-            except OptionError as error:
-                raise _Problem((*given.key, name), str(error)) from error
+def _options(delegate: Delegate, given: _Table | None, defaults: str, root: str) -> Mapping[str, Any]:
+    paths = {option.name for option in delegate.options if option.is_path}
+    values: dict[str, Any] = {}
+    for key, value in ({} if given is None else given.content).items():
+        name = key.replace("-", "_")
+        values[name] = os.path.relpath(os.path.join(root, value)) if name in paths and isinstance(value, str) else value
+        try:
+            parse_options(delegate.name, delegate.options, {name: values[name]}, defaults)
+        except OptionError as error:
+            assert given is not None
+            raise _Problem((*given.key, key), str(error)) from error
     return parse_options(delegate.name, delegate.options, values, defaults)
 
 

@@ -71,7 +71,7 @@ def test_what_is_learnt_is_what_analyze_goes_by(run, run_json, chain, device_log
         "analyze", chain, "--delegate", "nnapi", "--driver", profile, "--runtime", "tf-2.15", "--no-default-xnnpack"
     )
     assert report["runs"][0]["log_lines"][0] in device_log("RELU").read_text()
-    assert report["runs"][0]["options"]["driver"] == str(profile)
+    assert report["runs"][0]["options"]["driver"] == "driver.toml"
     with_profile = run("reconcile", chain, "--log", device_log("RELU"), "--driver", profile)
     assert "Reproduced" in with_profile.stdout
     refined = run("reconcile", chain, "--log", device_log("RELU", "TANH", name="other.txt"), "--learn", profile)

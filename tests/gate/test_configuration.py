@@ -211,3 +211,12 @@ def test_without_a_configuration_init_is_named(tmp_path):
 )
 def test_patterns(path, pattern, fits):
     assert matches(path, [pattern]) is fits
+
+
+def test_a_driver_profile_lies_beside_the_configuration(write, tmp_path, monkeypatch):
+    (tmp_path / "driver.toml").write_text('schema = "delegate-sim/driver/1"\n', encoding="utf-8")
+    (tmp_path / "below").mkdir()
+    path = write('[targets.t]\ndelegate = "nnapi"\noptions = { driver = "driver.toml" }\n')
+    monkeypatch.chdir(tmp_path / "below")
+    (target,) = read_configuration(path).targets
+    assert str(target.options["driver"]) == "driver.toml"
