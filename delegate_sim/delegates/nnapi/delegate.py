@@ -115,6 +115,7 @@ OPTIONS = (
         None,
         "profile of the accelerator's driver, a file that 'delegate-sim reconcile --learn' writes",
         flag="driver",
+        is_path=True,
     ),
 )
 
