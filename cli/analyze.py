@@ -15,7 +15,7 @@ from delegate_sim.report import Report
 from delegate_sim.runtime import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.text import printable
 
-from .delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options
+from .delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
 from .exits import DONE, USAGE
 from .layout import counted
 from .outputs import GITHUB, ReportFile, output_options, summarise, write_files
@@ -120,7 +120,7 @@ def _spans(releases: Iterable[str]) -> str:
     metavar="RELEASE",
     default=DEFAULT_RELEASE,
     show_default=True,
-    help=f"The release whose log lines to print, {_spans(RELEASES)}.",
+    help=f"The release whose rules count and whose log lines to print, {_spans(RELEASES)}.",
 )
 @click.option(
     "--defaults",
@@ -153,6 +153,7 @@ def command(
     with the bytes that cross their borders.
     """
     chosen = chosen_delegates(delegates)
+    pairs, release = release_in(pairs, release)
     given = given_options(chosen, pairs, flags)
     targets = tuple(
         (delegate, parse_options(delegate.name, delegate.options, own, defaults))

@@ -9,7 +9,8 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.options import Option, boolean
+from delegate_sim.options import RELEASE, Option, boolean
+from delegate_sim.runtime import DEFAULT_RELEASE, is_release_name
 
 from .layout import default_text
 
@@ -69,6 +70,17 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
         if key not in known:
             raise click.ClickException(_unknown(key, delegates))
     return [_given_to(delegate, by_key, flags) for delegate in delegates]
+
+
+def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
+    """Return KEY=VALUE options without the release of the runtime, and that release; ``release`` is that of ``--runtime``."""
+    named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
+    for pair in named:
+        other = pair.partition("=")[2]
+        if release not in (DEFAULT_RELEASE, other):
+            raise click.UsageError(f"two releases are named: {release} and {other}")
+        release = other
+    return [pair for pair in pairs if pair not in named], release
 
 
 def _unknown(key: str, delegates: Sequence[Delegate]) -> str:

@@ -12,6 +12,7 @@ from delegate_sim.diagnosis.problems import SUGGESTIONS
 from delegate_sim.explanations import SHARED
 from delegate_sim.gate.explanations import GATE
 from delegate_sim.op_version_features import FEATURES
+from delegate_sim.rule_changes import rule_changes
 from delegate_sim.rules import Explanation
 
 from .layout import wrapped
@@ -96,3 +97,18 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
         yield from map(Line, wrapped(", ".join(dict.fromkeys(ops)), columns, "      "))
     if not operators:
         yield Line("  whatever the operator")
+    yield from _history(code, delegate, columns)
+
+
+def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
+    """List what releases of the runtime changed in conditions of this code."""
+    found: dict[str, list[str]] = {}
+    for change in rule_changes(delegate):
+        for sign, checks in (("-", change.gone), ("+", change.come)):
+            for check in checks:
+                if check.code == code:
+                    found.setdefault(f"{change.release}: {sign} needs {check.needed}", []).append(change.op)
+    if found:
+        yield Line("  changed by releases of the runtime:")
+    for words, ops in found.items():
+        yield from map(Line, wrapped(f"{words}: {', '.join(dict.fromkeys(ops))}", columns, "    ", "      "))

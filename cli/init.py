@@ -89,7 +89,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield ""
     yield "# The release of the runtime that the application ships, and which defaults a delegate's options have: those of"
     yield '# benchmark_model ("benchmark") or those of the delegate itself ("api"). Targets may have their own.'
-    yield f'# runtime = "{DEFAULT_RELEASE}"'
+    yield f'# runtime = "{DEFAULT_RELEASE}"  # or several: ["tf-2.15", "{DEFAULT_RELEASE}"]'
     yield '# defaults = "benchmark"'
     yield ""
     yield f"# A target for each delegate and device: {', '.join(DELEGATE_NAMES)}."

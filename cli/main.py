@@ -24,6 +24,7 @@ _COMMANDS = {
     "diagnose": ("diagnose", "What keeps nodes from a delegate, what each cause costs, and what to change."),
     "compare": ("compare", "Two models, or two targets, side by side: which nodes run elsewhere, and why."),
     "whatif": ("whatif", "What would be if nodes were accepted, or versions, shapes or options otherwise."),
+    "releases": ("releases", "What each release of the runtime makes of a model."),
     "reconcile": ("reconcile", "What a device's log says a delegate did, beside the simulation."),
     "check": ("check", "Every model on every target against the committed baseline, for CI."),
     "init": ("init", "A configuration to start from, for check."),

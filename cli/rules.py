@@ -9,10 +9,12 @@ import click
 from delegate_sim import schema
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.rule_changes import rule_changes
 from delegate_sim.rules import OpRule
+from delegate_sim.runtime import parse_release
 
 from .delegate_flags import DEFAULT_DELEGATE
-from .rules_text import rules_entry, rules_markdown, rules_text
+from .rules_text import changes_entry, changes_text, rules_entry, rules_markdown, rules_text
 from .suggestions import suggestion
 from .terminal import width, write
 
@@ -21,6 +23,7 @@ Examples:
   delegate-sim rules --op CONV_2D
   delegate-sim rules --format markdown > nnapi.md
   delegate-sim rules --format json
+  delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
 
 A condition counts only for targets that its "when" names: levels are feature levels (27 to 1000008 for nnapi), from the first
 one named and below the second. "explain CODE" tells what stands behind a code.
@@ -40,9 +43,24 @@ one named and below the second. "explain CODE" tells what stands behind a code.
     show_default=True,
     help="Text to read, JSON for programs, or Markdown for documentation.",
 )
-def command(name: str, op: str | None, form: str) -> None:
+@click.option("--changes", is_flag=True, help="Show instead what releases of the runtime changed.")
+@click.option("--since", metavar="RELEASE", help="Of the changes, those after this release.")
+def command(name: str, op: str | None, form: str, changes: bool, since: str | None) -> None:
     """Show what a delegate accepts: the conditions for each operator, in the order in which the delegate tests them."""
     delegate = find_delegate(name)
+    if since is not None and not changes:
+        raise click.UsageError("--since goes with --changes")
+    if changes:
+        found = rule_changes(delegate, None if since is None else parse_release(since))
+        if op is not None:
+            found = [change for change in found if change.op in _rule_for(delegate, op)]
+        if form == "json":
+            write(json.dumps(changes_entry(delegate, found), indent=2) + "\n")
+        elif form == "text":
+            write(changes_text(delegate, found, since, width()))
+        else:
+            raise click.UsageError("--changes is shown as text or json")
+        return
     rules: dict[str, OpRule | None] = dict(sorted(delegate.rules.items())) if op is None else _rule_for(delegate, op)
     if form == "json":
         write(json.dumps(rules_entry(delegate, rules), indent=2) + "\n")

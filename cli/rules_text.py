@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.rule_changes import RuleChange
 from delegate_sim.rules import Check, OpRule
 from delegate_sim.version import __version__
 
-from .layout import default_text
+from .layout import default_text, wrapped
 
 SCHEMA = "delegate-sim/rules/1"
+CHANGES_SCHEMA = "delegate-sim/rule-changes/1"
 
 _COLUMNS = ("", "needs", "when", "code")
 _WIDTH_OF_OTHER_COLUMNS = 40
@@ -27,6 +29,10 @@ def when(check: Check) -> str:
         words.append(f"below level {check.below}")
     if check.accelerator is not None:
         words.append("with accelerator" if check.accelerator else "without accelerator")
+    if check.introduced is not None:
+        words.append(f"from {check.introduced}")
+    if check.withdrawn is not None:
+        words.append(f"before {check.withdrawn}")
     return ", ".join(words)
 
 
@@ -42,7 +48,8 @@ def rules_text(delegate: Delegate, rules: Mapping[str, OpRule | None], width: in
             continue
         rows = list(_rows(rule)) or [("", "nothing", "", "")]
         table = tabulate(rows, _COLUMNS, tablefmt="plain", maxcolwidths=[None, needs_width, 16, None], disable_numparse=True)
-        blocks.append(f"{op}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()))
+        known = "" if rule.introduced is None else f" (from {rule.introduced})"
+        blocks.append(f"{op}{known}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()))
     return "\n".join(blocks)
 
 
@@ -60,6 +67,8 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], is_wh
         if rule is None:
             lines.append(_not_accepted(delegate))
             continue
+        if rule.introduced is not None:
+            lines += [f"Known from {rule.introduced} on.", ""]
         lines += ["| | needs | when | code |", "|---|---|---|---|"]
         lines += [f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` |" for row in _rows(rule)]
     if is_whole:
@@ -68,6 +77,42 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], is_wh
             title, meaning, advice = map(_escaped, explanation)
             lines += ["", f"## {code}", "", f"*{title}.* {meaning}", "", advice]
     return "\n".join(lines) + "\n"
+
+
+def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str | None, width: int) -> str:
+    """Return what releases changed, as a difference: conditions that went and came, operator by operator."""
+    if not changes:
+        return f"{delegate.name}: no rule changed{f' after {since}' if since else ''}, as far as is known.\n"
+    lines: list[str] = []
+    release = None
+    for change in changes:
+        if change.release != release:
+            lines += [*([""] if lines else []), f"{change.release}"]
+            release = change.release
+        lines.append(f"  {change.op}{': known from here on' if change.is_new else ''}")
+        for sign, checks in (("-", change.gone), ("+", change.come)):
+            for check in checks:
+                lines += wrapped(f"{sign} needs {check.needed} ({check.code})", width, "    ", "      ")
+    return "\n".join(lines) + "\n"
+
+
+def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str, Any]:
+    """Return what releases changed as plain data."""
+    return {
+        "schema": CHANGES_SCHEMA,
+        "tool": {"name": "delegate-sim", "version": __version__},
+        "delegate": delegate.name,
+        "changes": [
+            {
+                "release": str(change.release),
+                "op": change.op,
+                "is_new": change.is_new,
+                "gone": [_check_entry(check) for check in change.gone],
+                "come": [_check_entry(check) for check in change.come],
+            }
+            for change in changes
+        ],
+    }
 
 
 def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule | None]) -> dict[str, Any]:
@@ -80,6 +125,7 @@ def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule | None]) -> dict[
             {
                 "op": op,
                 "accepted": rule is not None,
+                "introduced": str(rule.introduced) if rule is not None and rule.introduced is not None else None,
                 "accepted_early": _check_entry(rule.accepted_early) if rule and rule.accepted_early else None,
                 "checks": [_check_entry(check) for check in rule.checks] if rule else [],
             }
@@ -112,7 +158,8 @@ def _rows(rule: OpRule) -> Iterator[tuple[str, str, str, str]]:
 
 def _check_entry(check: Check) -> dict[str, Any]:
     names: Iterable[str] = ("code", "kind", "needed", "hint", "since", "below", "accelerator")
-    return {name: getattr(check, name) for name in names}
+    releases = {name: None if (release := getattr(check, name)) is None else str(release) for name in ("introduced", "withdrawn")}
+    return {**{name: getattr(check, name) for name in names}, **releases}
 
 
 def _escaped(text: str) -> str:

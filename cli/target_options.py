@@ -12,7 +12,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.runtime import DEFAULT_RELEASE, Release, parse_release
 
-from .delegate_flags import DEFAULT_DELEGATE, chosen_delegates, given_options
+from .delegate_flags import DEFAULT_DELEGATE, chosen_delegates, given_options, release_in
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -36,6 +36,7 @@ def target_options(command: Command) -> Command:
 def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]) -> Target:
     """Return the target that was asked for; raises OptionError or a ClickException naming what is wrong."""
     (chosen,) = chosen_delegates([delegate])
+    pairs, release = release_in(pairs, release)
     refuse_foreign_flags([chosen], flags)
     (given,) = given_options([chosen], pairs, flags)
     return Target(chosen, parse_options(chosen.name, chosen.options, given, defaults), parse_release(release), defaults)

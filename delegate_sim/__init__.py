@@ -96,7 +96,7 @@ def _target(name: str, options: Mapping[str, Any] | None, defaults: str) -> tupl
     from .options import parse_options, without_release
 
     delegate = find_delegate(name)
-    own, release = without_release(delegate.options, options or {})
+    own, release = without_release(options or {})
     return (delegate, parse_options(delegate.name, delegate.options, own, defaults)), release
 
 

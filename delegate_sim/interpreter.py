@@ -18,6 +18,7 @@ from .graph import Graph, file_graphs
 from .model import Model, Node
 from .partition import PartitionError, Subset, partition
 from .prepare import Repreparation, has_kernel, prepare
+from .release_notes import notes
 from .resolver import unresolved
 from .runtime import (
     DYNAMIC_TENSOR_LINE,
@@ -25,7 +26,6 @@ from .runtime import (
     Release,
     benchmark_failure_line,
     benchmark_line,
-    release_note,
     replacing_line,
 )
 
@@ -174,7 +174,7 @@ class _Chain:
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
     def _prepared(self) -> tuple[Graph, ...]:
-        return prepare(self.model, self.assumptions.fixed_shapes)
+        return prepare(self.model, self.assumptions.fixed_shapes, self.release)
 
     def _current(self, graph: Graph) -> Graph:
         accepted = self.assumptions.accepted.get(graph.index)
@@ -233,7 +233,7 @@ class _Simulation:
         self.release = release
         self.defaults = defaults
         self.log_lines: list[str] = []
-        self.warnings = [*([note] if (note := release_note(release)) else []), *resolution_warnings(model, release)]
+        self.warnings = [*notes(delegate.name, release), *resolution_warnings(model, release)]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.later_failure: Refusal | None = None
 
@@ -301,7 +301,7 @@ class _Simulation:
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
-        repreparation = Repreparation(decision.graph)
+        repreparation = Repreparation(decision.graph, self.release)
         for subset in subsets:
             if subset.is_delegated:
                 # What the delegate would make of a node that it does not take, nobody knows.

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .errors import OptionError
+from .runtime import is_release_name
 
 DEFAULT_SETS = ("api", "benchmark")
 """``api``: what the delegate's own options default to. ``benchmark``: what benchmark_model passes."""
@@ -59,15 +60,15 @@ def parse_options(
 
 
 RELEASE = "release"
-"""The release of the runtime, which may stand among the options of any delegate that has none of this name itself."""
+"""The release of the runtime, which may stand among a delegate's options; vx-nxp has an option of this name with other values."""
 
 
-def without_release(declared: Sequence[Option], given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return options without the release of the runtime, and that release, None if it is not among them."""
+def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return options without the release of the runtime, and that release, or list of some; None if it is not among them."""
     own = dict(given)
-    if any(option.name == RELEASE for option in declared):
-        return own, None
-    return own, own.pop(RELEASE, None)
+    names = own.get(RELEASE, ())
+    is_runtime = all(map(is_release_name, map(str, names if isinstance(names, list) else [names])))
+    return (own, own.pop(RELEASE)) if RELEASE in own and is_runtime else (own, None)
 
 
 def integer(value: Any) -> int:

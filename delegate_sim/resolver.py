@@ -11,6 +11,9 @@ from collections.abc import Mapping
 
 from .runtime import Release
 
+OLDEST_KNOWN = "litert-1.1.0"
+"""The oldest release whose versions are known."""
+
 _FIRST_MAXIMUM = {
     1: """
         ADD_N ASSIGN_VARIABLE ATAN2 BITCAST BITWISE_XOR BROADCAST_ARGS BUCKETIZE CALL_ONCE CEIL COMPLEX_ABS CONV_3D

@@ -20,6 +20,7 @@ _MODULES = (
     "options",
     "partition",
     "reader",
+    "release_notes",
     "resolver",
     "rules",
     "runtime",

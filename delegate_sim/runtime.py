@@ -95,6 +95,11 @@ def parse_release(text: str) -> Release:
     return release
 
 
+def is_release_name(text: str) -> bool:
+    """Whether a text is meant as a release of the runtime, known or not."""
+    return text.startswith(("tf-", "litert-"))
+
+
 def release_note(release: Release) -> str | None:
     """Say which release's rules are taken for one that is not known; None for a known one."""
     if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":

@@ -59,7 +59,7 @@ def check(
     targets = _chosen(configuration, target_names)
     jobs = list(_jobs(configuration, paths, targets))
     baseline = Baseline() if configuration.baseline is None else read_baseline(configuration.baseline)
-    stale = [] if paths else _stale(baseline, jobs, target_names)
+    stale = [] if paths else _stale(baseline, jobs, [target.name for target in targets] if target_names else [])
     if not jobs and not stale:
         what = "names no model" if not configuration.models else f"no file matches {', '.join(configuration.models)}"
         raise ConfigurationError(f"{configuration.path}: {what}, so that there is nothing to check")
@@ -76,11 +76,12 @@ def check(
 
 
 def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[Target, ...]:
-    known = {target.name: target for target in configuration.targets}
+    known = list(dict.fromkeys([name for target in configuration.targets for name in (target.group, target.name)]))
     for name in names:
         if name not in known:
             raise ConfigurationError(f"{configuration.path}: there is no target {name!r}; known are {', '.join(known)}")
-    return tuple(known[name] for name in dict.fromkeys(names)) if names else configuration.targets
+    chosen = [target for target in configuration.targets if not {target.name, target.group}.isdisjoint(names)]
+    return tuple(chosen) if names else configuration.targets
 
 
 def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[Target]) -> Iterator[_Job]:

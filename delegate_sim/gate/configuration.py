@@ -15,7 +15,7 @@ from typing import Any
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError, OptionError
-from ..options import DEFAULT_SETS, parse_options
+from ..options import DEFAULT_SETS, RELEASE, parse_options, without_release
 from ..runtime import DEFAULT_RELEASE, Release, parse_release
 from ..schema import enum_names, is_operator
 from ..text import printable
@@ -34,9 +34,13 @@ class ConfigurationError(DelegateSimError):
 
 @dataclass(frozen=True)
 class Target:
-    """What models are held to: a delegate with its options on a release of the runtime."""
+    """What models are held to: a delegate with its options on a release of the runtime.
+
+    A target for several releases is one for each, named ``NAME@RELEASE``; ``group`` is the name in the configuration.
+    """
 
     name: str
+    group: str
     delegate: Delegate
     options: Mapping[str, Any]
     release: Release
@@ -83,7 +87,7 @@ class Configuration:
         budgets = self.budgets.overridden_by(target.budgets)
         for override in self.overrides:
             for_model = override.models is None or matches(model, override.models)
-            if for_model and (override.targets is None or target.name in override.targets):
+            if for_model and (override.targets is None or not {target.name, target.group}.isdisjoint(override.targets)):
                 budgets = budgets.overridden_by(override.budgets)
         return budgets
 
@@ -190,14 +194,16 @@ def _configuration(path: str, table: _Table) -> Configuration:
     models = table.take("models", _patterns, ())
     exclude = table.take("exclude", _patterns, ())
     baseline = table.take("baseline", _baseline, DEFAULT_BASELINE)
-    runtime = table.take("runtime", parse_release, parse_release(DEFAULT_RELEASE))
+    runtime = table.take("runtime", _releases, (parse_release(DEFAULT_RELEASE),))
     defaults = table.take("defaults", _defaults, "benchmark")
     budgets = _budgets_in(table.table("budgets"))
     targets = table.table("targets")
     if targets is None or not targets.content:
         raise _Problem(table.key, "there is no target; one is written [targets.NAME] with a delegate")
     found = tuple(
-        _target(name, _Table(content, (*targets.key, name)), runtime, defaults, root) for name, content in targets.content.items()
+        target
+        for name, content in targets.content.items()
+        for target in _targets(name, _Table(content, (*targets.key, name)), runtime, defaults, root)
     )
     overrides = tuple(_override(override, found) for override in table.tables("overrides"))
     table.finish()
@@ -205,18 +211,24 @@ def _configuration(path: str, table: _Table) -> Configuration:
     return Configuration(path, root, models, exclude, baseline_path, found, budgets, overrides)
 
 
-def _target(name: str, table: _Table, runtime: Release, defaults: str, root: str) -> Target:
+def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: str, root: str) -> list[Target]:
     delegate = table.take("delegate", _delegate)
     if delegate is None:
         raise _Problem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
     defaults = table.take("defaults", _defaults, defaults)
-    release = table.take("runtime", parse_release, runtime)
+    releases = table.take("runtime", _releases, runtime)
     given = table.table("options")
+    if given is not None and without_release(given.content)[1] is not None:
+        releases = given.take(RELEASE, _releases)
+        del given.content[RELEASE]
     options = _options(delegate, given, defaults, root)
     models = table.take("models", _patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
-    return Target(name, delegate, options, release, defaults, models, budgets)
+    return [
+        Target(name if len(releases) == 1 else f"{name}@{release}", name, delegate, options, release, defaults, models, budgets)
+        for release in releases
+    ]
 
 
 def _options(delegate: Delegate, given: _Table | None, defaults: str, root: str) -> Mapping[str, Any]:
@@ -234,7 +246,7 @@ def _options(delegate: Delegate, given: _Table | None, defaults: str, root: str)
 
 
 def _override(table: _Table, targets: Sequence[Target]) -> Override:
-    names = [target.name for target in targets]
+    names = list(dict.fromkeys([name for target in targets for name in (target.group, target.name)]))
     models = table.take("models", _patterns)
     chosen = table.take("targets", lambda value: _known_targets(value, names))
     if models is None and chosen is None:
@@ -273,6 +285,15 @@ def _tolerance(table: _Table) -> Tolerance:
     )
     table.finish()
     return tolerance
+
+
+def _releases(value: Any) -> tuple[Release, ...]:
+    """Parse one release of the runtime, or a list of several."""
+    if not isinstance(value, list):
+        return (parse_release(value),)
+    if not value:
+        raise ValueError("takes a release, or a list of some")
+    return tuple(dict.fromkeys(map(parse_release, value)))
 
 
 def _count(value: Any) -> int:

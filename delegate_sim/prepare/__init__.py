@@ -11,6 +11,7 @@ import functools
 from .. import graph as graphs
 from ..graph import DynamicTensor, Graph, PrepareFailure
 from ..model import Allocation, Model, Node
+from ..runtime import NEWEST, Release
 from . import families
 from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
 
@@ -24,22 +25,23 @@ _MOST_CALLS = 100
 
 
 @functools.lru_cache(maxsize=1)
-def prepare(model: Model, fixed_shapes: bool = False) -> tuple[Graph, ...]:
-    """Prepare every subgraph in order, each as the runtime does before it hands the subgraph to a delegate.
+def prepare(model: Model, fixed_shapes: bool = False, release: Release = NEWEST) -> tuple[Graph, ...]:
+    """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
 
     With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
-    been converted so that it is known. The graphs of the last model are kept, for several delegates are often asked about one.
+    been converted so that it is known. The graphs of the last model and release are kept, for several delegates are often asked
+    about one.
     """
-    interpreter = _Interpreter(model, fixed_shapes)
+    interpreter = _Interpreter(model, fixed_shapes, release)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
 class Repreparation:
     """Prepares nodes of a prepared graph once more, with operands that a delegate changed."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, release: Release = NEWEST) -> None:
         self._graph = graph
-        self._interpreter = _Interpreter(graph.model)
+        self._interpreter = _Interpreter(graph.model, release=release)
 
     def refusal(self, node: Node) -> str | None:
         """Return why the CPU kernel of this node refuses, None if it does not."""
@@ -86,9 +88,10 @@ def _keep_variants(node: KernelNode) -> None:
 class _Interpreter:
     """Prepares subgraphs, those that kernels call before their turn included (``kernel.Interpreter``)."""
 
-    def __init__(self, model: Model, fixed_shapes: bool = False) -> None:
+    def __init__(self, model: Model, fixed_shapes: bool = False, release: Release = NEWEST) -> None:
         self.model = model
         self.fixed_shapes = fixed_shapes
+        self.release = release
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
@@ -108,7 +111,7 @@ class _Interpreter:
         if subgraph is None:
             subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
             self._preparing.append(subgraph)
-        _run_kernel(KernelNode(self.model, node, subgraph.tensors, self))
+        _run_kernel(KernelNode(self.model, node, subgraph.tensors, self, self.release))
 
     def subgraph_count(self) -> int:
         return len(self.model.subgraphs)
@@ -149,7 +152,7 @@ class _Interpreter:
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
         subgraph.failure = None
         for position, node in enumerate(subgraph.nodes):
-            running = KernelNode(self.model, node, subgraph.tensors, self)
+            running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
             try:
                 _run_kernel(running)
             except PrepareError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..runtime import parse_release
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from .quantization import check_symmetric, fused_activation, power_of_two_exponent
 
@@ -10,6 +11,9 @@ _LOGISTIC_SCALES = {"UINT8": 1 / 256, "INT8": 1 / 256, "INT16": 1 / 32768}
 _LOG_SOFTMAX_RESULTS = {"UINT8": (16 / 256, 255), "INT8": (16 / 256, 127)}
 _L2_NORMALIZATION_RESULTS = {"UINT8": (1 / 128, 128), "INT8": (1 / 128, 0)}
 """The scale and the zero point that the results of these operators must have."""
+
+_L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
+"""Since when the input of L2_NORMALIZATION may have more than four dimensions."""
 
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
 """How much of it the scale may differ by: 0.001 as a float32."""
@@ -122,7 +126,10 @@ def prepare_l2_normalization(node: KernelNode) -> None:
     """``kernels/l2norm.cc: Prepare``."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
-    node.ensure(source.rank >= 1, "the input is a scalar")
+    if node.release.is_at_least(_L2_NORMALIZATION_HAS_ANY_RANK):
+        node.ensure(source.rank >= 1, "the input is a scalar")
+    else:
+        node.ensure(1 <= source.rank <= 4, "the input does not have 1 to 4 dimensions")
     node.ensure_type(result, ("FLOAT32", "UINT8", "INT8"))
     node.ensure(source.type == result.type, "input and output have different types")
     _check_result(node, result, _L2_NORMALIZATION_RESULTS.get(result.type))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ..graph import DynamicTensor, Graph, PrepareFailure
 from ..model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from ..runtime import NEWEST, Release
 
 
 class PrepareError(Exception):
@@ -166,13 +167,22 @@ class Interpreter(Protocol):
 class KernelNode:
     """A node while its graph is being prepared."""
 
-    __slots__ = ("_options", "cause", "interpreter", "model", "node", "tensors")
+    __slots__ = ("_options", "cause", "interpreter", "model", "node", "release", "tensors")
 
-    def __init__(self, model: Model, node: Node, tensors: Sequence[KernelTensor], interpreter: Interpreter) -> None:
+    def __init__(
+        self,
+        model: Model,
+        node: Node,
+        tensors: Sequence[KernelTensor],
+        interpreter: Interpreter,
+        release: Release = NEWEST,
+    ) -> None:
         self.model = model
         self.node = node
         self.tensors = tensors
         self.interpreter = interpreter
+        self.release = release
+        """The release of the runtime whose kernel this is."""
         self.cause: int | None = None
         """The operand that would have to be constant for the results not to be dynamic."""
         self._options: Options | None = None

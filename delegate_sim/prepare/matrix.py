@@ -6,6 +6,7 @@ import math
 
 from .. import schema
 from ..model import Allocation
+from ..runtime import parse_release
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from .quantization import (
     affine_quantization,
@@ -20,6 +21,9 @@ _HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
 _INTEGER_BIAS_TYPES = ("INT32", "INT64")
 _DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
+
+_BATCH_MATMUL_OF_INT16_AND_INT8 = parse_release("litert-2.1.5")
+"""Since when BATCH_MATMUL takes an INT8 right operand with an INT16 left one; measured in 2.1.3 and 2.1.5, not in between."""
 
 
 @kernel("FULLY_CONNECTED")
@@ -128,7 +132,8 @@ def _check_batch_matmul_types(node: KernelNode, left: KernelTensor, right: Kerne
     if left.type == "INT8":
         node.ensure_type(right, "INT8")
     else:
-        node.ensure_type(right, (left.type, "INT8"))
+        has_hybrid = left.type != "INT16" or node.release.is_at_least(_BATCH_MATMUL_OF_INT16_AND_INT8)
+        node.ensure_type(right, (left.type, "INT8") if has_hybrid else left.type)
 
 
 @kernel("EMBEDDING_LOOKUP")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..runtime import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 
 _LARGEST_INT32 = 2**31 - 1
@@ -12,6 +13,11 @@ _PAD_MAX_RANK = 5
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
 _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
 """How much narrower than the dimension padding must be, by ``MirrorPadMode``: reflect leaves out the border."""
+
+_PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
+"""Since when PAD takes paddings that an earlier kernel computed while it was prepared as it takes constant ones."""
+_MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
+"""Since when the width of the padding is compared with what it mirrors."""
 
 
 @kernel("PAD", "PADV2")
@@ -22,7 +28,8 @@ def prepare_pad(node: KernelNode) -> None:
     fill = node.optional_input(2)
     node.ensure_type(paddings, _PADDING_TYPES)
     node.ensure(paddings.rank == 2 and paddings.shape[1] == 2, "the paddings are not pairs")
-    is_known = paddings.is_constant_or_persistent
+    takes_persistent = node.release.is_at_least(_PAD_TAKES_PERSISTENT)
+    is_known = paddings.is_constant_or_persistent if takes_persistent else paddings.is_constant
     if source.rank != 0 and not is_known:
         node.ensure(paddings.shape[0] == source.rank, "there is not one pair of paddings for each dimension")
     node.ensure(source.type == result.type, "input and output have different types")
@@ -60,9 +67,10 @@ def prepare_mirror_pad(node: KernelNode) -> None:
         return
     offset = _MIRROR_PAD_OFFSETS[node.options.mode]
     pairs = _pairs(paddings)
-    for size, pair in zip(source.shape, pairs, strict=True):
-        node.ensure(min(pair) >= 0, "a padding is negative")
-        node.ensure(max(pair) <= size - offset, "a padding is wider than what it mirrors")
+    if node.release.is_at_least(_MIRROR_PAD_HAS_LIMITS):
+        for size, pair in zip(source.shape, pairs, strict=True):
+            node.ensure(min(pair) >= 0, "a padding is negative")
+            node.ensure(max(pair) <= size - offset, "a padding is wider than what it mirrors")
     node.resize(result, _padded(node, source, pairs))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import schema
+from ..runtime import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import first_unknown, known_array, wrapped
 
@@ -21,6 +22,9 @@ _REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16
 _QUANTIZED_PRODUCT_TYPES = frozenset({"INT8", "INT16"})
 _COMPUTED_PRODUCT_TYPES = frozenset({"FLOAT32", "INT32", "INT64"})
 _ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
+
+_ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
+"""Since when ARG_MAX and ARG_MIN refuse to search a dimension without elements."""
 
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM")
@@ -107,7 +111,8 @@ def prepare_arg_max(node: KernelNode) -> None:
         return
     position = wrapped(axis.integers()[0], source.rank)
     node.ensure(0 <= position < source.rank, "the axis is out of range")
-    node.ensure(source.shape[position] > 0, "the dimension to search is empty")
+    if node.release.is_at_least(_ARG_MAX_REFUSES_EMPTY):
+        node.ensure(source.shape[position] > 0, "the dimension to search is empty")
     outer, inner = source.shape[:position], source.shape[position + 1 :]
     node.ensure(math.prod(outer) <= _LARGEST_COUNT and math.prod(inner) <= _LARGEST_COUNT, "the number of elements overflows")
     shape = (*outer, *inner)

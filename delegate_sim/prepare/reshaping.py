@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import schema
+from ..runtime import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import as_int32, known_array, wrapped
 
@@ -15,6 +16,9 @@ _LARGEST_DIMENSION = 2**31 - 1
 _LARGEST_COUNT = 2**64 - 1
 _SQUEEZE_MAX_RANK = 8
 _TRANSPOSE_MAX_RANK = 8
+_TRANSPOSE_FORMER_MAX_RANK = 6
+_TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
+"""Since when the maximum is no longer the former one."""
 
 
 @kernel("RESHAPE")
@@ -126,7 +130,8 @@ def prepare_transpose(node: KernelNode) -> None:
     node.ensure_counts(2, 1)
     source, permutation, result = node.input(0), node.input(1), node.output()
     rank = source.rank
-    node.ensure(rank <= _TRANSPOSE_MAX_RANK, "the input has more than 8 dimensions")
+    limit = _TRANSPOSE_MAX_RANK if node.release.is_at_least(_TRANSPOSE_OF_RANK_8) else _TRANSPOSE_FORMER_MAX_RANK
+    node.ensure(rank <= limit, f"the input has more than {limit} dimensions")
     node.ensure(source.type == result.type, "input and output have different types")
     if not permutation.is_constant_or_persistent:
         node.set_dynamic(result, permutation)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from .. import schema
+from ..runtime import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, has_unspecified_dimension, known_array
 
@@ -18,6 +19,9 @@ _STRIDED_SLICE_MAX_INDICES = 31
 _STRIDED_SLICE_WIDTHS = frozenset({8, 16, 32, 64})
 """Widths in bits of the elements that STRIDED_SLICE can copy."""
 _REVERSE_MAX_RANK = 8
+
+_SLICE_CHECKS_BEGIN = parse_release("litert-2.3.0")
+"""Since when SLICE refuses to begin outside the input."""
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
 _REVERSE_SEQUENCE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT16", "INT64"})
@@ -54,8 +58,9 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
     for axis, dimension in enumerate(source.shape):
         first, wanted = begins[axis], sizes[axis]
         node.ensure(wanted >= -1, "a size is negative")
-        node.ensure(0 <= first <= dimension, "the slice begins outside the input")
-        node.ensure(first + wanted <= dimension, "the slice reaches past the input")
+        if node.release.is_at_least(_SLICE_CHECKS_BEGIN):
+            node.ensure(0 <= first <= dimension, "the slice begins outside the input")
+        node.ensure(wanted == -1 or first + wanted <= dimension, "the slice reaches past the input")
         shape.append(dimension - first if wanted == -1 else wanted)
     return tuple(shape)
 

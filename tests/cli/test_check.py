@@ -431,3 +431,16 @@ def test_init_with_many_folders_names_those_at_the_top(tmp_path, run, monkeypatc
     run("init")
     assert 'models = ["models/**/*.tflite"]' in (tmp_path / CONFIGURATION).read_text(encoding="utf-8")
     assert run("check", "--update").exit_code == 0
+
+
+def test_several_releases_at_once(gated, run):
+    configuration = gated / CONFIGURATION
+    text = configuration.read_text(encoding="utf-8").replace(
+        'delegate = "nnapi"', 'delegate = "nnapi"\nruntime = ["tf-2.15", "litert-2.3"]', 1
+    )
+    configuration.write_text(text, encoding="utf-8")
+    assert run("check", "--update", "--prune").exit_code == 0
+    assert run("check").stdout == "3 models on 2 targets: 6 passed\n"
+    make_worse(gated)
+    assert run("check", "--target", "nnapi").stdout.endswith("3 models on 2 targets: 6 failed\n")
+    assert run("check", "--target", "nnapi@tf-2.15").stdout.endswith("3 models on 1 target: 3 failed\n")

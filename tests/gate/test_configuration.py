@@ -108,6 +108,8 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),
         (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options.level: nnapi has no option 'level'"),
         (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9' here; known are tf-2.10"),
+        (f"{TARGET}runtime = []\n", "3: targets.t.runtime: takes a release, or a list of some"),
+        (f'{TARGET}options = {{ release = "tf-9" }}\n', "3: targets.t.options.release: there is no runtime 'tf-9' here"),
         (f'{TARGET}defaults = "none"\n', "3: targets.t.defaults: takes api or benchmark, not 'none'"),
         (f'{TARGET}deleagte = "gpu"\n', "3: targets.t.deleagte: there is no such key; did you mean delegate?"),
         (f"model = 3\n{TARGET}", "1: model: there is no such key; did you mean models?"),
@@ -220,3 +222,33 @@ def test_a_driver_profile_lies_beside_the_configuration(write, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path / "below")
     (target,) = read_configuration(path).targets
     assert str(target.options["driver"]) == "driver.toml"
+
+
+def test_a_target_may_hold_for_several_releases(write):
+    text = """\
+models = ["*"]
+runtime = ["tf-2.15", "litert-2.3"]
+[targets.phone]
+delegate = "nnapi"
+[targets.tablet]
+delegate = "gpu"
+runtime = "litert-2.1.4"
+[targets.desk]
+delegate = "xnnpack"
+options = { release = "litert-1.4.0" }
+[[overrides]]
+targets = ["phone"]
+max-partitions = 3
+[[overrides]]
+targets = ["phone@tf-2.15"]
+max-fallback = 4
+"""
+    configuration = read_configuration(write(text))
+    assert [(target.name, str(target.release)) for target in configuration.targets] == [
+        ("phone@tf-2.15", "tf-2.15"),
+        ("phone@litert-2.3", "litert-2.3"),
+        ("tablet", "litert-2.1.4"),
+        ("desk", "litert-1.4.0"),
+    ]
+    budgets = [configuration.budgets_of(target, "m") for target in configuration.targets]
+    assert [(budget.max_partitions, budget.max_fallback) for budget in budgets] == [(3, 4), (3, None), (None, None), (None, None)]

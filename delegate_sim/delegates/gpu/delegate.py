@@ -109,7 +109,7 @@ class GpuDelegate:
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
-        target = _target(options)
+        target = _target(options, release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, lambda node: validate(node, target))
         supported, set_aside = _within_range(verdicts, graph, options)
@@ -128,12 +128,14 @@ class GpuDelegate:
 
     def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Build the delegate's own model of one partition."""
-        return build_partition(graph, subset, allow_quant_ops=options["allow_quant_ops"])
+        return build_partition(graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
 
 
-def _target(options: Options) -> Target:
+def _target(options: Options, release: Release) -> Target:
     excluded = frozenset(options["excluded_ops"])
-    return Target(options["allow_quant_ops"], excluded | OPS_WITHOUT_OPENCL if options["backend"] == "opengl" else excluded)
+    if options["backend"] == "opengl":
+        excluded |= OPS_WITHOUT_OPENCL
+    return Target(options["allow_quant_ops"], excluded, release)
 
 
 def _within_range(verdicts: Mapping[int, Verdict], graph: Graph, options: Options) -> tuple[tuple[int, ...], dict[int, Reason]]:

@@ -16,6 +16,7 @@ from ...partition import Subset, partition
 from ...runtime import NEWEST, Release
 from ..base import Decision, KernelFailure, Options, keep_largest
 from .rules import EXPLANATIONS, RULES, validate
+from .target import Target
 
 DEFAULT_PARTITIONS = 4
 """``kMaxHexagonGraphs``."""
@@ -59,7 +60,8 @@ class HexagonDelegate:
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take the largest partitions."""
-        verdicts = {index: validate(graph.view(graph.nodes[index])) for index in graph.execution_plan}
+        target = Target(release)
+        verdicts = {index: validate(graph.view(graph.nodes[index]), target) for index in graph.execution_plan}
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         found = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         decision = keep_largest(found, _limit(options), _minimum(options))

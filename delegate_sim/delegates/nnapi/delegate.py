@@ -201,7 +201,7 @@ def driver_questions(graph: Graph, options: Options, release: Release = NEWEST) 
 
 def _preview(graph: Graph, options: Options, release: Release) -> tuple[Decision, bool]:
     """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
-    target = Target(_validation_level(options), _is_accelerator_specified(options))
+    target = Target(_validation_level(options), _is_accelerator_specified(options), release)
     remapping = Float16Remapping()
     views = [graph.view(graph.nodes[index]) for index in graph.execution_plan]
     if any(view.is_constant_float16_dequantize for view in views):

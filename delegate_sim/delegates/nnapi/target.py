@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...runtime import NEWEST, Release
+
 NNAPI_1_0 = 27
 NNAPI_1_1 = 28
 NNAPI_1_2 = 29
@@ -28,7 +30,8 @@ LEVEL_NAMES = {
 
 
 class Target(NamedTuple):
-    """What ``Validate`` looks at: the feature level, and whether an accelerator is specified."""
+    """What ``Validate`` looks at: the feature level, whether an accelerator is specified, and the release of the runtime."""
 
     level: int
     accelerator: bool
+    release: Release = NEWEST

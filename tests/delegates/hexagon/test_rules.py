@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from delegate_sim.delegates.hexagon.rules import EXPLANATIONS, RULES, validate
+from delegate_sim.delegates.hexagon.target import Target
 from delegate_sim.model import Quantization
 from tests.delegates.cases import CaseTable, assert_explained
 from tests.graphs import arena, constant, node_view, persistent, quantized
+
+NEWEST = Target()
 
 OPERATOR = "hexagon-unsupported-operator"
 RANK = "hexagon-rank"
@@ -37,7 +40,7 @@ VARIABLE = arena("INT32", 4)
 RELU, TANH, SIGN_BIT = 1, 4, 5
 SAME, VALID = 0, 1
 
-TABLE = CaseTable()
+TABLE = CaseTable(NEWEST)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
 
 # Operators by their operands
@@ -173,24 +176,24 @@ variant("RESIZE_BILINEAR", SHAPE, inputs={1: constant([8])})
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
 def test_verdict(case):
-    verdict = validate(case.node)
+    verdict = validate(case.node, case.target)
     assert [reason.code for reason in verdict.reasons] == ([case.code] if case.code else [])
     assert verdict.is_supported == (case.code is None)
 
 
 @pytest.mark.parametrize("op", ["SUM", "PADV2", "CAST", "DEQUANTIZE", "RELU_N1_TO_1", "WHILE"])
 def test_operator_that_the_delegate_does_not_have(op):
-    (reason,) = validate(node_view(op, [INT8], [INT8])).reasons
+    (reason,) = validate(node_view(op, [INT8], [INT8]), NEWEST).reasons
     assert (reason.code, reason.found) == (OPERATOR, op)
 
 
 def test_custom_operator_named_like_a_builtin_one():
-    (reason,) = validate(node_view("NEG", [INT8], [INT8], custom=True)).reasons
+    (reason,) = validate(node_view("NEG", [INT8], [INT8], custom=True), NEWEST).reasons
     assert (reason.code, reason.found) == (OPERATOR, "custom operator NEG")
 
 
 def test_reason_says_what_was_found_and_needed():
-    (reason,) = validate(node_view("NEG", [FLOAT], [INT8])).reasons
+    (reason,) = validate(node_view("NEG", [FLOAT], [INT8]), NEWEST).reasons
     assert (reason.kind, reason.message) == ("tensor-type", "input 0 is FLOAT32; needs input 0 of type UINT8 or INT8")
 
 

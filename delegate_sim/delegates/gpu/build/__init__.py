@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from ....graph import Graph
 from ....partition import Subset
+from ....runtime import NEWEST, Release
 from ...base import KernelFailure
 from ..failures import kernel_failure
 from ..questions import ONE_OPERAND, is_full_lstm
@@ -67,9 +68,9 @@ PARSERS: Mapping[str, Parser] = {
 }
 
 
-def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool) -> KernelFailure | None:
+def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
     """Build the model of one partition, whose nodes the rules accept; return why that fails, None if it works."""
-    model, values = GpuModel(), Values(graph, allow_quant_ops)
+    model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
         _add_border(model, values, graph, subset)

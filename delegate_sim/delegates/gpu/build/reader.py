@@ -13,6 +13,7 @@ import numpy as np
 
 from ....graph import Graph, NodeView
 from ....model import Tensor
+from ....runtime import NEWEST, Release
 from ...finders import fused_activation
 from ..failures import is_crash
 from ..questions import ACTIVATIONS
@@ -104,9 +105,10 @@ def with_size(shape: Shape, axis: int, size: int) -> Shape:
 class Values:
     """The values of a partition's tensors that are not constant, made when first read."""
 
-    def __init__(self, graph: Graph, allow_quant_ops: bool) -> None:
+    def __init__(self, graph: Graph, allow_quant_ops: bool, release: Release = NEWEST) -> None:
         self.graph = graph
         self.allow_quant_ops = allow_quant_ops
+        self.release = release
         self.by_tensor: dict[int, Value] = {}
 
     def of(self, index: int) -> Value:

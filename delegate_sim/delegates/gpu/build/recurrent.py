@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ....runtime import parse_release
 from ..questions import is_full_lstm
 from .model import BuildError, Value, consume
 from .reader import HW, LINEAR, NodeReader
@@ -20,6 +21,9 @@ OUTPUT_STATE = 18
 CELL_STATE = 19
 _FORGET_NORMALIZATION = 21
 _NO_PEEPHOLE = -1
+
+_BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
+"""Since when the basic form demands a last size of its fourth result that 4 divides."""
 
 GATE_SUM = "LSTM_GATE_SUM"
 """The ADD in each gate, which the original makes without attributes."""
@@ -56,7 +60,8 @@ def _parse_basic(reader: NodeReader) -> None:
     outputs = reader.view.node.outputs
     concat, joint, cell = reader.add("CONCAT", 3), reader.add("FULLY_CONNECTED"), reader.add("LSTM")
     reader.values.of(outputs[2])
-    if reader.values.of(outputs[3]).shape[3] % 4:
+    depth = reader.values.of(outputs[3]).shape[3]
+    if depth % 4 and reader.values.release.is_at_least(_BASIC_DEPTH_IS_CHECKED):
         raise BuildError("gpu-build-shape", reader.view.output(3), needed="a last size that 4 divides")
     reader.add_input(concat, 0)
     reader.add_input(concat, 1)

@@ -8,8 +8,11 @@ takes. What it asks of builtin options beyond their values, that there are any, 
 
 from __future__ import annotations
 
+import functools
+
 from ....graph import NodeView
-from ....rules import OpRule, Verdict, first_failure, rule_set, unless_assumed, without_rule
+from ....rules import OpRule, RuleSet, Verdict, first_failure, rule_set, rules_in, unless_assumed, without_rule
+from ....runtime import Release
 from ..target import Target
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
 from .checks import EXPLANATIONS, OPERATOR
@@ -38,7 +41,12 @@ def validate(node: NodeView, target: Target) -> Verdict:
     if ("CUSTOM" if node.node.is_custom else node.op) in target.excluded_ops:
         problem = "is left out: excluded_ops names it, or OpenGL does not run it"
         return without_rule(f"gpu-{OPERATOR}", OPERATOR, node, _NEEDED_NOT_EXCLUDED, _HINT_EXCLUDED, problem=problem)
-    rule = RULES.get(node.op)
+    rule = _rules_of(target.release).get(node.op)
     if rule is None or node.node.is_custom != (node.op in custom.RULES):
         return without_rule(f"gpu-{OPERATOR}", OPERATOR, node, _NEEDED, _HINT)
     return first_failure(rule, node, target)
+
+
+@functools.lru_cache(maxsize=32)
+def _rules_of(release: Release) -> RuleSet:
+    return rules_in(RULES, release)

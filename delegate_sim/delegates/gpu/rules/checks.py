@@ -190,18 +190,24 @@ def one_or_two_operands() -> Check:
     return check(OPERAND_COUNT, "2 runtime inputs, or a runtime and a constant one, and 1 output", find)
 
 
-def convolution_operands() -> Check:
+def convolution_operands() -> tuple[Check, Check]:
     """``CheckConvolutionInputOutput``: weights may be constant or computed while running."""
+    return (
+        _convolution_operands(0, "at most 2 runtime inputs").before_release("litert-2.1.6"),
+        _convolution_operands(1, "1 or 2 runtime inputs").from_release("litert-2.1.6"),
+    )
 
+
+def _convolution_operands(fewest: int, needed: str) -> Check:
     def find(node: NodeView) -> str | None:
         runtime = runtime_input_count(node)
-        if not 1 <= runtime <= 2:
+        if not fewest <= runtime <= 2:
             return counted(runtime, "runtime input")
         if len(node.node.outputs) != 1:
             return counted(len(node.node.outputs), "output")
         return "no operand 1" if len(node.node.inputs) < 2 else None
 
-    return check(OPERAND_COUNT, "1 or 2 runtime inputs, weights and 1 output", find)
+    return check(OPERAND_COUNT, f"{needed}, weights and 1 output", find)
 
 
 def input_count(needed: str, allowed: Callable[[int], bool]) -> Check:

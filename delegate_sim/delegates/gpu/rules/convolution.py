@@ -61,6 +61,11 @@ def _other_bias_size(node: NodeView) -> str | None:
     return None if found == result else f"bias of {found} elements, output depth {result}"
 
 
+def _multiplied_channels(node: NodeView) -> str | None:
+    source, multiplier = node.input(0).shape[3], node.options.depth_multiplier
+    return f"depth_multiplier {multiplier} with {source} input channels" if multiplier != 1 and source != 1 else None
+
+
 _DEPTHWISE_SHAPES = (
     ranked(0, (4,), "input"),
     ranked(1, (4,), "filter"),
@@ -69,6 +74,7 @@ _DEPTHWISE_SHAPES = (
     check(SHAPE, "a filter as deep as the output", _other_filter_depth),
     check(SHAPE, "output depth = input depth * depth_multiplier", _other_depth),
     check(SHAPE, "a bias of as many elements as the output is deep", _other_bias_size),
+    check(SHAPE, "depth_multiplier 1, or 1 input channel", _multiplied_channels).before_release("litert-2.1.0"),
 )
 
 
@@ -106,11 +112,11 @@ _POOLING = (
 )
 
 RULES = {
-    "CONV_2D": gpu_rule(max_version(6), convolution_operands(), strides(), dilation(), activation()),
+    "CONV_2D": gpu_rule(max_version(6), *convolution_operands(), strides(), dilation(), activation()),
     "DEPTHWISE_CONV_2D": gpu_rule(
-        max_version(6), convolution_operands(), strides(), dilation(), activation(), *_DEPTHWISE_SHAPES
+        max_version(6), *convolution_operands(), strides(), dilation(), activation(), *_DEPTHWISE_SHAPES
     ),
-    "TRANSPOSE_CONV": gpu_rule(max_version(3), convolution_operands(), strides()),
+    "TRANSPOSE_CONV": gpu_rule(max_version(3), *convolution_operands(), strides()),
     "FULLY_CONNECTED": gpu_rule(*_FULLY_CONNECTED),
     "BATCH_MATMUL": gpu_rule(inputs_and_outputs(2, 1)),
     **gpu_rules(("AVERAGE_POOL_2D", "MAX_POOL_2D"), *_POOLING),

@@ -81,8 +81,8 @@ RULES = {
     "MaxUnpooling2D": gpu_rule(runtime_operands(2, 1), _OPTIONS, _FILTER, _STRIDES),
     "Resampler": gpu_rule(
         runtime_operands(2, 1),
-        check(RANK, "source and warp of rank 4", _resampler_ranks),
-        check(SHAPE, "source and warp of one batch size", _resampler_batches),
-        check(SHAPE, "a warp of depth 2 or more", _warp_depth),
+        check(RANK, "source and warp of rank 4", _resampler_ranks).from_release("litert-2.1.6"),
+        check(SHAPE, "source and warp of one batch size", _resampler_batches).from_release("litert-2.1.6"),
+        check(SHAPE, "a warp of depth 2 or more", _warp_depth).from_release("litert-2.1.6"),
     ),
 }

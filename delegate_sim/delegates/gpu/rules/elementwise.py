@@ -8,6 +8,7 @@ these operators in ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_com
 from __future__ import annotations
 
 from ....graph import NodeView
+from ....rules import Check
 from ..questions import COMPARISONS, ONE_OPERAND
 from .checks import (
     BROADCAST,
@@ -52,6 +53,19 @@ _BROADCAST = check(
     "operands of one rank, one of rank 0 or 1, [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
     _not_broadcastable,
 )
+
+
+def _each_smaller(node: NodeView) -> str | None:
+    """Where both operands have one rank, as in the outer product of [n, 1] and [1, n]."""
+    first, second = node.input(0), node.input(1)
+    if first.rank != second.rank:
+        return None
+    pairs = list(zip(first.shape, second.shape, strict=True))
+    if any(one < other for one, other in pairs) and any(one > other for one, other in pairs):
+        return f"shapes {shape_of(first)} and {shape_of(second)}"
+    return None
+
+
 _TWO_INPUTS = input_count("2 inputs", lambda count: count == 2)
 
 
@@ -91,20 +105,36 @@ def _value_of_another_shape(node: NodeView, position: int) -> str | None:
     return f"input {position} {shape_of(value)}, output {shape_of(result)}"
 
 
-def _runtime_matrix(node: NodeView, position: int) -> str | None:
+def _matrix(node: NodeView, position: int, is_constant: bool) -> str | None:
     value = node.input(position)
-    return f"input {position} of rank 2 and not constant" if value.rank == 2 and not value.is_constant else None
+    if value.rank != 2 or value.is_constant != is_constant:
+        return None
+    return f"input {position} of rank 2 and {'constant' if is_constant else 'not constant'}"
+
+
+def _selected_value(position: int) -> tuple[Check, ...]:
+    """One of the two values between which SELECT chooses."""
+    constant_matrix = check(SHAPE, f"input {position} not constant if it is a matrix", lambda node: _matrix(node, position, True))
+    runtime_matrix = check(SHAPE, f"input {position} constant if it is a matrix", lambda node: _matrix(node, position, False))
+    return (
+        typed(position, ("FLOAT16", "FLOAT32"), f"input {position}").before_release("litert-1.1.0"),
+        check(
+            BROADCAST,
+            f"input {position} of the output's shape, or a scalar",
+            lambda node: _value_of_another_shape(node, position),
+        ),
+        constant_matrix.from_release("litert-1.1.0").before_release("litert-2.1.6"),
+        runtime_matrix.from_release("litert-2.1.6"),
+    )
 
 
 _SELECT = (
     max_version(1),
     inputs_and_outputs(3, 1),
     typed(0, ("BOOL", "FLOAT16", "FLOAT32"), "condition"),
-    check(BROADCAST, "a condition that broadcasts to the output", _condition_of_another_shape),
-    check(BROADCAST, "input 1 of the output's shape, or a scalar", lambda node: _value_of_another_shape(node, 1)),
-    check(SHAPE, "input 1 constant if it is a matrix", lambda node: _runtime_matrix(node, 1)),
-    check(BROADCAST, "input 2 of the output's shape, or a scalar", lambda node: _value_of_another_shape(node, 2)),
-    check(SHAPE, "input 2 constant if it is a matrix", lambda node: _runtime_matrix(node, 2)),
+    check(BROADCAST, "a condition that broadcasts to the output", _condition_of_another_shape).from_release("litert-2.1.6"),
+    *_selected_value(1),
+    *_selected_value(2),
 )
 
 
@@ -155,10 +185,17 @@ RULES = {
     **gpu_rules(("DIV", "SUB"), max_version(2), one_or_two_operands(), activation()),
     "LOGICAL_AND": gpu_rule(max_version(2), one_or_two_operands(), inputs=("BOOL",), outputs=("BOOL",)),
     **gpu_rules(sorted(COMPARISONS), max_version(2), *_COMPARISON, outputs=("BOOL",)),
-    "ADD": gpu_rule(max_version(2), _TWO_INPUTS, _BROADCAST),
+    "ADD": gpu_rule(max_version(2), _TWO_INPUTS, _BROADCAST.from_release("litert-1.1.0")),
     "ADD_N": gpu_rule(max_version(2), _TWO_INPUTS),
-    "MUL": gpu_rule(max_version(3), _TWO_INPUTS, _BROADCAST, activation()),
-    **gpu_rules(("RELU", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1", "LEAKY_RELU"), max_version(2)),
+    "MUL": gpu_rule(
+        max_version(3),
+        _TWO_INPUTS,
+        check(BROADCAST, "one operand that is nowhere the smaller", _each_smaller).before_release("litert-1.1.0"),
+        _BROADCAST.from_release("litert-1.1.0"),
+        activation(),
+    ),
+    **gpu_rules(("RELU", "RELU6", "RELU_N1_TO_1", "LEAKY_RELU"), max_version(2)),
+    "RELU_0_TO_1": gpu_rule(max_version(2)).from_release("litert-2.1.0"),
     "CAST": gpu_rule(*_CAST, inputs=("BOOL", "INT32"), outputs=("INT32", "BOOL")),
     "PRELU": gpu_rule(max_version(1)),
     "HARD_SWISH": gpu_rule(runtime_operands(1, 1)),

@@ -44,7 +44,7 @@ _FULL = (
 )
 _BASIC = (
     operands(3, 2, 4),
-    check(SHAPE, "a last size of output 3 that 4 divides", _activation_depth),
+    check(SHAPE, "a last size of output 3 that 4 divides", _activation_depth).from_release("litert-2.1.6"),
     activation_in("TANH"),
     option_is_zero("cell_clip"),
     option_is_zero("proj_clip"),

@@ -18,6 +18,7 @@ from .checks import (
     inputs_and_outputs,
     max_version,
     operands,
+    runtime_operands,
 )
 
 
@@ -31,9 +32,11 @@ def _softmax_beta(node: NodeView) -> str | None:
 
 
 RULES = {
+    "MEAN": gpu_rule(operands(1, 1, 1), constant_int32_axes()),
     **gpu_rules(
-        ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"),
-        operands(1, 1, 1),
+        ("REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"),
+        runtime_operands(1, 1).before_release("litert-2.1.6"),
+        operands(1, 1, 1).from_release("litert-2.1.6"),
         constant_int32_axes(),
     ),
     "CUMSUM": gpu_rule(

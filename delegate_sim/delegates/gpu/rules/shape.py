@@ -8,12 +8,16 @@ without any demand of their own.
 from __future__ import annotations
 
 from ....graph import NodeView
+from ...finders import found_if
 from .checks import (
     ATTRIBUTE,
     CONSTANT,
+    OPERAND_COUNT,
     RANK,
     SHAPE,
+    TENSOR_TYPE,
     check,
+    counted,
     gpu_rule,
     gpu_rules,
     input_count,
@@ -64,8 +68,18 @@ def _centers_and_corners(node: NodeView) -> str | None:
     return "align_corners and half_pixel_centers" if both else None
 
 
+def _wrong_counts_both(node: NodeView) -> str | None:
+    found = len(node.node.inputs), len(node.node.outputs)
+    if found[0] == 4 or found[1] == 1:
+        return None
+    return f"{counted(found[0], 'input')} and {counted(found[1], 'output')}"
+
+
 def _one_hot_axis(node: NodeView) -> str | None:
-    """The delegate compares the axis with the last size of the indices, not with their rank."""
+    """The delegate compares the axis with the last size of the indices, not with their rank.
+
+    Before LiteRT 2.1.6 it looked for that size in scalars too, where there is none: what it found is not known.
+    """
     axis, shape = node.options.axis, node.input(0).shape
     return None if axis == -1 or (shape and axis == shape[-1]) else f"axis {axis} with indices {shape_of(node.input(0))}"
 
@@ -86,7 +100,8 @@ def _one_hot_values(node: NodeView) -> str | None:
 
 _ONE_HOT = (
     max_version(1),
-    inputs_and_outputs(4, 1),
+    check(OPERAND_COUNT, "4 inputs, or 1 output", _wrong_counts_both).before_release("litert-2.1.6"),
+    inputs_and_outputs(4, 1).from_release("litert-2.1.6"),
     typed(0, ("INT32",), "indices"),
     check(ATTRIBUTE, "axis -1, or equal to the last size of the indices", _one_hot_axis),
     check(SHAPE, "indices with sizes of 1, but for batch and channels", _one_hot_dimension),
@@ -94,6 +109,10 @@ _ONE_HOT = (
     typed(3, ("FLOAT32",), "off value"),
     check(CONSTANT, "constant scalars as on and off value", _one_hot_values),
 )
+
+
+def _is_int32(node: NodeView) -> bool:
+    return node.input(0).type == "INT32"
 
 
 def _sliced_rank(node: NodeView) -> str | None:
@@ -111,6 +130,7 @@ RULES = {
         one_or_two_operands(),
         ranked(1, (1,), "indices"),
         typed(1, ("INT32",), "indices"),
+        check(TENSOR_TYPE, "data of another type than INT32", found_if(_is_int32, "INT32 data")).before_release("litert-1.1.0"),
         inputs=("INT32",),
     ),
     "ONE_HOT": gpu_rule(*_ONE_HOT, inputs=("INT32",)),

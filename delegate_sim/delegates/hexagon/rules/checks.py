@@ -70,7 +70,7 @@ EXPLANATIONS = {
     ),
     "hexagon-quantization": Explanation(
         "quantisation parameters of weights",
-        "FULLY_CONNECTED is taken only with one scale for all of its weights.",
+        "From LiteRT 2.1.5 on FULLY_CONNECTED is taken only with one scale for all of its weights.",
         "Convert without per-channel quantisation of fully connected layers; some converters have a switch for it.",
     ),
     "hexagon-shape": Explanation(
@@ -178,7 +178,7 @@ def all_inputs_quant8() -> tuple[Check, Check]:
         return None
 
     return (
-        check(OPERAND_COUNT, "at least 1 input and 1 output", find_count),
+        check(OPERAND_COUNT, "at least 1 input and 1 output", find_count).from_release("litert-2.3.0"),
         check(TENSOR_TYPE, f"inputs of type {listed(QUANT8)}", find_type),
     )
 

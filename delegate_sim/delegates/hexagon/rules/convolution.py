@@ -117,7 +117,7 @@ RULES = {
     ),
     "FULLY_CONNECTED": hexagon_rule(
         *inputs(QUANT8, QUANT8, ("INT32", "NO_TYPE")),
-        check(QUANTIZATION, "weights with one scale", _weights_with_many_scales),
+        check(QUANTIZATION, "weights with one scale", _weights_with_many_scales).from_release("litert-2.1.5"),
         check(CONSTANT, "a constant bias, or none", _variable_bias),
         RELU_ACTIVATION,
         option_is_zero("keep_num_dims", "flatten the input with RESHAPE"),

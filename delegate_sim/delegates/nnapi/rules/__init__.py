@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 
 from ....graph import NodeView
-from ....rules import ACCEPTED, Check, OpRule, Verdict, rule_set, unless_assumed, without_rule
+from ....rules import ACCEPTED, Check, OpRule, RuleSet, Verdict, rule_set, rules_in, unless_assumed, without_rule
+from ....runtime import Release
 from ..target import Target
 from . import activation, arithmetic, convolution, recurrent, reduction, shape
 from .checks import EXPLANATIONS
@@ -38,10 +39,15 @@ def validate(node: NodeView, target: Target) -> Verdict:
 
 @functools.lru_cache(maxsize=4096)
 def _checks_for(op: str, target: Target) -> tuple[Check | None, tuple[Check, ...]] | None:
-    rule = RULES.get(op)
+    rule = _rules_of(target.release).get(op)
     if rule is None:
         return None
     early = rule.accepted_early
     if early is not None and not early.counts_at(target.level, target.accelerator):
         early = None
     return early, tuple(check for check in rule.checks if check.counts_at(target.level, target.accelerator))
+
+
+@functools.lru_cache(maxsize=32)
+def _rules_of(release: Release) -> RuleSet:
+    return rules_in(RULES, release)

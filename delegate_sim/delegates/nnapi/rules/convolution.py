@@ -112,7 +112,8 @@ RULES = {
     ),
     "TRANSPOSE_CONV": OpRule(
         (
-            max_version(4),
+            max_version(3).before_release("litert-1.1.0"),
+            max_version(4).from_release("litert-1.1.0"),
             min_level(NNAPI_1_2),
             Check(
                 "nnapi-constant-operand",

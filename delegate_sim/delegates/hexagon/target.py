@@ -1,0 +1,13 @@
+"""What the acceptance rules ask of the target."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...runtime import NEWEST, Release
+
+
+class Target(NamedTuple):
+    """The release of the runtime that the delegate is of."""
+
+    release: Release = NEWEST

@@ -1,0 +1,77 @@
+"""``delegate-sim releases`` and ``delegate-sim rules --changes``."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.rule_changes import rule_changes
+from tests.cli.test_schemas import validate
+from tests.models import chain_model
+
+
+@pytest.fixture
+def chain(tmp_path):
+    path = tmp_path / "chain.tflite"
+    chain_model(["ADD", "GELU", "RELU"]).write(path)
+    return path
+
+
+def test_the_table(run, chain):
+    result = run("releases", chain, "--delegate", "nnapi")
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[:3] == [
+        "nnapi: 3 nodes by release of the runtime",
+        "  releases                 loads   delegated  partitions  moved",
+        "  tf-2.10 to litert-2.3.0  yes    2 (66.6 %)           3      0",
+    ]
+    assert "Fully delegated: in no release known." in lines
+    assert "the rules of nnapi in tf-2.10 to tf-2.13 are not known well" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_json(run_json, chain, delegate):
+    validate("releases", run_json("releases", chain, "--delegate", delegate))
+
+
+def test_several_delegates(run, run_json, chain):
+    found = run_json("releases", chain, "--delegate", "gpu", "--delegate", "nnapi")
+    validate("releases", found)
+    assert [table["delegate"] for table in found] == ["gpu", "nnapi"]
+    assert run("releases", chain, "--delegate", "gpu", "--delegate", "nnapi").stdout.count("by release of the runtime") == 2
+
+
+def test_what_cannot_be_read(run, tmp_path):
+    result = run("releases", tmp_path / "none.tflite")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_changes_of_rules(run, run_json, delegate):
+    found = rule_changes(find_delegate(delegate))
+    text = run("rules", "--delegate", delegate, "--changes").stdout
+    assert all(str(change.release) in text and change.op in text for change in found)
+    entry = run_json("rules", "--delegate", delegate, "--changes")
+    assert [(change["release"], change["op"]) for change in entry["changes"]] == [(str(one.release), one.op) for one in found]
+    newest = run("rules", "--delegate", delegate, "--changes", "--since", "litert-2.3")
+    assert newest.stdout == f"{delegate}: no rule changed after litert-2.3, as far as is known.\n"
+
+
+def test_changes_that_cannot_be_asked_for(run):
+    assert "--since goes with --changes" in run("rules", "--since", "litert-1.4.0").stderr
+    assert "is shown as text or json" in run("rules", "--changes", "--format", "markdown").stderr
+    assert "there is no runtime" in run("rules", "--changes", "--since", "litert-9").stderr
+
+
+def test_the_release_among_the_options(run_json, chain):
+    for command in (["analyze", chain, "--delegate", "gpu"], ["analyze", chain]):
+        runs = run_json(*command, "--option", "release=litert-2.1.3")["runs"]
+        assert {one["runtime"] for one in runs} == {"litert-2.1.3"}
+    assert run_json("diagnose", chain, "--option", "release=litert-2.1.3")["runtime"] == "litert-2.1.3"
+
+
+def test_two_releases_are_too_many(run, chain):
+    result = run("analyze", chain, "--runtime", "tf-2.15", "--option", "release=litert-2.1.3")
+    assert result.exit_code == 2
+    assert "two releases are named: tf-2.15 and litert-2.1.3" in result.stderr
