@@ -6,7 +6,7 @@ MODEL ?= fixtures/models/mobilenet_block.tflite
 STAMP := $(VENV)/.stamp
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
-.PHONY: setup demo test lint conformance fixtures docs peers model-types bench clean
+.PHONY: setup demo test lint conformance fixtures docs peers model-types releases driver-profiles bench clean
 
 setup: $(STAMP)
 
@@ -51,6 +51,12 @@ peers: setup  ## remake the table in the README that compares with TensorFlow's 
 
 model-types: setup  ## remake docs/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m benchmarks.model_types
+
+releases: setup  ## remake docs/releases.md from the converted models, where ../shared exists
+	$(BIN)/python -m benchmarks.releases
+
+driver-profiles: setup  ## how many driver profiles learnt from logs reproduce the device
+	$(BIN)/python -m benchmarks.driver_profiles
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench

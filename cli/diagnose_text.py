@@ -73,6 +73,9 @@ def _finding_lines(number: int, finding: Finding, diagnosis: Diagnosis, width: i
         yield from _paragraph(f"nodes {nodes}", width, "   ")
     if cause.found and cause.found != cause.title:
         yield from _paragraph(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
+    if cause.node_versions:
+        versions = sorted(set(cause.node_versions.values()))
+        yield from _paragraph(f"version without it: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None:
         yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone, total)}", width, "   ")
     if finding.together is not None and number > 1:
@@ -136,6 +139,7 @@ def _finding_entry(finding: Finding) -> Mapping[str, Any]:
         "nodes": [key._asdict() for key in cause.nodes],
         "found": cause.found,
         "needed": cause.needed,
+        "versions_without": [{**key._asdict(), "version": version} for key, version in cause.node_versions.items()],
         "suggestion": {"code": cause.suggestion, "change": cause.change},
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else _cost_entry(finding.alone),

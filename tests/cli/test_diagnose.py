@@ -28,6 +28,7 @@ Now
    keeps 1 node on the CPU: ADD 1
    nodes 3
    found: version 4; needed: version at most 2
+   version without it: 2
    without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
      -> 64
    lower-version: convert so that the operator keeps an older version

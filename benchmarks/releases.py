@@ -1,0 +1,66 @@
+"""What releases of the runtime make of three converted models: writes ``docs/releases.md``.
+
+Run by ``make releases``, over the converted models of ``../shared``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MODELS = ROOT.parent / "shared" / "corpus" / "keras.zip"
+DOCUMENT = ROOT / "docs" / "releases.md"
+EXAMPLES = (
+    ("float16 weights", "mobilenet_v3_large_224.f16.tf221.tflite"),
+    ("int8", "centernet_nms.int8.tf221.tflite"),
+    ("a transformer in float", "distilbert_seq128.f32.tf215.tflite"),
+)
+DELEGATES = ("xnnpack", "gpu", "hexagon", "nnapi")
+WIDTH = 110
+
+_HEAD = """\
+# Releases of the runtime
+
+`--runtime` chooses the release whose rules count: those of the delegates, what the CPU kernels' Prepare does, the versions that
+the runtime loads, and the wording of log lines. `delegate-sim releases MODEL` shows what each release makes of a model,
+`delegate-sim rules --changes` what each changed in the rules of a delegate. Where the rules of a release are not known as such,
+the output says which are taken. Below are three converted models; this page is made by the tool (`make releases`).
+"""
+
+
+def main() -> int:
+    """Write the document; 2 if there are no models."""
+    if not MODELS.exists():
+        print(f"{MODELS}: no converted models here", file=sys.stderr)
+        return 2
+    DOCUMENT.write_text("\n".join(_sections()), encoding="utf-8")
+    return 0
+
+
+def _sections() -> Iterator[str]:
+    yield _HEAD
+    with zipfile.ZipFile(MODELS) as archive, tempfile.TemporaryDirectory() as folder:
+        for kind, name in EXAMPLES:
+            member = next(member for member in archive.namelist() if member.endswith(name))
+            path = Path(folder) / name
+            path.write_bytes(archive.read(member))
+            yield f"## {name.split('.')[0]}, {kind}\n\n```\n$ delegate-sim releases {name} {_flags()}\n{_table(path)}```\n"
+
+
+def _flags() -> str:
+    return " ".join([f"--delegate {name}" for name in DELEGATES])
+
+
+def _table(path: Path) -> str:
+    command = [sys.executable, "-m", "delegate_sim", "releases", str(path), *_flags().split()]
+    environment = {"COLUMNS": str(WIDTH), "PATH": ""}
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
