@@ -15,11 +15,12 @@ from delegate_sim.interpreter import simulate
 from delegate_sim.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.runtime import parse_release
+from delegate_sim.target import Target
 
 from .compare_text import compare_lines
 from .delegate_flags import DelegateCommand, given_options
 from .suggestions import suggestion
-from .target_options import Target, refuse_foreign_flags, target_options
+from .target_options import refuse_foreign_flags, target_options
 from .terminal import plain, width, write, write_file, write_lines
 
 _EPILOG = """\b

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim import load
-from delegate_sim.diagnosis.diagnose import Target, diagnose
+from delegate_sim.diagnosis.diagnose import diagnose
 
 from .delegate_flags import DelegateCommand
 from .diagnose_text import diagnosis_entry, diagnosis_lines
@@ -56,6 +56,6 @@ def command(
     Refusals that one change would end are one cause: a setting of the converter, an operator, a shape, a rank, a type, the
     driver. The costliest comes first, with what would be without it alone, and without it and all before it.
     """
-    target = Target(*chosen_target(delegate, pairs, release, defaults, flags))
+    target = chosen_target(delegate, pairs, release, defaults, flags)
     diagnosis = diagnose(load(path), target)
     write_result(form, output, lambda: diagnosis_entry(diagnosis), lambda: diagnosis_lines(diagnosis, width(), verbose))

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from delegate_sim.delegates.base import Delegate, Options
+from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
-from delegate_sim.runtime import DEFAULT_RELEASE, Release, parse_release
+from delegate_sim.runtime import DEFAULT_RELEASE, parse_release
+from delegate_sim.target import Target
 
 from .delegate_flags import DEFAULT_DELEGATE, chosen_delegates, given_options, release_in
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class Target(NamedTuple):
-    """One delegate on one release."""
-
-    delegate: Delegate
-    options: Options
-    release: Release
-    defaults: str
 
 
 def target_options(command: Command) -> Command:

@@ -9,19 +9,19 @@ import click
 
 from delegate_sim import load
 from delegate_sim.comparison import Side, compare
-from delegate_sim.diagnosis.diagnose import Target as DiagnosisTarget
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.search import search
 from delegate_sim.interpreter import simulate
 from delegate_sim.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.runtime import parse_release
+from delegate_sim.target import Target
 from delegate_sim.whatif import NodeKey, Supposition, changed_model, simulate_if
 
 from .compare_text import compare_lines
 from .delegate_flags import DelegateCommand, given_options
 from .search_text import search_entry, search_lines
-from .target_options import Target, chosen_target, target_options
+from .target_options import chosen_target, target_options
 from .terminal import width, write_result
 
 _EPILOG = """\b
@@ -112,7 +112,7 @@ def command(
     if limit is not None:
         if supposition != Supposition() or base:
             raise click.UsageError("--search goes by the options alone: leave out what is supposed, and --base")
-        found = search(diagnose(model, DiagnosisTarget(*after)), limit)
+        found = search(diagnose(model, after), limit)
         write_result(form, output, lambda: search_entry(found), lambda: search_lines(found, width(), verbose))
         return
     before = _before(after, base)

@@ -7,26 +7,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..compute import multiply_adds
-from ..delegates.base import PARTITION_LIMIT_CODE, Delegate, Options
+from ..delegates.base import PARTITION_LIMIT_CODE
 from ..gate.measures import Measures, measure
 from ..gate.nodes import on_cpu
 from ..interpreter import DYNAMIC_TENSORS, Run
 from ..model import Model
 from ..options import parse_options
-from ..runtime import Release
+from ..target import Target
 from ..whatif import NodeKey, Supposition, simulate_if
 from .causes import Blockers, Cause, find_causes
 
 _CAUSES_SIMULATED = 8
-
-
-class Target(NamedTuple):
-    """A delegate, its options as given, the release of the runtime, and the set of defaults."""
-
-    delegate: Delegate
-    options: Options
-    release: Release
-    defaults: str
 
 
 class Cost(NamedTuple):

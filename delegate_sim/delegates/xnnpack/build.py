@@ -79,7 +79,7 @@ class _Kernel:
         """Return XNNPACK's datatype of a tensor; readers of an elided DEQUANTIZE have its float16 constant."""
         if index not in self._datatypes:
             is_float16 = index in self.target.unpacking.elided_float16
-            self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index))
+            self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.target.release)
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:

@@ -9,17 +9,25 @@ import numpy.typing as npt
 
 from ...graph import Graph
 from ...model import Quantization, Tensor
+from ...runtime import NEWEST, Release, parse_release
 
 _FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
 _PER_TENSOR = {"UINT8": "quint8", "INT8": "qint8", "INT4": "qint4", "INT2": "qint2", "INT32": "qint32"}
 _PER_CHANNEL = {"INT8": "qcint8", "INT4": "qcint4", "INT2": "qcint2", "INT32": "qcint32"}
 _ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2": (-2, 1), "INT32": (0, 0)}
 _INT4_MIDDLE = 8
+
+_ONE_ZERO_POINT_FROM = parse_release("litert-1.4.0")
+"""The release from which on one zero point may go with several scales; before, there are as many as scales."""
+_INT2_FROM = parse_release("litert-2.1.2")
+_CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
+"""The release from which on only INT4 channels may have a zero point, of 8; before, INT4 any and others 8."""
+_INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
 _SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 
 
-def datatype(graph: Graph, tensor: Tensor) -> str | None:
-    """Return XNNPACK's name of a tensor's datatype, None if it has none for it."""
+def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | None:
+    """Return XNNPACK's name of a tensor's datatype in a release of the runtime, None if it has none for it."""
     if tensor.type in _FLOATS:
         return _FLOATS[tensor.type]
     quantization = tensor.quantization
@@ -31,10 +39,24 @@ def datatype(graph: Graph, tensor: Tensor) -> str | None:
         return None
     if tensor.type == "INT32" and quantization.dimension != 0:
         return None
-    if not quantization.is_per_channel:
+    if release is not NEWEST and not _is_known_in(release, tensor, quantization):
+        return None
+    if not quantization.is_per_channel and not _counts_as_channel(tensor, release):
         return _PER_TENSOR[tensor.type] if is_usable_zero_point(tensor.type, quantization) else None
-    is_usable = tensor.type in _PER_CHANNEL and _has_usable_channels(tensor, quantization)
+    is_usable = tensor.type in _PER_CHANNEL and _has_usable_channels(tensor, quantization, release)
     return _PER_CHANNEL[tensor.type] if is_usable else None
+
+
+def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -> bool:
+    """Whether a release knows the type, and takes this number of zero points."""
+    if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
+        return False
+    return release.is_at_least(_ONE_ZERO_POINT_FROM) or len(quantization.zero_points) in (0, len(quantization.scales))
+
+
+def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
+    """Whether even one scale is that of a channel."""
+    return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
 
 
 def is_normal(value: float) -> bool:
@@ -58,12 +80,16 @@ def first_zero_point(quantization: Quantization) -> int:
     return int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
 
 
-def _has_usable_channels(tensor: Tensor, quantization: Quantization) -> bool:
+def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Release) -> bool:
     """A scale for each channel, and zero points of 0; with INT4 also 8."""
     if not 0 <= quantization.dimension < tensor.rank or len(quantization.scales) != tensor.shape[quantization.dimension]:
         return False
-    zero_points = quantization.zero_points
-    return bool(np.all((zero_points == 0) | ((zero_points == _INT4_MIDDLE) & (tensor.type == "INT4"))))
+    zero_points, is_int4 = quantization.zero_points, tensor.type == "INT4"
+    if release.is_at_least(_CHANNELS_AT_MIDDLE_FROM):
+        taken = (zero_points == _INT4_MIDDLE) & is_int4
+    else:
+        taken = (zero_points == _INT4_MIDDLE) | is_int4
+    return bool(np.all((zero_points == 0) | taken))
 
 
 def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:

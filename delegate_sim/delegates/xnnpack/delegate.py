@@ -18,7 +18,7 @@ from ..base import Decision, KernelFailure, Options
 from . import failures
 from .build import build_partition
 from .rules import EXPLANATIONS, RULES, validate, validate_unpacking
-from .target import DEFAULT_FLAGS, FLAGS, Target
+from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, Target
 
 
 def _bits(value: Any) -> int:
@@ -43,9 +43,10 @@ _FLAG_HELP = {
     "qu8": "take nodes with unsigned 8-bit quantisation",
     "force_fp16": "compute float32 in float16; changes no verdict",
     "dynamic_fully_connected": "take FULLY_CONNECTED with float32 weights that are computed while running",
-    "variable_operators": "take operators of variables; has no effect, they are always taken",
+    "variable_operators": "take operators of variables; has no effect from litert-1.3.0 on, where they are always taken",
     "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
-    "enable_latest_operators": "take operators that are not yet on by default; there are none",
+    "enable_latest_operators": "take operators that are not yet on by default; there are none from litert-2.0.2 on, and before, the "
+    "runtime sets it",
     "enable_subgraph_reshaping": "take graphs with dynamic tensors; has no effect, it is on by default",
     "slow_consistent_arithmetic": "compute the same on all processors; changes no verdict",
     "disable_subgraph_reshaping": "refuse graphs with dynamic tensors, and see others as the CPU kernels prepare them",
@@ -93,7 +94,7 @@ class XnnpackDelegate:
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Visit every node, and take all that are supported."""
-        visits = _visit(graph, options)
+        visits = _visit(graph, options, release)
         supported = tuple(index for index in graph.execution_plan if visits.verdicts[index].is_supported)
         preview = partition(graph, supported) if supported else ()
         created = (
@@ -107,21 +108,23 @@ class XnnpackDelegate:
 
     def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Create the kernel of one partition."""
-        return build_partition(graph, subset, _visit(graph, options).target)
+        return build_partition(graph, subset, _visit(graph, options, release).target)
 
 
-def _flags(options: Options) -> int:
-    """Return the bitmask, with the flags that options name."""
+def _flags(options: Options, release: Release) -> int:
+    """Return the bitmask, with the flags that options name and those that the runtime sets in a release."""
     flags: int = options["flags"]
+    if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
+        flags |= FLAGS["enable_latest_operators"]
     for name, bit in FLAGS.items():
         if options[name] is not None:
             flags = flags | bit if options[name] else flags & ~bit
     return flags
 
 
-def _visit(graph: Graph, options: Options) -> Visits:
+def _visit(graph: Graph, options: Options, release: Release) -> Visits:
     """Visit the nodes in order; those that others decide about come last."""
-    target = Target(_flags(options))
+    target = Target(_flags(options, release), release)
     verdicts: dict[int, Verdict] = {}
     for index in graph.execution_plan:
         view = graph.view(graph.nodes[index])

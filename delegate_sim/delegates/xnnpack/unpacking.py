@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from ...graph import NodeView
 from ...model import Node
+from ...runtime import NEWEST, Release, parse_release
+
+_INT8_IS_QUANTISED_FROM = parse_release("litert-1.2.0")
+"""The release from which on a DEQUANTIZE of INT8 without quantisation parameters is left alone; measured, not read."""
 
 _READ_FLOAT16_WEIGHTS = ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")
 
@@ -14,7 +18,8 @@ _READ_FLOAT16_WEIGHTS = ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")
 class Unpacking:
     """DEQUANTIZE and DENSIFY nodes of constants, as visiting the nodes in order finds them."""
 
-    def __init__(self) -> None:
+    def __init__(self, release: Release = NEWEST) -> None:
+        self._takes_bare_int8 = not release.is_at_least(_INT8_IS_QUANTISED_FROM)
         self.producers: dict[int, int] = {}
         """Each tensor that such a node makes, and the node."""
         self.elided_float16: dict[int, int] = {}
@@ -41,11 +46,13 @@ class Unpacking:
                 self.refused_readers.setdefault(self.producers[tensor], node)
 
     def widens_constant(self, node: NodeView) -> bool:
-        """Whether this is a DEQUANTIZE to FLOAT32 of FLOAT16 or INT8 that is constant, or unpacked itself."""
+        """Whether this is a DEQUANTIZE to FLOAT32 of FLOAT16 or quantised INT8 that is constant, or unpacked itself."""
         source = node.input(0)
         return (
             _has_one_operand_and_result(node)
-            and (source.type == "FLOAT16" or (source.type == "INT8" and source.quantization is not None))
+            and (
+                source.type == "FLOAT16" or (source.type == "INT8" and (source.quantization is not None or self._takes_bare_int8))
+            )
             and (source.is_constant or source.index in self.producers)
             and source.sparsity is None
             and node.output(0).type == "FLOAT32"

@@ -6,8 +6,11 @@ Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go 
 
 from __future__ import annotations
 
+import functools
+
 from ....graph import NodeView
-from ....rules import ACCEPTED, RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
+from ....rules import ACCEPTED, RuleSet, Verdict, first_failure, rule_set, rules_in, unless_assumed, without_rule
+from ....runtime import Release
 from ..target import Target
 from . import convolution, custom, elementwise, matrix, reduction, shape, unpacking, variable
 from .checks import EXPLANATIONS, OPERATOR
@@ -30,10 +33,15 @@ _NEEDED = "an operator that XNNPACK runs"
 _HINT = "leave the node to its CPU kernel"
 
 
+@functools.lru_cache
+def _rules_of(release: Release) -> RuleSet:
+    return rules_in(RULES, release)
+
+
 @unless_assumed
 def validate(node: NodeView, target: Target) -> Verdict:
     """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
-    rule = RULES.get(node.op)
+    rule = _rules_of(target.release).get(node.op)
     if rule is None or node.node.is_custom != (node.op in custom.RULES):
         return without_rule(f"xnnpack-{OPERATOR}", OPERATOR, node, _NEEDED, _HINT)
     return first_failure(rule, node, target)

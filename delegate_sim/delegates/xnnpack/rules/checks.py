@@ -8,6 +8,7 @@ builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -170,12 +171,35 @@ INPUT = operand(0)
 OUTPUT = result()
 
 
+def counting_from(release: str, *checks: Check) -> tuple[Check, ...]:
+    """Return these checks for releases of the runtime from this one on."""
+    return tuple(each.from_release(release) for each in checks)
+
+
+def counting_before(release: str, *checks: Check) -> tuple[Check, ...]:
+    """Return these checks for releases of the runtime before this one."""
+    return tuple(each.before_release(release) for each in checks)
+
+
 class Types(NamedTuple):
-    """Types of a tensor: those always taken, and whether INT8 and UINT8 with one scale are."""
+    """Types of a tensor: those always taken, whether INT8 and UINT8 with one scale are, and FLOAT16 from which release on."""
 
     always: tuple[str, ...]
     signed: bool = False
     unsigned: bool = False
+    float16_from: str | None = None
+
+    def or_float16_from(self, release: str) -> Types:
+        """Return these types, and FLOAT16 in releases of the runtime from this one on."""
+        return self._replace(float16_from=release)
+
+    def checks(self, make: Callable[[Types], Check]) -> tuple[Check, ...]:
+        """Return the check that is made of these types; if FLOAT16 came with a release, one for before and one for after."""
+        if self.float16_from is None:
+            return (make(self),)
+        before = self._replace(float16_from=None)
+        after = before._replace(always=(*self.always, "FLOAT16"))
+        return make(before).before_release(self.float16_from), make(after).from_release(self.float16_from)
 
     def words(self) -> str:
         """Return the types for a sentence."""
@@ -192,23 +216,33 @@ class Types(NamedTuple):
 
 
 FLOAT32 = Types(("FLOAT32",))
-FLOAT = Types(("FLOAT32", "FLOAT16"))
-FLOAT_OR_INT8 = Types(("FLOAT32", "FLOAT16"), signed=True)
-FLOAT_OR_8_BITS = Types(("FLOAT32", "FLOAT16"), signed=True, unsigned=True)
+FLOAT32_OR_INT8 = Types(("FLOAT32",), signed=True)
 FLOAT32_OR_8_BITS = Types(("FLOAT32",), signed=True, unsigned=True)
 EIGHT_BITS = Types((), signed=True, unsigned=True)
+
+FLOAT16_ACTIVATIONS = "litert-1.3.0"
+"""The release from which on operators of one float operand take FLOAT16."""
+FLOAT16_ARITHMETIC = "litert-2.1.3"
+"""The same of other arithmetic, and of operators that move values."""
+FLOAT16_LAYERS = "litert-2.2.0"
+"""The same of convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing."""
 
 
 def typed(which: Operand, types: Types) -> tuple[Check, ...]:
     """``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and the like: the type, and one scale with 8 bits."""
-    always, tensor_of = frozenset(types.always), which.tensor
+    tensor_of = which.tensor
 
-    def find(node: NodeView, target: Target) -> str | None:
-        name = tensor_of(node).type
-        return None if name in always or types.takes(name, target) else f"{which.name} of type {name}"
+    def of_types(taken: Types) -> Check:
+        always = frozenset(taken.always)
 
-    of_type = check_for_target(TENSOR_TYPE, f"{which.name} of type {types.words()}", find)
-    return (of_type, one_scale(which)) if types.signed or types.unsigned else (of_type,)
+        def find(node: NodeView, target: Target) -> str | None:
+            name = tensor_of(node).type
+            return None if name in always or taken.takes(name, target) else f"{which.name} of type {name}"
+
+        return check_for_target(TENSOR_TYPE, f"{which.name} of type {taken.words()}", find)
+
+    of_type = types.checks(of_types)
+    return (*of_type, one_scale(which)) if types.signed or types.unsigned else of_type
 
 
 def one_scale(which: Operand) -> Check:
@@ -261,9 +295,9 @@ def weights(position: int, dimension: Callable[[NodeView], int], words: str) -> 
             return None
         return f"weights with {scales_of(tensor)}"
 
-    (of_type, _) = typed(operand(position, "weights"), FLOAT_OR_8_BITS)
+    *of_type, _ = typed(operand(position, "weights"), FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS))
     needed = f"usable scales and zero points of 8-bit weights: one for the tensor, or with INT8 one for each slice along {words}"
-    return (of_type, check(QUANTIZATION, needed, find, "quantise weights per tensor or per output channel"))
+    return (*of_type, check(QUANTIZATION, needed, find, "quantise weights per tensor or per output channel"))
 
 
 def _unusable_weights(tensor: Tensor, dimension: int) -> str | None:
@@ -338,7 +372,7 @@ def where(condition: Callable[[NodeView], bool], words: str, inner: Check) -> Ch
     def find(node: NodeView, target: Target) -> str | None:
         return inner.finder(node, target) if condition(node) else None
 
-    return Check(inner.code, inner.kind, f"{inner.needed} ({words})", find, inner.hint)
+    return replace(inner, needed=f"{inner.needed} ({words})", finder=find)
 
 
 def operands(inputs: int, outputs: int = 1, most: int | None = None) -> Check:
@@ -408,17 +442,23 @@ def constant_or_unpacked(which: Operand) -> Check:
     return check_for_target(CONSTANT, f"constant {which.name}, or made from constants by DEQUANTIZE or DENSIFY", find)
 
 
-def float_bias_like_weights(weights_at: int, bias_at: int) -> Check:
+def float_bias_like_weights(weights_at: int, bias_at: int) -> tuple[Check, Check]:
     """``CheckFilterAndBiasTypes``, for which elided DEQUANTIZE nodes leave their float16 constants."""
 
-    def find(node: NodeView, target: Target) -> str | None:
+    def different(node: NodeView, target: Target, *of_any_weights: str) -> str | None:
         found = _type_before_dequantize(node.input(weights_at), target)
         if found not in ("FLOAT16", "FLOAT32"):
             return None
         of_bias = _type_before_dequantize(node.input(bias_at), target)
-        return None if of_bias in (found, "FLOAT32") else f"{found} weights and {of_bias} bias"
+        return None if of_bias in (found, *of_any_weights) else f"{found} weights and {of_bias} bias"
 
-    return check_for_target(HYBRID, "float weights with a bias of their type, or FLOAT16 weights with a FLOAT32 bias", find)
+    same = check_for_target(HYBRID, "float weights with a bias of their type", different)
+    same_or_float32 = check_for_target(
+        HYBRID,
+        "float weights with a bias of their type, or FLOAT16 weights with a FLOAT32 bias",
+        lambda node, target: different(node, target, "FLOAT32"),
+    )
+    return same.from_release("litert-1.4.0").before_release("litert-2.2.0"), same_or_float32.from_release("litert-2.2.0")
 
 
 def _type_before_dequantize(tensor: Tensor, target: Target) -> str:

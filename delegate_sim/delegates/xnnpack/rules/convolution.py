@@ -11,9 +11,9 @@ from ....rules import Check, OpRule
 from ..target import Target
 from .checks import (
     ATTRIBUTE,
-    FLOAT,
+    FLOAT16_LAYERS,
+    FLOAT32,
     FLOAT32_OR_8_BITS,
-    FLOAT_OR_8_BITS,
     HYBRID,
     INPUT,
     OPTIONAL_OPERAND,
@@ -44,12 +44,15 @@ _WEIGHTS = operand(1, "weights")
 _BIAS = operand(2, "bias")
 _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
+_FLOAT = FLOAT32.or_float16_from(FLOAT16_LAYERS)
+_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
+
 
 def _convolution(dimension: int, words: str) -> tuple[Check, ...]:
     """What CONV_2D and DEPTHWISE_CONV_2D have in common; weights have channels along this dimension."""
     return (
         operands(3),
-        *typed(INPUT, FLOAT_OR_8_BITS),
+        *typed(INPUT, _FLOAT_OR_8_BITS),
         *shaped(INPUT, 4),
         *weights(1, lambda _: dimension, words),
         *shaped(_WEIGHTS, 4),
@@ -58,8 +61,8 @@ def _convolution(dimension: int, words: str) -> tuple[Check, ...]:
         *bias(2),
         *shaped(_BIAS, 1),
         constant_or_unpacked(_BIAS),
-        float_bias_like_weights(1, 2),
-        *typed(OUTPUT, FLOAT_OR_8_BITS),
+        *float_bias_like_weights(1, 2),
+        *typed(OUTPUT, _FLOAT_OR_8_BITS),
         *shaped(OUTPUT, 4),
     )
 
@@ -206,6 +209,6 @@ RULES = {
     "CONV_2D": OpRule(_CONV_2D),
     "DEPTHWISE_CONV_2D": OpRule(_DEPTHWISE_CONV_2D),
     "TRANSPOSE_CONV": OpRule(_TRANSPOSE_CONV),
-    "AVERAGE_POOL_2D": OpRule((operands(1), *typed(INPUT, FLOAT), *typed(OUTPUT, FLOAT), *_POOLING)),
-    "MAX_POOL_2D": OpRule((operands(1), *typed(INPUT, FLOAT32_OR_8_BITS), *typed(OUTPUT, FLOAT_OR_8_BITS), *_POOLING)),
+    "AVERAGE_POOL_2D": OpRule((operands(1), *typed(INPUT, _FLOAT), *typed(OUTPUT, _FLOAT), *_POOLING)),
+    "MAX_POOL_2D": OpRule((operands(1), *typed(INPUT, FLOAT32_OR_8_BITS), *typed(OUTPUT, _FLOAT_OR_8_BITS), *_POOLING)),
 }

@@ -16,6 +16,7 @@ from .checks import (
     ATTRIBUTE,
     FLOAT32,
     INPUT,
+    OPERAND_COUNT,
     OPERATOR,
     OUTPUT,
     RELU_TO_RELU6,
@@ -152,7 +153,10 @@ def _same_length(position: int, name: str) -> Check:
     return check(SHAPE, f"mask as long as the sequence of the {name}", find)
 
 
+_MASK = check(OPERAND_COUNT, "a mask", lambda node: None if len(node.node.inputs) > 3 else "no mask")
+
 _ATTENTION = (
+    _MASK.before_release("litert-1.2.0"),
     *typed(operand(0, "query"), FLOAT32),
     *typed(operand(1, "key"), FLOAT32),
     *typed(operand(2, "value"), FLOAT32),

@@ -12,20 +12,26 @@ from ..datatypes import datatype, is_normal
 from .checks import (
     ATTRIBUTE,
     EIGHT_BITS,
-    FLOAT,
-    FLOAT_OR_8_BITS,
-    FLOAT_OR_INT8,
+    FLOAT16_ACTIVATIONS,
+    FLOAT16_ARITHMETIC,
+    FLOAT16_LAYERS,
+    FLOAT32,
+    FLOAT32_OR_8_BITS,
+    FLOAT32_OR_INT8,
     HYBRID,
     INPUT,
     MAX_RANK,
     OUTPUT,
     QUANTIZATION,
+    SHAPE,
     TENSOR_TYPE,
     Operand,
     Types,
     activation,
     check,
     constant_or_unpacked,
+    counting_before,
+    counting_from,
     float32_ratio,
     only_scale,
     operand,
@@ -37,17 +43,28 @@ from .unpacking import WIDENS_CONSTANT
 
 _FIRST, _SECOND = operand(0, "first input"), operand(1, "second input")
 
+_ACTIVATION_FLOAT = FLOAT32.or_float16_from(FLOAT16_ACTIVATIONS)
+_FLOAT = FLOAT32.or_float16_from(FLOAT16_ARITHMETIC)
+_FLOAT_OR_INT8 = FLOAT32_OR_INT8.or_float16_from(FLOAT16_ARITHMETIC)
+_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_ARITHMETIC)
+_SOFTMAX_FLOAT = FLOAT32.or_float16_from(FLOAT16_LAYERS)
+
+
+def _any_shape(which: Operand) -> tuple[Check, ...]:
+    """Shapes are looked at from this release on."""
+    return counting_from("litert-1.3.0", *shaped(which, 0, MAX_RANK))
+
 
 def _unary(inputs: Types, outputs: Types, *checks: Check) -> OpRule:
-    return OpRule((operands(1), *shaped(INPUT, 0, MAX_RANK), *typed(INPUT, inputs), *typed(OUTPUT, outputs), *checks))
+    return OpRule((operands(1), *_any_shape(INPUT), *typed(INPUT, inputs), *typed(OUTPUT, outputs), *checks))
 
 
 def _binary(types: Types, *checks: Check) -> OpRule:
     return OpRule(
         (
             operands(2),
-            *shaped(_FIRST, 0, MAX_RANK),
-            *shaped(_SECOND, 0, MAX_RANK),
+            *_any_shape(_FIRST),
+            *_any_shape(_SECOND),
             *typed(_FIRST, types),
             *typed(_SECOND, types),
             *typed(OUTPUT, types),
@@ -165,24 +182,44 @@ _QUANTIZE = (
     check(TENSOR_TYPE, "float input, or usable 8-bit input and output of one type", _unknown_conversion),
 )
 
+_SLOPE = operand(1, "slope")
+
+
+def _not_one_for_each_channel(node: NodeView) -> str | None:
+    shape = node.input(1).shape
+    return None if shape and all(size == 1 for size in shape[:-1]) else f"slope {list(shape)}"
+
+
+_ONE_FOR_EACH_CHANNEL = check(SHAPE, "slope of one dimension other than 1, the last", _not_one_for_each_channel)
+
 _FLOAT_ONLY = (
-    "ABS", "CEIL", "COS", "EXP", "FLOOR", "GELU", "HARD_SWISH", "LOG", "NEG", "RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT",
-    "SIN", "SQRT", "SQUARE",
+    "ABS", "CEIL", "FLOOR", "HARD_SWISH", "NEG", "RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT", "SQRT", "SQUARE",
 )  # fmt: skip
+_FLOAT_UNARY = _unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT)
+
+_EXACT = check(ATTRIBUTE, "approximate false", lambda node: "approximate true" if node.options.approximate else None)
 
 _BETA = check(ATTRIBUTE, "beta 1", lambda node: None if node.options.beta == 1 else f"beta {node.options.beta:g}")
 
 RULES = {
-    **for_each(_FLOAT_ONLY, *_unary(FLOAT, FLOAT).checks),
-    "DEQUANTIZE": OpRule(_unary(EIGHT_BITS, FLOAT).checks, accepted_early=WIDENS_CONSTANT),
-    "ELU": _unary(FLOAT_OR_INT8, FLOAT_OR_INT8),
-    **for_each(("LOGISTIC", "TANH"), *_unary(FLOAT_OR_8_BITS, FLOAT_OR_8_BITS).checks),
-    "LEAKY_RELU": _unary(FLOAT_OR_8_BITS, FLOAT_OR_8_BITS, *_LEAKY_RELU),
-    "QUANTIZE": _unary(FLOAT_OR_8_BITS, FLOAT_OR_8_BITS, *_QUANTIZE),
-    **for_each(("ADD", "SUB"), *_binary(FLOAT_OR_8_BITS, *_SUM).checks),
-    "MUL": _binary(FLOAT_OR_8_BITS, _ONE_TYPE, _PRODUCT, activation()),
-    "DIV": _binary(FLOAT, activation()),
-    **for_each(("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"), *_binary(FLOAT).checks),
-    "PRELU": _binary(FLOAT, constant_or_unpacked(operand(1, "slope"))),
-    "SOFTMAX": OpRule((_BETA, operands(1), *typed(INPUT, FLOAT), *typed(OUTPUT, FLOAT))),
+    **dict.fromkeys(_FLOAT_ONLY, _FLOAT_UNARY),
+    **dict.fromkeys(("COS", "EXP", "SIN"), _FLOAT_UNARY.from_release("litert-1.3.0")),
+    "LOG": _FLOAT_UNARY.from_release("litert-2.1.6"),
+    "GELU": OpRule((*_FLOAT_UNARY.checks, _EXACT.before_release("litert-1.2.0"))),
+    "DEQUANTIZE": OpRule(_unary(EIGHT_BITS, _FLOAT).checks, accepted_early=WIDENS_CONSTANT),
+    "ELU": _unary(_FLOAT_OR_INT8, _FLOAT_OR_INT8),
+    **for_each(("LOGISTIC", "TANH"), *_unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS).checks),
+    "LEAKY_RELU": _unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS, *_LEAKY_RELU),
+    "QUANTIZE": _unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS, *_QUANTIZE),
+    **for_each(("ADD", "SUB"), *_binary(_FLOAT_OR_8_BITS, *_SUM).checks),
+    "MUL": _binary(_FLOAT_OR_8_BITS, _ONE_TYPE, _PRODUCT, activation()),
+    "DIV": _binary(_FLOAT, activation()),
+    **for_each(("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"), *_binary(_FLOAT).checks),
+    "PRELU": _binary(
+        _FLOAT,
+        *counting_before("litert-1.3.0", *shaped(INPUT, 1, MAX_RANK), _ONE_FOR_EACH_CHANNEL),
+        constant_or_unpacked(_SLOPE),
+        *counting_before("litert-1.3.0", *shaped(OUTPUT, 1, MAX_RANK)),
+    ),
+    "SOFTMAX": OpRule((_BETA, operands(1), *typed(INPUT, _SOFTMAX_FLOAT), *typed(OUTPUT, _SOFTMAX_FLOAT))),
 }

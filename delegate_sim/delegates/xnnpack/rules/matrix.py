@@ -5,6 +5,8 @@ Source: ``VisitFullyConnectedNode`` and ``VisitBatchMatMulNode`` (``delegates/xn
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....graph import NodeView
 from ....model import Tensor
 from ....rules import Check, OpRule
@@ -12,7 +14,9 @@ from ..datatypes import datatype, first_zero_point
 from ..target import Target
 from .checks import (
     ATTRIBUTE,
-    FLOAT_OR_8_BITS,
+    FLOAT16_LAYERS,
+    FLOAT32,
+    FLOAT32_OR_8_BITS,
     HYBRID,
     INPUT,
     OUTPUT,
@@ -26,6 +30,7 @@ from .checks import (
     check,
     check_for_target,
     constant_or_unpacked,
+    counting_before,
     float_bias_like_weights,
     has_one_scale,
     operand,
@@ -37,6 +42,7 @@ from .checks import (
     where_given,
 )
 
+_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
 _WEIGHTS, _BIAS = operand(1, "weights"), operand(2, "bias")
 _SPARSE_VERSION = 8
 _INTEGER_WEIGHTS = ("INT2", "INT4", "INT8")
@@ -51,7 +57,7 @@ def _unless_dynamic(position: int, inner: Check) -> Check:
             return None
         return inner.finder(node, target)
 
-    return Check(inner.code, inner.kind, f"{inner.needed} (unless FLOAT32 and dynamic_fully_connected)", find, inner.hint)
+    return replace(inner, needed=f"{inner.needed} (unless FLOAT32 and dynamic_fully_connected)", finder=find)
 
 
 def _weights_type(node: NodeView, target: Target) -> str | None:
@@ -60,6 +66,15 @@ def _weights_type(node: NodeView, target: Target) -> str | None:
     if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and target.signed_8_bits):
         return None
     return None if name == "UINT8" and target.unsigned_8_bits else f"weights of type {name}"
+
+
+def _not_yet(kind: str) -> Check:
+    """Weights of a type that came with a later release."""
+    return check(
+        TENSOR_TYPE,
+        f"weights of another type than {kind}",
+        lambda node: f"{kind} weights" if node.input(1).type == kind else None,
+    )
 
 
 def _weights_quantization(node: NodeView) -> str | None:
@@ -87,6 +102,19 @@ def _signed_weights_quantization(tensor: Tensor) -> str | None:
     return None
 
 
+def _blocks(node: NodeView) -> str | None:
+    quantization = node.input(1).quantization
+    return "weights in blocks" if quantization is not None and quantization.kind == "blockwise" else None
+
+
+def _int4_without_channels(node: NodeView) -> str | None:
+    tensor = node.input(1)
+    quantization = tensor.quantization
+    if tensor.type != "INT4" or quantization is None or not quantization.is_affine:
+        return None
+    return None if len(quantization.scales) == tensor.shape[0] else f"INT4 weights with {scales_of(tensor)}"
+
+
 def _other_bias_size(node: NodeView) -> str | None:
     size, channels = node.input(2).element_count, node.input(1).shape[0]
     return None if size == channels else f"bias of {size} elements for {channels} output channels"
@@ -102,6 +130,19 @@ def _mixed_types(node: NodeView, target: Target) -> str | None:
         source == of_weights or (source == "INT8" and of_weights in _INTEGER_WEIGHTS) or _is_dynamically_quantized(node, target)
     )
     return None if source == output and is_taken else f"{source} input, {of_weights} weights and {output} output"
+
+
+def _int4_with_integers(node: NodeView) -> str | None:
+    return "INT4 weights with INT8 input" if (node.input(0).type, node.input(1).type) == ("INT8", "INT4") else None
+
+
+def _indivisible_input(node: NodeView, target: Target) -> str | None:
+    source, channels = node.input(0), node.input(1).shape[1]
+    if _is_dynamically_quantized(node, target):
+        is_taken, needed = source.rank > 0 and source.shape[-1] == channels, "the last dimension"
+    else:
+        is_taken, needed = channels > 0 and source.element_count % channels == 0, "a multiple"
+    return None if is_taken else f"input {list(source.shape)}, of which {channels} input channels are not {needed}"
 
 
 def _weights_zero_point(node: NodeView, target: Target) -> str | None:
@@ -132,7 +173,7 @@ _FULLY_CONNECTED = (
         lambda node: f"weights_format {node.options.weights_format}" if node.options.weights_format else None,
     ),
     operands(2, 1, most=3),
-    *typed(INPUT, FLOAT_OR_8_BITS),
+    *typed(INPUT, _FLOAT_OR_8_BITS),
     *shaped(_WEIGHTS, 2),
     _unless_dynamic(
         1,
@@ -140,6 +181,10 @@ _FULLY_CONNECTED = (
             TENSOR_TYPE, "weights of type FLOAT32, FLOAT16, INT8 (qs8), INT4 (qs8), INT2 (qs8) or UINT8 (qu8)", _weights_type
         ),
     ),
+    _not_yet("FLOAT16").before_release(FLOAT16_LAYERS),
+    _not_yet("INT2").before_release("litert-2.1.2"),
+    check(QUANTIZATION, "weights that are not quantised in blocks", _blocks).before_release("litert-1.3.0"),
+    check(QUANTIZATION, "a scale for each output channel of INT4 weights", _int4_without_channels).before_release("litert-2.1.5"),
     _unless_dynamic(
         1,
         check(
@@ -156,18 +201,26 @@ _FULLY_CONNECTED = (
         _unless_dynamic(2, check(SHAPE, "as many elements of the bias as output channels", _other_bias_size)),
         *(_unless_dynamic(2, each) for each in bias(2)),
         _unless_dynamic(2, constant_or_unpacked(_BIAS)),
-        float_bias_like_weights(1, 2),
+        *float_bias_like_weights(1, 2),
     ),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
+    *typed(OUTPUT, _FLOAT_OR_8_BITS),
     check_for_target(
         HYBRID, "input and output of one type, and weights of it, or of INT8, INT4 or INT2 with float or INT8 input", _mixed_types
     ),
+    check(HYBRID, "another input than INT8 with INT4 weights", _int4_with_integers).before_release("litert-1.3.0"),
+    # Measured, not read.
+    check_for_target(
+        SHAPE,
+        "as many elements of the input as a multiple of the input channels, or with float input and integer weights an input "
+        "whose last dimension they are",
+        _indivisible_input,
+    ).before_release("litert-1.1.0"),
     check_for_target(
         QUANTIZATION,
         "zero point 0 of INT8 weights with INT8 input",
         _weights_zero_point,
         "quantise weights symmetrically",
-    ),
+    ).from_release("litert-2.1.5"),
     _packed_channels("INT4", 2),
     _packed_channels("INT2", 4),
     activation(),
@@ -192,10 +245,10 @@ def _second_zero_point(node: NodeView) -> str | None:
     return f"second input with zero point {zero_point}" if zero_point else None
 
 
-def _different_datatypes(node: NodeView) -> str | None:
+def _different_datatypes(node: NodeView, target: Target) -> str | None:
     if _is_dynamic_product(node):
         return None
-    first, second = datatype(node.graph, node.input(0)), datatype(node.graph, node.input(1))
+    first, second = (datatype(node.graph, tensor, target.release) for tensor in node.inputs[:2])
     return None if first == second else f"{node.input(0).type} and {node.input(1).type}, in XNNPACK {first} and {second}"
 
 
@@ -208,16 +261,21 @@ def _matrices(position: int, name: str) -> Check:
 
 
 _BATCH_MATMUL = (
-    *typed(_FIRST, FLOAT_OR_8_BITS),
+    # Measured, not read.
+    check(ATTRIBUTE, "adj_x false", lambda node: "adj_x true" if node.options.adj_x else None).before_release("litert-1.1.0"),
+    *counting_before("litert-2.0.2", *typed(_FIRST, FLOAT32)),
+    *typed(_FIRST, _FLOAT_OR_8_BITS),
     *weights(1, _column_dimension, "the dimension of its columns"),
     check(
         QUANTIZATION,
         "zero point 0 of an INT8 second input, unless the first is FLOAT32",
         _second_zero_point,
         "quantise the second input symmetrically",
-    ),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
-    check(HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes),
+    ).from_release("litert-2.1.3"),
+    *typed(OUTPUT, _FLOAT_OR_8_BITS),
+    check_for_target(
+        HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes
+    ).from_release("litert-2.0.2"),
     _matrices(0, "first input"),
     _matrices(1, "second input"),
 )

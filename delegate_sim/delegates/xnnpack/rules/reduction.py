@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ....graph import NodeView
-from ....rules import for_each
+from ....rules import OpRule
 from .checks import (
-    FLOAT_OR_8_BITS,
+    FLOAT16_LAYERS,
+    FLOAT32,
+    FLOAT32_OR_8_BITS,
     INPUT,
     MAX_RANK,
     OUTPUT,
@@ -13,12 +15,14 @@ from .checks import (
     SHAPE,
     check,
     constant,
+    counting_before,
     integers,
     operand,
     operands,
     typed,
 )
 
+_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
 _AXES = operand(1, "axes")
 
 
@@ -27,12 +31,15 @@ def _axes_of_many_dimensions(node: NodeView) -> str | None:
     return f"axes of rank {rank}" if rank > 1 else None
 
 
-def _nothing_reduced(node: NodeView) -> str | None:
-    """No axes, or axis 0 of a scalar."""
+def _no_axes(node: NodeView) -> str | None:
     axes = node.value(node.input(1))
-    if axes is None or not len(axes):
-        return "no axes"
-    return "axis 0 of a scalar" if len(axes) == 1 and axes[0] == 0 and not node.input(0).shape else None
+    return "no axes" if axes is None or not len(axes) else None
+
+
+def _axis_of_scalar(node: NodeView) -> str | None:
+    axes = node.value(node.input(1))
+    is_first = axes is not None and len(axes) == 1 and axes[0] == 0
+    return "axis 0 of a scalar" if is_first and not node.input(0).shape else None
 
 
 def _too_many_axes(node: NodeView) -> str | None:
@@ -40,14 +47,23 @@ def _too_many_axes(node: NodeView) -> str | None:
     return f"{count} axes" if count > MAX_RANK else None
 
 
-RULES = for_each(
-    ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM"),
-    operands(2),
-    *typed(INPUT, FLOAT_OR_8_BITS),
-    integers(_AXES, "INT32"),
-    check(RANK, "axes of rank at most 1", _axes_of_many_dimensions),
-    constant(_AXES),
-    check(SHAPE, "axes of dimensions that there are", _nothing_reduced),
-    check(SHAPE, f"at most {MAX_RANK} axes", _too_many_axes),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
+_REDUCTION = OpRule(
+    (
+        operands(2),
+        *typed(INPUT, _FLOAT_OR_8_BITS),
+        integers(_AXES, "INT32"),
+        check(RANK, "axes of rank at most 1", _axes_of_many_dimensions),
+        constant(_AXES),
+        check(SHAPE, "axes", _no_axes).from_release("litert-2.0.2"),
+        check(SHAPE, "axes of dimensions that there are", _axis_of_scalar).from_release("litert-2.1.5"),
+        check(SHAPE, f"at most {MAX_RANK} axes", _too_many_axes).from_release("litert-2.1.5"),
+        *typed(OUTPUT, _FLOAT_OR_8_BITS),
+    )
 )
+
+RULES = {
+    # That MEAN took no 8-bit input is measured, not read; that SUM came then, too.
+    "MEAN": OpRule((*_REDUCTION.checks, *counting_before("litert-1.1.0", *typed(INPUT, FLOAT32)))),
+    "SUM": _REDUCTION.from_release("litert-1.1.0"),
+    **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN"), _REDUCTION.from_release("litert-1.3.0")),
+}

@@ -8,6 +8,7 @@ Source: ``VisitConcatenationNode``, ``VisitSplitNode``, ``VisitSliceNode``, ``Vi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ....graph import NodeView
 from ....model import Tensor
@@ -15,8 +16,9 @@ from ....rules import Check, OpRule
 from ..target import Target
 from .checks import (
     ATTRIBUTE,
+    FLOAT16_ARITHMETIC,
+    FLOAT16_LAYERS,
     FLOAT32_OR_8_BITS,
-    FLOAT_OR_8_BITS,
     INPUT,
     MAX_RANK,
     OPERAND_COUNT,
@@ -31,6 +33,7 @@ from .checks import (
     check_for_target,
     constant,
     counted,
+    counting_from,
     has_one_scale,
     integers,
     operand,
@@ -42,22 +45,28 @@ from .checks import (
 )
 
 
+_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_ARITHMETIC)
+_COMPUTED_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
+
+
 def _integers_of(node: NodeView, position: int) -> Sequence[int]:
     """The elements of a constant operand."""
     value = node.value(node.input(position))
     return () if value is None else value.tolist()
 
 
-def _each_typed(name: str, tensors: str, first: int = 0) -> tuple[Check, Check]:
+def _each_typed(name: str, tensors: str, first: int = 0) -> tuple[Check, ...]:
     """All operands (from one on), or all results, are float or 8-bit with one scale."""
-    types: Types = FLOAT_OR_8_BITS
 
     def each(node: NodeView) -> Sequence[Tensor]:
         return node.inputs[first:] if tensors == "inputs" else node.outputs
 
-    def find_type(node: NodeView, target: Target) -> str | None:
-        found = (tensor.type for tensor in each(node))
-        return next((f"{name} of type {kind}" for kind in found if not types.takes(kind, target)), None)
+    def of_types(types: Types) -> Check:
+        def find(node: NodeView, target: Target) -> str | None:
+            found = (tensor.type for tensor in each(node))
+            return next((f"{name} of type {kind}" for kind in found if not types.takes(kind, target)), None)
+
+        return check_for_target(TENSOR_TYPE, f"{tensors} of type {types.words()}", find)
 
     def find_scales(node: NodeView) -> str | None:
         for tensor in each(node):
@@ -66,7 +75,7 @@ def _each_typed(name: str, tensors: str, first: int = 0) -> tuple[Check, Check]:
         return None
 
     return (
-        check_for_target(TENSOR_TYPE, f"{tensors} of type {types.words()}", find_type),
+        *_FLOAT_OR_8_BITS.checks(of_types),
         check(QUANTIZATION, f"one scale for each of 8-bit {tensors}", find_scales),
     )
 
@@ -91,8 +100,8 @@ def _other_parameters(tensor: Tensor, output: Tensor) -> str | None:
 
 _CONCATENATION = (
     operands(2, 1, most=5),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
-    check(ATTRIBUTE, "axis of a dimension that the inputs have", _new_dimension),
+    *typed(OUTPUT, _FLOAT_OR_8_BITS),
+    check(ATTRIBUTE, "axis of a dimension that the inputs have", _new_dimension).from_release("litert-2.1.4"),
     check(QUANTIZATION, "inputs with the scale and zero point of a UINT8 output", _rescaled_inputs),
     *_each_typed("input", "inputs"),
 )
@@ -115,7 +124,7 @@ _SPLIT = (
     check(OPERAND_COUNT, "2 inputs and 2 to 4 outputs", _split_operands),
     integers(_SPLIT_DIMENSION, "INT32"),
     constant(_SPLIT_DIMENSION),
-    *typed(operand(1), FLOAT_OR_8_BITS),
+    *typed(operand(1), _FLOAT_OR_8_BITS),
     *_each_typed("output", "outputs"),
 )
 
@@ -144,8 +153,8 @@ _SLICE = (
     constant(_SIZE),
     integers(_SIZE, "INT32", "INT64"),
     _same_count(_BEGIN, _SIZE),
-    *typed(INPUT, FLOAT_OR_8_BITS),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
+    *typed(INPUT, _FLOAT_OR_8_BITS),
+    *typed(OUTPUT, _FLOAT_OR_8_BITS),
     check(VALUE, "sizes of at least 1, not -1", _empty_slice, "write the size of the slice instead of -1"),
 )
 
@@ -166,6 +175,16 @@ def _one_for_each_dimension(which: Operand) -> Check:
     return check(SHAPE, f"{which.name} for each dimension of the input", find)
 
 
+def _slice_beyond_input(node: NodeView) -> str | None:
+    starts, ends = _integers_of(node, 1), _integers_of(node, 2)
+    for dimension, (size, start, end) in enumerate(zip(node.input(0).shape, starts, ends, strict=False)):
+        first = 0 if node.options.begin_mask >> dimension & 1 else start + size if start < 0 else start
+        last = size if node.options.end_mask >> dimension & 1 else end + size if end < 0 else end
+        if max(first, last) > size:
+            return f"slice from {start} to {end} of a dimension of {size}"
+    return None
+
+
 _STRIDED_SLICE = (
     _no_mask("ellipsis_mask"),
     _no_mask("new_axis_mask"),
@@ -183,8 +202,9 @@ _STRIDED_SLICE = (
     _one_for_each_dimension(_BEGIN),
     _one_for_each_dimension(_END),
     _one_for_each_dimension(_STRIDES),
-    *typed(INPUT, FLOAT_OR_8_BITS),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
+    *typed(INPUT, _FLOAT_OR_8_BITS),
+    *typed(OUTPUT, _FLOAT_OR_8_BITS),
+    check(VALUE, "begin and end within the input", _slice_beyond_input).before_release("litert-1.4.0"),
 )
 
 _NEW_SHAPE = operand(1, "shape")
@@ -198,7 +218,7 @@ def _only_with_new_shape(inner: Check) -> Check:
     def find(node: NodeView, target: Target) -> str | None:
         return inner.finder(node, target) if _has_new_shape(node) else None
 
-    return Check(inner.code, inner.kind, f"{inner.needed} (if there is one)", find, inner.hint)
+    return replace(inner, needed=f"{inner.needed} (if there is one)", finder=find)
 
 
 def _rescaled_reshape(node: NodeView) -> str | None:
@@ -219,20 +239,27 @@ def _legacy_scalar(node: NodeView) -> str | None:
 
 _RESHAPE = (
     operands(1, 1, most=2),
-    *typed(INPUT, FLOAT_OR_8_BITS),
+    *typed(INPUT, _FLOAT_OR_8_BITS),
     *shaped(INPUT, 0, MAX_RANK),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
+    *typed(OUTPUT, _FLOAT_OR_8_BITS),
     *shaped(OUTPUT, 0, MAX_RANK),
     check(QUANTIZATION, "input with the scale and zero point of an 8-bit output", _rescaled_reshape),
     _only_with_new_shape(integers(_NEW_SHAPE, "INT32")),
     _only_with_new_shape(check(SHAPE, "shape operand of one dimension other than 1", _many_dimensional_shape)),
     _only_with_new_shape(constant(_NEW_SHAPE)),
-    check(VALUE, "another shape than [0] or [-1]", _legacy_scalar, "write the number of elements instead of -1"),
+    check(VALUE, "another shape than [0] or [-1]", _legacy_scalar, "write the number of elements instead of -1").from_release(
+        "litert-2.1.3"
+    ),
 )
 
 _PERMUTATION = operand(1, "permutation")
 
-_TRANSPOSE = (operands(2), *typed(INPUT, FLOAT_OR_8_BITS), *shaped(INPUT, 1, MAX_RANK), constant(_PERMUTATION))
+_TRANSPOSE = (
+    operands(2),
+    *typed(INPUT, _FLOAT_OR_8_BITS),
+    *counting_from("litert-2.0.2", *shaped(INPUT, 1, MAX_RANK)),
+    constant(_PERMUTATION),
+)
 
 _PADDINGS = operand(1, "paddings")
 
@@ -246,16 +273,25 @@ def _negative_padding(node: NodeView) -> str | None:
     return next((f"padding {padding}" for padding in _integers_of(node, 1) if padding < 0), None)
 
 
+def _negative_padding_in_first_rows(node: NodeView) -> str | None:
+    """Of the paddings, the delegate looked at as many dimensions as the operand itself has, which are two."""
+    paddings = _integers_of(node, 1)[: 2 * node.input(1).rank]
+    return next((f"padding {min(pair)}" for pair in paddings if min(pair) < 0), None)
+
+
 _PAD = (
     operands(2),
-    *typed(INPUT, FLOAT_OR_8_BITS),
+    *typed(INPUT, _COMPUTED_FLOAT_OR_8_BITS),
     *shaped(INPUT, 1, MAX_RANK),
     integers(_PADDINGS, "INT32"),
     check(SHAPE, "a pair of paddings for each dimension", _not_a_pair_for_each_dimension),
     constant(_PADDINGS),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
+    *typed(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
     *shaped(OUTPUT, 1, MAX_RANK),
-    check(VALUE, "paddings of at least 0", _negative_padding),
+    check(VALUE, "paddings of the first two dimensions of at least 0", _negative_padding_in_first_rows).before_release(
+        "litert-1.4.0"
+    ),
+    check(VALUE, "paddings of at least 0", _negative_padding).from_release("litert-1.4.0"),
 )
 
 
@@ -274,7 +310,7 @@ _RESIZE_BILINEAR = (
     integers(_NEW_SIZE, "INT32"),
     vector(_NEW_SIZE),
     constant(_NEW_SIZE),
-    *typed(OUTPUT, FLOAT_OR_8_BITS),
+    *typed(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
     *shaped(OUTPUT, 4),
     check(VALUE, "new height of at least 1", _empty_first_size),
 )
@@ -295,17 +331,19 @@ RULES = {
     "CONCATENATION": OpRule(_CONCATENATION),
     "SPLIT": OpRule(_SPLIT),
     "SLICE": OpRule(_SLICE),
-    "STRIDED_SLICE": OpRule(_STRIDED_SLICE),
+    "STRIDED_SLICE": OpRule(_STRIDED_SLICE).from_release("litert-1.1.0"),  # measured, not read
     "RESHAPE": OpRule(_RESHAPE),
     "TRANSPOSE": OpRule(_TRANSPOSE),
     "PAD": OpRule(_PAD),
     "RESIZE_BILINEAR": OpRule(_RESIZE_BILINEAR),
-    "DEPTH_TO_SPACE": OpRule((operands(1), *typed(INPUT, FLOAT_OR_8_BITS), *typed(OUTPUT, FLOAT_OR_8_BITS), _BLOCK_SIZE)),
+    "DEPTH_TO_SPACE": OpRule(
+        (operands(1), *typed(INPUT, _COMPUTED_FLOAT_OR_8_BITS), *typed(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS), _BLOCK_SIZE)
+    ),
     "SPACE_TO_DEPTH": OpRule(
         (
             operands(1),
             *typed(INPUT, FLOAT32_OR_8_BITS),
-            *typed(OUTPUT, FLOAT_OR_8_BITS),
+            *typed(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
             _BLOCK_SIZE,
             check(SHAPE, "height and width that block_size divides", _not_in_blocks),
         )

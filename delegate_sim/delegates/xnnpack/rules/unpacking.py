@@ -40,7 +40,7 @@ ACCEPTED_READERS = check_for_target(
 
 WIDENS_CONSTANT = check_for_target(
     CONSTANT,
-    "constant FLOAT16 or quantised INT8 to FLOAT32, and no refused node that reads the result",
+    "constant FLOAT16 or INT8 to FLOAT32, INT8 from litert-1.2.0 on quantised, and no refused node that reads the result",
     _no_constant_to_widen,
 )
 
