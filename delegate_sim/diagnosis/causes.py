@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from ..delegates.base import PARTITION_LIMIT_CODE, PARTITION_MINIMUM_CODE
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..gate.nodes import on_cpu
-from ..graph import NodeView, file_graphs
+from ..graph import Graph, NodeView, file_graphs
 from ..interpreter import DYNAMIC_TENSORS, Run
+from ..model import Node
 from ..op_version_features import FEATURES
 from ..op_versions import shared_version, version_cause
 from ..rules import Reason
@@ -133,6 +134,8 @@ class _Finder:
         self.simulate = simulate
         self.cases: dict[Identity, dict[tuple[NodeKey, str], _Case]] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}
+        self.without_kernels: set[NodeKey] = set()
+        """Nodes whose kernels cannot be made."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
         """The nodes whose features raised a version, which others of the same operator then share."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
@@ -148,11 +151,12 @@ class _Finder:
         while self._look_at(run):
             versions = {key: version for found in self.versions.values() for key, version in found.items()}
             options = {name: value for found in self.level_options.values() for name, value in found.items()}
-            run = self.simulate(self._fixed(Supposition(node_versions=versions)), options)
+            accepted = frozenset(self.without_kernels)
+            run = self.simulate(self._fixed(Supposition(accepted_nodes=accepted, node_versions=versions)), options)
 
     def _look_at(self, run: Run) -> bool:
-        """Note what is not known yet; say whether a version or level is found with which there may be more to see."""
-        known = len(self.versions), len(self.level_options)
+        """Note what is not known yet; say whether something is found without which there may be more to see."""
+        known = len(self.versions), len(self.level_options), len(self.without_kernels)
         versions: list[_Case] = []
         levels: list[_Case] = []
         for subgraph, index, reasons in on_cpu(run):
@@ -174,7 +178,7 @@ class _Finder:
         self._explain_versions([case for case in versions if case.key not in noted], run)
         self._explain_levels([case for case in levels if case.key not in noted], run)
         self._note_kernel_failure(run)
-        return known != (len(self.versions), len(self.level_options))
+        return known != (len(self.versions), len(self.level_options), len(self.without_kernels))
 
     def _note(self, identity: Identity, case: _Case) -> None:
         cases = self.cases.setdefault(identity, {})
@@ -197,17 +201,24 @@ class _Finder:
         self._note(identity, case)
 
     def _note_kernel_failure(self, run: Run) -> None:
-        """A kernel that cannot be made takes all delegation back; the node that is to blame is the cause."""
+        """A kernel that cannot be made takes all delegation back.
+
+        To blame is a node, and with it those of its operator and types, or else the partition as a whole.
+        """
         refusal = run.refusal
-        if refusal is None or refusal.node is None or refusal.code == DYNAMIC_TENSORS:
+        if refusal is None or refusal.code == DYNAMIC_TENSORS or problem_of(refusal.code) in _NOT_CAUSES:
             return
         problem = problem_of(refusal.code)
-        if problem in _NOT_CAUSES:
-            return
-        op = run.subgraphs[refusal.subgraph].graph.nodes[refusal.node].op
+        graph = run.subgraphs[refusal.subgraph].graph
+        blamed = None if refusal.node is None else graph.nodes[refusal.node]
         reason = Reason(refusal.code, "runtime", refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
-        case = _Case(NodeKey(refusal.subgraph, refusal.node), op, reason)
-        self._note(Identity(problem, _subject(problem, case)), case)
+        subject = (refusal.code,) if blamed is None else (blamed.op, refusal.code, reason.needed)
+        for index in graph.execution_plan:
+            node = graph.nodes[index]
+            if blamed is None or (node.op == blamed.op and _types(graph, node) == _types(graph, blamed)):
+                key = NodeKey(graph.index, index)
+                self.without_kernels.add(key)
+                self._note(Identity(problem, subject), _Case(key, node.op, reason))
 
     def _explain_versions(self, cases: Sequence[_Case], run: Run) -> None:
         """Find the features without which each node's version is low enough, trying lower and lower versions.
@@ -412,6 +423,10 @@ def _without_limit(code: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 _NO_LIMIT_AT_0 = "max_number_delegated_partitions"
 _MOST_PARTITIONS = 1_000_000
+
+
+def _types(graph: Graph, node: Node) -> list[str]:
+    return [tensor.type for tensor in (*graph.view(node).inputs, *graph.view(node).outputs)]
 
 
 def _view(run: Run, key: NodeKey) -> NodeView:

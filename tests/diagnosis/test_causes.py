@@ -8,6 +8,8 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.diagnosis.problems import Problem
 from delegate_sim.whatif import NodeKey
+from fixtures.builder import ModelBuilder
+from fixtures.runtime_cases import int64_tensor
 from tests.diagnosis.diagnoses import diagnosed
 from tests.gate.models import classifier, reshaper
 from tests.models import chain_model
@@ -80,3 +82,26 @@ def test_every_node_on_the_cpu_has_a_cause_and_without_all_of_them_none_is_left(
     assert with_cause | delegated == {NodeKey(0, index) for index in range(len(ops))}
     assert predict(diagnosis, [finding.cause for finding in diagnosis.findings]) == diagnosis.without_all.measures
     assert diagnosis.without_all.measures.fallback_nodes == 0
+
+
+def test_a_kernel_that_cannot_be_made_is_a_cause():
+    diagnosis = diagnosed(int64_tensor())
+    assert diagnosis.run.outcome == "restored"
+    assert [(cause.identity.problem, cause.codes) for cause in causes(diagnosis)] == [(Problem.TYPE, ("nnapi-tensor-type",))]
+    assert diagnosis.without_all.measures.outcome == "delegated"
+
+
+def test_a_partition_that_fails_as_a_whole_is_a_cause():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    weights = graph.tensor("w", "FLOAT32", [4], data=[1.0] * 4)
+    result = graph.tensor("y", "FLOAT32", [4])
+    graph.node("EXP", [weights], [result])
+    graph.outputs(result)
+    diagnosis = diagnosed(builder)
+    assert diagnosis.run.refusal.code == "nnapi-empty-pool"
+    assert [cause.name for cause in causes(diagnosis)] == ["shape:nnapi-empty-pool"]
+
+
+def causes(diagnosis):
+    return [finding.cause for finding in diagnosis.findings]
