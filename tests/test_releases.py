@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import delegate_sim
@@ -132,3 +134,12 @@ def test_a_model_that_no_release_takes():
     table = table_of(chain_model(["ADD", "GELU 9"]))
     assert table.full == ()
     assert table.first_loading is None
+
+
+def test_a_build_that_is_only_known_of_the_newest_release_is_a_warning_before():
+    model = Path(__file__).resolve().parents[1] / "fixtures" / "models" / "reshaping.tflite"
+    newest = delegate_sim.analyze(model, "gpu").to_dict()["runs"][0]
+    assert newest["outcome"] == "restored"
+    older = delegate_sim.analyze(model, "gpu", runtime="litert-2.1.3").to_dict()["runs"][0]
+    assert older["outcome"] == "delegated"
+    assert any("whether litert-2.1.3 does so is not known" in warning for warning in older["warnings"])
