@@ -22,6 +22,7 @@ from .release_notes import notes
 from .resolver import unresolved
 from .runtime import (
     DYNAMIC_TENSOR_LINE,
+    NEWEST,
     RESTORED_LINE,
     Release,
     benchmark_failure_line,
@@ -307,7 +308,12 @@ class _Simulation:
                 # What the delegate would make of a node that it does not take, nobody knows.
                 is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
                 failure = None if is_known else self.delegate.kernel_failure(decision.graph, subset, self.options, self.release)
-                if failure is not None:
+                if failure is not None and not failure.is_known:
+                    self.warnings.append(
+                        f"subgraph {graph.index}: in {NEWEST} a kernel cannot be made, and the runtime takes all delegation "
+                        f"back; whether {self.release} does so is not known: {failure.message}"
+                    )
+                elif failure is not None:
                     return failure
                 continue
             for index in subset.nodes:

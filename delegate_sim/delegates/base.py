@@ -27,7 +27,8 @@ class KernelFailure(NamedTuple):
     """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialised or prepared.
 
     ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is. ``is_crash`` says that the
-    process ends there: nothing can be restored.
+    process ends there: nothing can be restored. ``is_known`` is False where it is read from the sources of another release than
+    the one that is simulated, so that it is only worth a warning.
     """
 
     node: int | None
@@ -36,6 +37,7 @@ class KernelFailure(NamedTuple):
     message: str
     hint: str
     is_crash: bool = False
+    is_known: bool = True
 
 
 class FailureWording(NamedTuple):

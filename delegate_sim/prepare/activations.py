@@ -13,7 +13,7 @@ _L2_NORMALIZATION_RESULTS = {"UINT8": (1 / 128, 128), "INT8": (1 / 128, 0)}
 """The scale and the zero point that the results of these operators must have."""
 
 _L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
-"""Since when the input of L2_NORMALIZATION may have more than four dimensions."""
+"""Since when the input of L2_NORMALIZATION may have more than four dimensions, and no longer none."""
 
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
 """How much of it the scale may differ by: 0.001 as a float32."""
@@ -129,7 +129,7 @@ def prepare_l2_normalization(node: KernelNode) -> None:
     if node.release.is_at_least(_L2_NORMALIZATION_HAS_ANY_RANK):
         node.ensure(source.rank >= 1, "the input is a scalar")
     else:
-        node.ensure(1 <= source.rank <= 4, "the input does not have 1 to 4 dimensions")
+        node.ensure(source.rank <= 4, "the input has more than 4 dimensions")
     node.ensure_type(result, ("FLOAT32", "UINT8", "INT8"))
     node.ensure(source.type == result.type, "input and output have different types")
     _check_result(node, result, _L2_NORMALIZATION_RESULTS.get(result.type))

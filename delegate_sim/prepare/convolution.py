@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from .. import schema
+from ..runtime import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import as_int32
 from .quantization import (
@@ -20,6 +21,10 @@ _INT32_MAX = 2**31 - 1
 _UNKNOWN_PADDING = "UNKNOWN"
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
+_TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")
+"""Since when TRANSPOSE_CONV looks at the type of the weights of other inputs than INT16 ones: measured in 2.1.6."""
+_DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
+"""Since when DEPTHWISE_CONV_2D demands that its output channels are a multiple of its input channels: measured in 2.1.6."""
 _REARRANGED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT32", "INT64")
 
 
@@ -177,7 +182,8 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     batches, height, width, input_channels = source.shape
     _, window_height, window_width, output_channels = weights.shape
     node.ensure(weights.shape[0] == 1, "the first dimension of the weights is not 1")
-    node.ensure(output_channels % input_channels == 0, "the output channels are not a multiple of the input channels")
+    if node.release.is_at_least(_DEPTHWISE_CHECKS_CHANNELS):
+        node.ensure(output_channels % input_channels == 0, "the output channels are not a multiple of the input channels")
     node.ensure(output_channels // input_channels <= _INT16_MAX, "the depth multiplier is out of range")
     bias = node.input(2) if node.input_count == 3 else None
     if bias is not None:
@@ -262,7 +268,8 @@ def _check_transpose_conv_types(
     node.ensure_type(source, _CONVOLVED_TYPES)
     weight_types = {"FLOAT32": ("FLOAT32", "INT8"), "UINT8": ("UINT8",), "INT8": ("INT8",), "INT16": ("INT8",)}
     bias_types = {"FLOAT32": ("FLOAT32",), "UINT8": ("INT32",), "INT8": ("INT32",), "INT16": ("INT64", "INT32")}
-    node.ensure_type(weights, weight_types[source.type])
+    if source.type == "INT16" or node.release.is_at_least(_TRANSPOSE_CONV_CHECKS_WEIGHTS):
+        node.ensure_type(weights, weight_types[source.type])
     if bias is not None:
         node.ensure_type(bias, bias_types[source.type])
         if source.type in ("INT8", "INT16"):

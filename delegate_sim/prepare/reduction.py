@@ -25,6 +25,10 @@ _ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
 
 _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
 """Since when ARG_MAX and ARG_MIN refuse to search a dimension without elements."""
+_KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
+"""Since when reductions refuse an axis out of range with keep_dims too; before, they passed over it: measured."""
+_PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
+"""Since when REDUCE_PROD looks at the type of quantised operands: measured, with UINT8 ones in 2.1.4."""
 
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM")
@@ -59,7 +63,8 @@ def prepare_product(node: KernelNode) -> None:
     node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")
     if source.quantization is not None:
         node.ensure(source.quantization.is_affine, "the quantisation is not affine")
-        node.ensure_type(source, _QUANTIZED_PRODUCT_TYPES)
+        if node.release.is_at_least(_PRODUCT_TYPES_ARE_CHECKED):
+            node.ensure_type(source, _QUANTIZED_PRODUCT_TYPES)
     if first_unknown(source) is not None or result.element_count > _LARGEST_COMPUTED_RESULT:
         return
     if source.quantization is None and source.type in ("UINT8", "INT8", "INT16"):
@@ -73,8 +78,10 @@ def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -
     if source.rank == 0:
         return set()
     axes = {wrapped(number, source.rank) for number in axis.integers()[: axis.element_count]}
-    node.ensure(all(0 <= number < source.rank for number in axes), "an axis is out of range")
-    return axes
+    inside = {number for number in axes if 0 <= number < source.rank}
+    if not node.options.keep_dims or node.release.is_at_least(_KEPT_AXES_ARE_CHECKED):
+        node.ensure(inside == axes, "an axis is out of range")
+    return inside
 
 
 def _reduced_shape(node: KernelNode, source: KernelTensor, axes: set[int]) -> list[int]:

@@ -20,8 +20,8 @@ _STRIDED_SLICE_WIDTHS = frozenset({8, 16, 32, 64})
 """Widths in bits of the elements that STRIDED_SLICE can copy."""
 _REVERSE_MAX_RANK = 8
 
-_SLICE_CHECKS_BEGIN = parse_release("litert-2.3.0")
-"""Since when SLICE refuses to begin outside the input."""
+_SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
+"""Since when SLICE refuses to begin outside the input, and compares a complete shape of the result with its operands."""
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
 _REVERSE_SEQUENCE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT16", "INT64"})
@@ -37,10 +37,13 @@ def prepare_slice(node: KernelNode) -> None:
     node.ensure_type(size, ("INT32", "INT64"))
     node.ensure(begin.rank == 1 and size.rank == 1, "begin and size are not vectors")
     node.ensure(begin.element_count == size.element_count, "begin and size have different lengths")
+    is_complete = result.rank > 0 and not has_unspecified_dimension(result)
+    if is_complete and not node.release.is_at_least(_SLICE_CHECKS_MORE):
+        return
     unknown = first_unknown(begin, size)
     is_static = unknown is None and not has_unspecified_dimension(source)
     shape = _slice_shape(node, source, begin, size) if is_static else None
-    if result.rank > 0 and not has_unspecified_dimension(result):
+    if is_complete:
         # A complete shape in the file is taken as it is, and compared with the operands where they are known.
         node.ensure(shape is None or shape == result.shape, "the output does not have the shape of the slice")
     elif shape is None:
@@ -58,7 +61,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
     for axis, dimension in enumerate(source.shape):
         first, wanted = begins[axis], sizes[axis]
         node.ensure(wanted >= -1, "a size is negative")
-        if node.release.is_at_least(_SLICE_CHECKS_BEGIN):
+        if node.release.is_at_least(_SLICE_CHECKS_MORE):
             node.ensure(0 <= first <= dimension, "the slice begins outside the input")
         node.ensure(wanted == -1 or first + wanted <= dimension, "the slice reaches past the input")
         shape.append(dimension - first if wanted == -1 else wanted)

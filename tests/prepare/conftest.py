@@ -12,6 +12,7 @@ import pytest
 from delegate_sim import schema
 from delegate_sim.model import Allocation, Node, Options, Tensor
 from delegate_sim.prepare.kernel import KERNELS, KernelNode, KernelTensor
+from delegate_sim.runtime import NEWEST, Release
 from tests import graphs
 from tests.graphs import MODEL
 
@@ -33,6 +34,7 @@ class Kernels:
         version: int = 1,
         intermediates: Sequence[Tensor] = (),
         custom_options: bytes | None = None,
+        release: Release = NEWEST,
         **options: Any,
     ) -> KernelNode:
         """Run the Prepare function of ``op``; None stands for an operand left out. No options at all mean an absent table."""
@@ -54,7 +56,7 @@ class Kernels:
             options=None,
             custom_options=None if custom_options is None else (0, len(custom_options)),
         )
-        running = KernelNode(model, node, tensors, None)
+        running = KernelNode(model, node, tensors, None, release)
         if options:
             running._options = Options(schema.options_table(op), options)
         KERNELS[op](running)

@@ -115,7 +115,7 @@ class CoreMlDelegate:
 
     def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
         """Build the Core ML model of one partition."""
-        return build_partition(graph, subset)
+        return build_partition(graph, subset, release)
 
 
 def _version(options: Options) -> int:

@@ -26,7 +26,8 @@ _WORDINGS: Mapping[str, FailureWording] = {
         Explanation(
             "more than four dimensions at the border of a partition",
             "The acceptance rules of many operators do not look at ranks, but the delegate hands tensors over to Core ML with at "
-            "most four dimensions. A tensor with more makes the kernel fail, and the runtime takes all delegation back.",
+            "most four dimensions. From LiteRT 2.2.0 on a tensor with more makes the kernel fail, and the runtime takes all "
+            "delegation back.",
             "Fold dimensions with a RESHAPE, at least in front of and behind what is delegated.",
         ),
     ),

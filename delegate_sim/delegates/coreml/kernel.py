@@ -12,10 +12,14 @@ from collections.abc import Iterable, Iterator
 from ...graph import Graph, NodeView
 from ...partition import Subset
 from ...rules import listed
+from ...runtime import NEWEST, Release, parse_release
 from ..base import KernelFailure
 from .failures import kernel_failure
 
 MAX_RANK = 4
+
+_BORDER_RANK_IS_CHECKED = parse_release("litert-2.2.0")
+"""Since when the kernel is not initialised with more dimensions in what goes in or out; before, it goes on without them."""
 
 _ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
 _INPUT_COUNTS = {
@@ -44,7 +48,7 @@ _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTE
 """Operators whose other operands become part of the layer."""
 
 
-def build_partition(graph: Graph, subset: Subset) -> KernelFailure | None:
+def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> KernelFailure | None:
     """Return why the kernel of a partition cannot be initialised; None if it can."""
     read: set[int] = set()
     for index in subset.nodes:
@@ -53,6 +57,8 @@ def build_partition(graph: Graph, subset: Subset) -> KernelFailure | None:
         if failure is not None:
             return failure
         read.update(layer_inputs(node))
+    if not release.is_at_least(_BORDER_RANK_IS_CHECKED):
+        return None
     border = (*subset.outputs, *(index for index in subset.inputs if index in read))
     for index in border:
         tensor = graph.tensors[index]

@@ -127,8 +127,15 @@ class GpuDelegate:
         return dataclasses.replace(decision, graph=remapped, preview=())
 
     def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
-        """Build the delegate's own model of one partition."""
-        return build_partition(graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
+        """Build the delegate's own model of one partition.
+
+        How it is built is read from the newest sources. What older releases accept is measured; whether they then could build it
+        is not, so that a failure is only surmised there.
+        """
+        failure = build_partition(graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
+        if failure is None or release.is_at_least(NEWEST):
+            return failure
+        return failure._replace(is_known=False)
 
 
 def _target(options: Options, release: Release) -> Target:

@@ -39,7 +39,7 @@ def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | N
         return None
     if tensor.type == "INT32" and quantization.dimension != 0:
         return None
-    if release is not NEWEST and not _is_known_in(release, tensor, quantization):
+    if not _is_known_in(release, tensor, quantization):
         return None
     if not quantization.is_per_channel and not _counts_as_channel(tensor, release):
         return _PER_TENSOR[tensor.type] if is_usable_zero_point(tensor.type, quantization) else None
@@ -51,7 +51,7 @@ def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -
     """Whether a release knows the type, and takes this number of zero points."""
     if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
         return False
-    return release.is_at_least(_ONE_ZERO_POINT_FROM) or len(quantization.zero_points) in (0, len(quantization.scales))
+    return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
 
 
 def _counts_as_channel(tensor: Tensor, release: Release) -> bool:

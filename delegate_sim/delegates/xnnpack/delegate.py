@@ -45,12 +45,15 @@ _FLAG_HELP = {
     "dynamic_fully_connected": "take FULLY_CONNECTED with float32 weights that are computed while running",
     "variable_operators": "take operators of variables; has no effect from litert-1.3.0 on, where they are always taken",
     "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
-    "enable_latest_operators": "take operators that are not yet on by default; there are none from litert-2.0.2 on, and before, the "
-    "runtime sets it",
+    "enable_latest_operators": (
+        "take operators that are not yet on by default; there are none from litert-2.0.2 on, and before, the runtime sets it"
+    ),
     "enable_subgraph_reshaping": "take graphs with dynamic tensors; has no effect, it is on by default",
     "slow_consistent_arithmetic": "compute the same on all processors; changes no verdict",
     "disable_subgraph_reshaping": "refuse graphs with dynamic tensors, and see others as the CPU kernels prepare them",
-    "disable_dynamically_quantized_ops": "refuse CONV_2D and FULLY_CONNECTED of float activations with integer weights",
+    "disable_dynamically_quantized_ops": (
+        "refuse CONV_2D and FULLY_CONNECTED of float activations with integer weights; has an effect from litert-2.0.2 on"
+    ),
 }
 _BENCHMARK_FLAGS = {"force_fp16": "xnnpack_force_fp16"}
 
@@ -111,7 +114,7 @@ class XnnpackDelegate:
         return build_partition(graph, subset, _visit(graph, options, release).target)
 
 
-def _flags(options: Options, release: Release) -> int:
+def _flags(options: Options, release: Release = NEWEST) -> int:
     """Return the bitmask, with the flags that options name and those that the runtime sets in a release."""
     flags: int = options["flags"]
     if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):

@@ -121,6 +121,11 @@ def test_kernel_with_rank_5_at_its_border_is_restored():
     assert len(result["log_lines"]) == 3
 
 
+@pytest.mark.parametrize(("release", "outcome"), [("litert-2.1.6", "delegated"), ("litert-2.2.0", "restored")])
+def test_rank_at_the_border_counts_from_a_release_on(release, outcome):
+    assert analyze(chain("RELU", "TANH", shape=(1, 1, 1, 1, 4)), {"release": release})["outcome"] == outcome
+
+
 def test_rank_5_of_a_constant_that_no_layer_reads_does_no_harm():
     builder = ModelBuilder()
     graph = builder.subgraph("main")

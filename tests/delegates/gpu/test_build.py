@@ -13,6 +13,7 @@ from delegate_sim.delegates.gpu.rules import RULES
 from delegate_sim.graph import file_graph
 from delegate_sim.partition import partition
 from delegate_sim.reader import load
+from delegate_sim.runtime import NEWEST
 from fixtures.builder import ModelBuilder
 
 SPARSITY = ((0, 1, 2, 3), (), ((True, 1), (True, 1), (True, 1), (True, 4)))
@@ -55,12 +56,12 @@ class Sketch:
         self.subgraph.node(op, inputs, made, options=options or None, custom=custom, custom_options=packed)
         return made if len(made) > 1 else made[0]
 
-    def build(self, *outputs, allow_quant_ops=True):
+    def build(self, *outputs, allow_quant_ops=True, release=NEWEST):
         self.subgraph.outputs(*outputs)
         model = load(self.builder.bytes())
         graph = file_graph(model, model.subgraphs[0])
         (subset,) = partition(graph, graph.execution_plan)
-        return build_partition(graph, subset, allow_quant_ops=allow_quant_ops)
+        return build_partition(graph, subset, allow_quant_ops=allow_quant_ops, release=release)
 
 
 @pytest.fixture

@@ -34,7 +34,11 @@ def _shape_4d(tensor: Tensor) -> tuple[int, ...]:
 
 
 def _not_broadcast(node: NodeView) -> str | None:
-    """``IsBroadcastable``."""
+    """``IsBroadcastable``.
+
+    Before LiteRT 2.1.6 it reads past shapes of more than four dimensions. What comes of that is not known: it counts as not
+    broadcast, too.
+    """
     first, second = node.input(0), node.input(1)
     found = f"shapes {list(first.shape)} and {list(second.shape)}"
     if max(first.rank, second.rank) > MAX_RANK:

@@ -7,6 +7,7 @@ does not meet, so that the order of a rule's checks decides which reason is give
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterable
 
@@ -135,7 +136,7 @@ def _only_where(condition: Condition, words: str, inner: Check) -> Check:
     def find(node: NodeView, target: Target) -> str | None:
         return inner.finder(node, target) if condition(node) else None
 
-    return Check(inner.code, inner.kind, f"{inner.needed} ({words})", find, inner.hint)
+    return dataclasses.replace(inner, needed=f"{inner.needed} ({words})", finder=find)
 
 
 def counted(number: int, name: str) -> str:

@@ -50,21 +50,25 @@ _FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_ARITHMETIC)
 _SOFTMAX_FLOAT = FLOAT32.or_float16_from(FLOAT16_LAYERS)
 
 
-def _any_shape(which: Operand) -> tuple[Check, ...]:
-    """Shapes are looked at from this release on."""
-    return counting_from("litert-1.3.0", *shaped(which, 0, MAX_RANK))
+_SHAPES_FROM = "litert-1.3.0"
+"""The release from which on shapes are looked at for all operators; for which they were before is measured, not read."""
 
 
-def _unary(inputs: Types, outputs: Types, *checks: Check) -> OpRule:
-    return OpRule((operands(1), *_any_shape(INPUT), *typed(INPUT, inputs), *typed(OUTPUT, outputs), *checks))
+def _any_shape(which: Operand, since: str | None) -> tuple[Check, ...]:
+    checks = shaped(which, 0, MAX_RANK)
+    return checks if since is None else counting_from(since, *checks)
 
 
-def _binary(types: Types, *checks: Check) -> OpRule:
+def _unary(inputs: Types, outputs: Types, *checks: Check, shapes_from: str | None = None) -> OpRule:
+    return OpRule((operands(1), *_any_shape(INPUT, shapes_from), *typed(INPUT, inputs), *typed(OUTPUT, outputs), *checks))
+
+
+def _binary(types: Types, *checks: Check, shapes_from: str | None = None) -> OpRule:
     return OpRule(
         (
             operands(2),
-            *_any_shape(_FIRST),
-            *_any_shape(_SECOND),
+            *_any_shape(_FIRST, shapes_from),
+            *_any_shape(_SECOND, shapes_from),
             *typed(_FIRST, types),
             *typed(_SECOND, types),
             *typed(OUTPUT, types),
@@ -193,9 +197,9 @@ def _not_one_for_each_channel(node: NodeView) -> str | None:
 _ONE_FOR_EACH_CHANNEL = check(SHAPE, "slope of one dimension other than 1, the last", _not_one_for_each_channel)
 
 _FLOAT_ONLY = (
-    "ABS", "CEIL", "FLOOR", "HARD_SWISH", "NEG", "RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT", "SQRT", "SQUARE",
+    "ABS", "CEIL", "FLOOR", "HARD_SWISH", "NEG", "RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT", "SQRT",
 )  # fmt: skip
-_FLOAT_UNARY = _unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT)
+_FLOAT_UNARY = _unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT, shapes_from=_SHAPES_FROM)
 
 _EXACT = check(ATTRIBUTE, "approximate false", lambda node: "approximate true" if node.options.approximate else None)
 
@@ -204,22 +208,25 @@ _BETA = check(ATTRIBUTE, "beta 1", lambda node: None if node.options.beta == 1 e
 RULES = {
     **dict.fromkeys(_FLOAT_ONLY, _FLOAT_UNARY),
     **dict.fromkeys(("COS", "EXP", "SIN"), _FLOAT_UNARY.from_release("litert-1.3.0")),
+    "SQUARE": _unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT),
     "LOG": _FLOAT_UNARY.from_release("litert-2.1.6"),
     "GELU": OpRule((*_FLOAT_UNARY.checks, _EXACT.before_release("litert-1.2.0"))),
     "DEQUANTIZE": OpRule(_unary(EIGHT_BITS, _FLOAT).checks, accepted_early=WIDENS_CONSTANT),
-    "ELU": _unary(_FLOAT_OR_INT8, _FLOAT_OR_INT8),
-    **for_each(("LOGISTIC", "TANH"), *_unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS).checks),
-    "LEAKY_RELU": _unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS, *_LEAKY_RELU),
+    "ELU": _unary(_FLOAT_OR_INT8, _FLOAT_OR_INT8, shapes_from=_SHAPES_FROM),
+    **for_each(("LOGISTIC", "TANH"), *_unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS, shapes_from=_SHAPES_FROM).checks),
+    "LEAKY_RELU": _unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS, *_LEAKY_RELU, shapes_from=_SHAPES_FROM),
     "QUANTIZE": _unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS, *_QUANTIZE),
     **for_each(("ADD", "SUB"), *_binary(_FLOAT_OR_8_BITS, *_SUM).checks),
     "MUL": _binary(_FLOAT_OR_8_BITS, _ONE_TYPE, _PRODUCT, activation()),
     "DIV": _binary(_FLOAT, activation()),
-    **for_each(("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"), *_binary(_FLOAT).checks),
+    **for_each(("MAXIMUM", "MINIMUM"), *_binary(_FLOAT, shapes_from=_SHAPES_FROM).checks),
+    "SQUARED_DIFFERENCE": _binary(_FLOAT),
     "PRELU": _binary(
         _FLOAT,
         *counting_before("litert-1.3.0", *shaped(INPUT, 1, MAX_RANK), _ONE_FOR_EACH_CHANNEL),
         constant_or_unpacked(_SLOPE),
         *counting_before("litert-1.3.0", *shaped(OUTPUT, 1, MAX_RANK)),
+        shapes_from=_SHAPES_FROM,
     ),
     "SOFTMAX": OpRule((_BETA, operands(1), *typed(INPUT, _SOFTMAX_FLOAT), *typed(OUTPUT, _SOFTMAX_FLOAT))),
 }

@@ -136,13 +136,15 @@ def _int4_with_integers(node: NodeView) -> str | None:
     return "INT4 weights with INT8 input" if (node.input(0).type, node.input(1).type) == ("INT8", "INT4") else None
 
 
-def _indivisible_input(node: NodeView, target: Target) -> str | None:
-    source, channels = node.input(0), node.input(1).shape[1]
-    if _is_dynamically_quantized(node, target):
-        is_taken, needed = source.rank > 0 and source.shape[-1] == channels, "the last dimension"
-    else:
-        is_taken, needed = channels > 0 and source.element_count % channels == 0, "a multiple"
-    return None if is_taken else f"input {list(source.shape)}, of which {channels} input channels are not {needed}"
+def _float16_with_integers(node: NodeView) -> str | None:
+    found = node.input(0).type, node.input(1).type
+    return f"FLOAT16 input with {found[1]} weights" if found[0] == "FLOAT16" and found[1] in _INTEGER_WEIGHTS else None
+
+
+def _other_last_dimension(node: NodeView, target: Target) -> str | None:
+    shape, channels = node.input(0).shape, node.input(1).shape[1]
+    is_taken = not _is_dynamically_quantized(node, target) or shape[-1:] == (channels,)
+    return None if is_taken else f"input {list(shape)} for {channels} input channels"
 
 
 def _weights_zero_point(node: NodeView, target: Target) -> str | None:
@@ -208,12 +210,13 @@ _FULLY_CONNECTED = (
         HYBRID, "input and output of one type, and weights of it, or of INT8, INT4 or INT2 with float or INT8 input", _mixed_types
     ),
     check(HYBRID, "another input than INT8 with INT4 weights", _int4_with_integers).before_release("litert-1.3.0"),
-    # Measured, not read.
+    check(HYBRID, "float weights with FLOAT16 input", _float16_with_integers).before_release("litert-2.3.0"),
+    # These two are measured, not read.
+    check(RANK, "input of at least one dimension", lambda node: None if node.input(0).rank else "input of rank 0").before_release(
+        "litert-1.1.0"
+    ),
     check_for_target(
-        SHAPE,
-        "as many elements of the input as a multiple of the input channels, or with float input and integer weights an input "
-        "whose last dimension they are",
-        _indivisible_input,
+        SHAPE, "float input with the input channels of integer weights as its last dimension", _other_last_dimension
     ).before_release("litert-1.1.0"),
     check_for_target(
         QUANTIZATION,
@@ -273,9 +276,7 @@ _BATCH_MATMUL = (
         "quantise the second input symmetrically",
     ).from_release("litert-2.1.3"),
     *typed(OUTPUT, _FLOAT_OR_8_BITS),
-    check_for_target(
-        HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes
-    ).from_release("litert-2.0.2"),
+    check_for_target(HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes),
     _matrices(0, "first input"),
     _matrices(1, "second input"),
 )

@@ -13,6 +13,7 @@ from .checks import (
     OUTPUT,
     RANK,
     SHAPE,
+    VALUE,
     check,
     constant,
     counting_before,
@@ -20,6 +21,7 @@ from .checks import (
     operand,
     operands,
     typed,
+    where,
 )
 
 _FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
@@ -61,9 +63,23 @@ _REDUCTION = OpRule(
     )
 )
 
+_SPATIAL_AXES = [1, 2]
+
+
+def _beyond_image(node: NodeView) -> str | None:
+    axes, source, output = node.value(node.input(1)), node.input(0), node.output(0)
+    found = [] if axes is None else sorted(axes.tolist())
+    if found == _SPATIAL_AXES and source.rank == 4 and output.rank == (4 if node.options.keep_dims else 2):
+        return None
+    return f"axes {found} of {list(source.shape)} to {list(output.shape)}"
+
+
+# These are measured, not read.
+_OF_IMAGE = check(VALUE, "axes 1 and 2 of an input of rank 4", _beyond_image).before_release("litert-1.1.0")
+_8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in ("INT8", "UINT8"), "with an 8-bit input", _OF_IMAGE)
+
 RULES = {
-    # That MEAN took no 8-bit input is measured, not read; that SUM came then, too.
-    "MEAN": OpRule((*_REDUCTION.checks, *counting_before("litert-1.1.0", *typed(INPUT, FLOAT32)))),
-    "SUM": _REDUCTION.from_release("litert-1.1.0"),
+    "MEAN": OpRule((*_REDUCTION.checks, _8_BITS_OF_IMAGE)),
+    "SUM": OpRule((*_REDUCTION.checks, *counting_before("litert-1.1.0", *typed(INPUT, FLOAT32)), _OF_IMAGE)),
     **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN"), _REDUCTION.from_release("litert-1.3.0")),
 }

@@ -44,7 +44,6 @@ from .checks import (
     vector,
 )
 
-
 _FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_ARITHMETIC)
 _COMPUTED_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
 
@@ -176,12 +175,14 @@ def _one_for_each_dimension(which: Operand) -> Check:
 
 
 def _slice_beyond_input(node: NodeView) -> str | None:
-    starts, ends = _integers_of(node, 1), _integers_of(node, 2)
-    for dimension, (size, start, end) in enumerate(zip(node.input(0).shape, starts, ends, strict=False)):
-        first = 0 if node.options.begin_mask >> dimension & 1 else start + size if start < 0 else start
-        last = size if node.options.end_mask >> dimension & 1 else end + size if end < 0 else end
+    options = node.options
+    for dimension, (size, begin, end) in enumerate(
+        zip(node.input(0).shape, _integers_of(node, 1), _integers_of(node, 2), strict=False)
+    ):
+        first = 0 if options.begin_mask >> dimension & 1 else begin + size if begin < 0 else begin
+        last = size if options.end_mask >> dimension & 1 else first + end if options.offset else end + size if end < 0 else end
         if max(first, last) > size:
-            return f"slice from {start} to {end} of a dimension of {size}"
+            return f"slice from {first} to {last} of a dimension of {size}"
     return None
 
 
@@ -276,7 +277,7 @@ def _negative_padding(node: NodeView) -> str | None:
 def _negative_padding_in_first_rows(node: NodeView) -> str | None:
     """Of the paddings, the delegate looked at as many dimensions as the operand itself has, which are two."""
     paddings = _integers_of(node, 1)[: 2 * node.input(1).rank]
-    return next((f"padding {min(pair)}" for pair in paddings if min(pair) < 0), None)
+    return next((f"padding {padding}" for padding in paddings if padding < 0), None)
 
 
 _PAD = (
