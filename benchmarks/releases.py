@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[1]
 MODELS = ROOT.parent / "shared" / "corpus" / "keras.zip"
 DOCUMENT = ROOT / "docs" / "releases.md"
 EXAMPLES = (
-    ("float16 weights", "mobilenet_v3_large_224.f16.tf221.tflite"),
-    ("int8", "centernet_nms.int8.tf221.tflite"),
-    ("a transformer in float", "distilbert_seq128.f32.tf215.tflite"),
+    ("float16 weights", "mobilebert_l4.f16.tf215.tflite"),
+    ("int8", "convnext_like.int8.tf221.tflite"),
+    ("a transformer in int8", "distilbert_seq128.int8.tf215.tflite"),
 )
 DELEGATES = ("xnnpack", "gpu", "hexagon", "nnapi")
 WIDTH = 110

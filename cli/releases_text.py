@@ -20,6 +20,8 @@ _COLUMNS = ("releases", "loads", "delegated", "partitions", "moved")
 _PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
+_PLACE = "\0"
+"""Stands where a note names its release."""
 
 
 def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
@@ -49,8 +51,8 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
     found: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:
-            found.setdefault(note.replace(str(row.release), "{}", 1), []).append(row)
-    return [note.replace("{}", span_text(span), 1) for note, span in found.items()]
+            found.setdefault(note.replace(str(row.release), _PLACE, 1), []).append(row)
+    return [note.replace(_PLACE, span_text(span), 1) for note, span in found.items()]
 
 
 def answers(table: ReleaseTable) -> Iterator[str]:
@@ -73,7 +75,12 @@ def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
     spans: list[list[ReleaseRow]] = []
     for row in rows:
         last = spans[-1][-1] if spans else None
-        if last is not None and not row.moves and (row.measures, row.unloaded) == (last.measures, last.unloaded):
+        same = last is not None and (row.measures, row.unloaded, row.is_certain) == (
+            last.measures,
+            last.unloaded,
+            last.is_certain,
+        )
+        if same and not row.moves:
             spans[-1].append(row)
         else:
             spans.append([row])
@@ -86,7 +93,7 @@ def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
     return (
         span_text(span),
         "yes" if row.is_loaded else "no",
-        f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})",
+        f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)}){'' if row.is_certain else ' ?'}",
         f"{measures.partitions:,}",
         f"{sum([len(move.nodes) for move in row.moves]):,}",
     )

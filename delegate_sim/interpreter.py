@@ -18,7 +18,7 @@ from .graph import Graph, file_graphs
 from .model import Model, Node
 from .partition import PartitionError, Subset, partition
 from .prepare import Repreparation, has_kernel, prepare
-from .release_notes import notes
+from .release_notes import notes, unknown_build
 from .resolver import unresolved
 from .runtime import (
     DYNAMIC_TENSOR_LINE,
@@ -311,7 +311,7 @@ class _Simulation:
                 if failure is not None and not failure.is_known:
                     self.warnings.append(
                         f"subgraph {graph.index}: in {NEWEST} a kernel cannot be made, and the runtime takes all delegation "
-                        f"back; whether {self.release} does so is not known: {failure.message}"
+                        f"back; {unknown_build(self.release)}: {failure.message}"
                     )
                 elif failure is not None:
                     return failure

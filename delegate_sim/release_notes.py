@@ -9,7 +9,7 @@ from .runtime import Release, parse_release, release_note
 _KNOWN_SINCE: Mapping[str, str] = {
     "nnapi": "tf-2.14",
     "hexagon": "tf-2.14",
-    "gpu": "litert-1.1.0",
+    "gpu": "tf-2.14",
     "coreml": "litert-1.1.0",
     "xnnpack": "litert-1.0.1",
 }
@@ -30,6 +30,11 @@ def notes(delegate: str, release: Release) -> Iterator[str]:
     since = parse_release(known)
     if not release.is_at_least(since):
         yield f"the rules of {delegate} in {release} are not known well: those of {since}, the oldest known, are taken"
-    elif release.family == "tf" and since.family == "litert" and delegate not in _UNCHANGED:
+    elif release.family == "tf" and release.order[0] and delegate not in _UNCHANGED:
         counterpart = f"litert-{'.'.join(map(str, release.order))}"
         yield f"the rules of {delegate} in {release} are not known as such: those of {counterpart}, of the same time, are taken"
+
+
+def unknown_build(release: Release) -> str:
+    """Say that a kernel, which cannot be made in the newest release, may be made or not in this one."""
+    return f"whether {release} does so is not known"

@@ -10,7 +10,7 @@ from .delegates.base import Delegate, Options
 from .gate.measures import Measures, measure
 from .interpreter import Run, simulate
 from .model import Model
-from .release_notes import notes
+from .release_notes import notes, unknown_build
 from .report import node_reasons
 from .resolver import OLDEST_KNOWN, unresolved
 from .rules import Reason
@@ -45,6 +45,8 @@ class ReleaseRow:
     """Empty for the first release."""
     notes: tuple[str, ...]
     """What is not known well of the release's rules."""
+    is_certain: bool = True
+    """Whether it is known that the delegate's kernels can be made."""
 
     @property
     def is_loaded(self) -> bool:
@@ -53,8 +55,8 @@ class ReleaseRow:
 
     @property
     def is_full(self) -> bool:
-        """Whether the model is loaded and every node is delegated."""
-        return self.is_loaded and self.measures.outcome == "delegated" and not self.measures.fallback_nodes
+        """Whether the model is loaded and every node is delegated, as far as is known."""
+        return self.is_certain and self.is_loaded and self.measures.outcome == "delegated" and not self.measures.fallback_nodes
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,9 @@ def release_table(
     for release in ordered:
         run = simulate(model, delegate, options, release, defaults)
         moves = () if before is None else tuple(_moves(before, run))
-        said = (*notes(delegate.name, release), *_resolver_notes(release))
-        rows.append(ReleaseRow(release, _unloaded(model, release), measure(run), moves, said))
+        unknown = tuple([warning for warning in run.warnings if unknown_build(release) in warning])
+        said = (*notes(delegate.name, release), *_resolver_notes(release), *unknown)
+        rows.append(ReleaseRow(release, _unloaded(model, release), measure(run), moves, said, is_certain=not unknown))
         before = run
     return ReleaseTable(model, delegate, options, tuple(rows))
 

@@ -72,7 +72,7 @@ def test_the_release_of_nxps_support_package_is_another_matter():
 
 def test_what_is_not_known_is_said():
     assert list(notes("gpu", parse_release("litert-2.1.3"))) == []
-    assert "oldest known" in " ".join(notes("gpu", parse_release("tf-2.15")))
+    assert "oldest known" in " ".join(notes("xnnpack", parse_release("tf-2.15")))
     assert "litert-1.4.0, of the same time" in " ".join(notes("xnnpack", parse_release("tf-2.20")))
     assert list(notes("nnapi", parse_release("tf-2.20"))) == []
     assert list(notes("vx", parse_release("tf-2.15"))) == []
