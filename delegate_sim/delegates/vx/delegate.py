@@ -53,7 +53,7 @@ class VxDelegate:
         verdicts = {index: validate(graph.view(graph.nodes[index]), rules) for index in graph.execution_plan}
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
-        warnings = tuple(decision_warnings(decision, options))
+        warnings = tuple(decision_warnings(decision, options, release))
         if graph.index == 0:
             warnings = (*option_warnings(self.options, options), *warnings)
         return dataclasses.replace(decision, warnings=warnings)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from ...graph import DynamicTensor, Graph
 from ...options import Option
 from ...prepare import prepare
+from ...runtime import Release
 from ..base import Decision, Options
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
@@ -31,7 +32,7 @@ def option_warnings(declared: Iterable[Option], options: Options) -> Iterator[st
         yield "option allowed_cache_mode has no effect without cache_file_path"
 
 
-def decision_warnings(decision: Decision, options: Options) -> Iterator[str]:
+def decision_warnings(decision: Decision, options: Options, release: Release) -> Iterator[str]:
     """Say what will go wrong when the kernels of a subgraph run."""
     if not decision.nodes:
         return
@@ -42,7 +43,7 @@ def decision_warnings(decision: Decision, options: Options) -> Iterator[str]:
             f"subgraph {graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: only the "
             "first kernel can use it, and the others load what is not theirs"
         )
-    dynamic = prepare(graph.model)[graph.index].dynamic
+    dynamic = prepare(graph.model, False, release)[graph.index].dynamic
     if dynamic is not None:
         yield _dynamic_warning(graph, dynamic, decision.nodes)
 
