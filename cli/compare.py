@@ -21,7 +21,7 @@ from .compare_text import compare_lines
 from .delegate_flags import DelegateCommand, given_options
 from .suggestions import suggestion
 from .target_options import refuse_foreign_flags, target_options
-from .terminal import plain, width, write, write_file, write_lines
+from .terminal import result_options, width, write_result
 
 _EPILOG = """\b
 Examples:
@@ -51,15 +51,7 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     help="What is different in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
 @target_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Text to read, or JSON for programs.",
-)
-@click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
+@result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
 def command(
     path_a: str,
@@ -87,15 +79,7 @@ def command(
     model = load(path_a)
     side = _side(model, a)
     comparison = compare(side, _side(model if is_same_model or path_b is None else load(path_b), b))
-    if form == "json":
-        import json
-
-        text = json.dumps(comparison.to_dict(), indent=2) + "\n"
-        write(text) if output is None else write_file(output, text)
-    elif output is None:
-        write_lines(compare_lines(comparison, width(), verbose))
-    else:
-        write_file(output, plain(compare_lines(comparison, width(), verbose)))
+    write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose))
 
 
 def _side(model: Model, target: Target) -> Side:

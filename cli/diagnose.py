@@ -12,7 +12,7 @@ from delegate_sim.diagnosis.diagnose import diagnose
 from .delegate_flags import DelegateCommand
 from .diagnose_text import diagnosis_entry, diagnosis_lines
 from .target_options import chosen_target, target_options
-from .terminal import width, write_result
+from .terminal import result_options, width, write_result
 
 _EPILOG = """\b
 Examples:
@@ -30,15 +30,7 @@ and bytes are counted, and are no estimate of latency.
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @target_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Text to read, or JSON for programs.",
-)
-@click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
+@result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     path: str,

@@ -13,7 +13,7 @@ from delegate_sim.release_table import release_table
 
 from .delegate_flags import DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options
 from .releases_text import releases_entry, releases_lines
-from .terminal import Line, width, write_result
+from .terminal import Line, result_options, width, write_result
 
 _EPILOG = """\b
 Examples:
@@ -50,15 +50,7 @@ Releases of TensorFlow count as the release of LiteRT of their time, where their
     show_default=True,
     help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Text to read, or JSON for programs.",
-)
-@click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
+@result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
 def command(
     path: str,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
 from .exits import BROKEN_PIPE
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 _NARROWEST = 60
 _USUAL_WIDTH = 80
@@ -73,6 +75,26 @@ def write_file(path: str, text: str) -> None:
         write_whole(path, text)
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
+
+
+def result_options(command: Command) -> Command:
+    """Give a command ``--format`` with text and JSON, and ``--output``, for ``write_result``."""
+    for option in reversed(_RESULT_OPTIONS):
+        command = option(command)
+    return command
+
+
+_RESULT_OPTIONS = (
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(("text", "json")),
+        default="text",
+        show_default=True,
+        help="Text to read, or JSON for programs.",
+    ),
+    click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output."),
+)
 
 
 def write_result(form: str, output: str | None, entry: Callable[[], Any], lines: Callable[[], Iterable[Line]]) -> None:

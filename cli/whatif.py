@@ -22,7 +22,7 @@ from .compare_text import compare_lines
 from .delegate_flags import DelegateCommand, given_options
 from .search_text import search_entry, search_lines
 from .target_options import chosen_target, target_options
-from .terminal import width, write_result
+from .terminal import result_options, width, write_result
 
 _EPILOG = """\b
 Examples:
@@ -74,15 +74,7 @@ _RUNTIME = "runtime"
     help="Find the fewest causes whose end leaves at most N partitions.",
 )
 @target_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Text to read, or JSON for programs.",
-)
-@click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
+@result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
 def command(
     path: str,
