@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.model import Model
+from delegate_sim.model.model import Model
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"

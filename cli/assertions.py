@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from delegate_sim.gate.measures import Measures, measure
-from delegate_sim.gate.nodes import on_cpu
-from delegate_sim.interpreter import Refusal, Run
-from delegate_sim.report import Report
-from delegate_sim.rules import Reason
-from delegate_sim.schema import is_operator
+from delegate_sim.model.schema import is_operator
+from delegate_sim.results.measures import Measures, measure
+from delegate_sim.results.nodes import on_cpu
+from delegate_sim.results.report import Report
+from delegate_sim.rules.rule import Reason
+from delegate_sim.runtime.interpreter import Refusal, Run
 
 from .layout import counted, message, name, node_list, option_value, share
 

@@ -10,7 +10,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import RELEASE, Option, boolean
-from delegate_sim.runtime import DEFAULT_RELEASE, is_release_name
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
 from .layout import default_text
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from delegate_sim.errors import DelegateSimError, ModelError
-from delegate_sim.runtime import DEFAULT_RELEASE
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.text import printable
 
 if TYPE_CHECKING:
-    from delegate_sim.model import Model
+    from delegate_sim.model.model import Model
 
     from .assertions import Analysis
 

@@ -15,9 +15,9 @@ from .errors import DelegateSimError, ModelError, OptionError
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .interpreter import Target
-    from .model import Model
-    from .report import Report
+    from .model.model import Model
+    from .results.report import Report
+    from .runtime.interpreter import Application
 
 
 __all__ = ["DelegateSimError", "ModelError", "OptionError", "__version__", "analyze", "load", "simulate"]
@@ -31,7 +31,7 @@ def load(source: str | PathLike[str] | bytes | bytearray | memoryview) -> Model:
     Raises ModelError with one line that names the file and what is wrong with it.
     """
     # Importing the reader takes numpy; who only imports the package, as pytest does with its plugins, need not wait for that.
-    from .reader import load
+    from .model.reader import load
 
     return load(source)
 
@@ -51,9 +51,9 @@ def analyze(
     log lines, by default the newest; it may also stand among the options as ``release``.
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
-    from .interpreter import simulate_chain
-    from .report import Report
-    from .runtime import parse_release
+    from .releases.catalogue import parse_release
+    from .results.report import Report
+    from .runtime.interpreter import simulate_chain
 
     model = _loaded(model)
     target, release = _target(delegate, options, defaults)
@@ -72,9 +72,9 @@ def simulate(
     ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
     and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError without any delegate.
     """
-    from .interpreter import simulate_chain
-    from .report import Report
-    from .runtime import parse_release
+    from .releases.catalogue import parse_release
+    from .results.report import Report
+    from .runtime.interpreter import simulate_chain
 
     if not delegates:
         raise OptionError("there is no delegate to apply")
@@ -85,12 +85,12 @@ def simulate(
 
 
 def _loaded(model: Model | str | PathLike[str] | bytes) -> Model:
-    from .model import Model
+    from .model.model import Model
 
     return model if isinstance(model, Model) else load(model)
 
 
-def _target(name: str, options: Mapping[str, Any] | None, defaults: str) -> tuple[Target, str | None]:
+def _target(name: str, options: Mapping[str, Any] | None, defaults: str) -> tuple[Application, str | None]:
     """Return a delegate with its options, and the release of the runtime that stands among them."""
     from .delegates.registry import find_delegate
     from .options import parse_options, without_release

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .errors import OptionError
-from .runtime import is_release_name
+from .releases.catalogue import is_release_name
 
 DEFAULT_SETS = ("api", "benchmark")
 """``api``: what the delegate's own options default to. ``benchmark``: what benchmark_model passes."""

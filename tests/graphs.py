@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from delegate_sim import schema
-from delegate_sim.graph import Graph, NodeView
-from delegate_sim.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from delegate_sim.graph.graph import Graph, NodeView
+from delegate_sim.model import schema
+from delegate_sim.model.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
 
 MODEL = Model(
     path=None,

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim_cli.rules import command
+from delegate_sim_cli.commands.rules import command
 from fixtures.suggestions_page import page
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -8,8 +8,8 @@ import click
 
 from delegate_sim.gate.results import ERROR, NOTE, WARNING, Case, Finding, Results
 
-from ..findings_text import LEVELS, alike, finding_text
 from ..layout import counted, message, name
+from ..text.findings import LEVELS, alike, finding_text
 from . import markdown
 from .common import NUMBERS, PROGRAM, numbers, repository_path, state, title, verdict
 

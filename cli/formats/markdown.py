@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from delegate_sim.gate.changes import NodeChange
 from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Finding, Results
+from delegate_sim.results.changes import NodeChange
 from delegate_sim.text import printable
 
-from .. import findings_text
-from ..changes_text import alike, change_text
 from ..layout import counted, cut, message, name
+from ..text import findings as findings_text
+from ..text.changes import alike, change_text
 from .common import NUMBERS, PROGRAM, model_name, numbers, state, target_text, title, verdict
 from .markdown_syntax import code_block, row, text
 

@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.results import Case, Finding, Location, Results
-from delegate_sim.rules import Explanation
+from delegate_sim.rules.rule import Explanation
 from delegate_sim.text import printable
 from delegate_sim.version import __version__
 
-from ..explain import explanations
-from ..findings_text import LEVELS
+from ..commands.explain import explanations
 from ..layout import message, name
+from ..text.findings import LEVELS
 from .common import PROGRAM, identified_findings, model_name, repository_path
 from .markdown_syntax import text as markdown_text
 

@@ -1,26 +1,28 @@
-"""What every delegate offers to the runtime that applies it, and what they share."""
+"""What every delegate is to the rest of the tool: how it decides, and all that others need to know of it.
+
+A delegate is a module-level object without state. Nothing outside its package knows its name, its options or its codes.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import functools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
-from ..graph import Graph, NodeView
-from ..model import Node, Tensor
+from ..graph.graph import Graph
+from ..graph.partition import Subset, partition
+from ..model.model import Tensor
 from ..options import Option
-from ..partition import Subset
-from ..rules import Explanation, Reason, RuleSet, Verdict
-from ..runtime import NEWEST, Release
-from .sorting import LONGEST_STABLE, gnu_sorted
+from ..releases.catalogue import NEWEST, Release
+from ..releases.notes import release_notes
+from ..rules.book import RuleBook
+from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
+from ..rules.rule import Reason, Verdict
+from .driver import DriverInterface
 
-Options = Mapping[str, Any]
-
-PARTITION_LIMIT_CODE = "partition-limit"
-"""The code of nodes whose partition a limit leaves out."""
-PARTITION_MINIMUM_CODE = "partition-minimum"
-"""The code of nodes whose partition has too few of them."""
+Options: TypeAlias = Mapping[str, Any]
 
 
 class KernelFailure(NamedTuple):
@@ -41,11 +43,10 @@ class KernelFailure(NamedTuple):
 
 
 class FailureWording(NamedTuple):
-    """A message with places for what was found, what to do in a few words, and the explanation."""
+    """How a kernel failure is told: a message with places for what was found, and its kind."""
 
     message: str
-    hint: str
-    explanation: Explanation
+    kind: Kind
     is_crash: bool = False
 
 
@@ -58,16 +59,16 @@ def kernel_failure(
         name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
         found = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **found}
     index = None if tensor is None else tensor.index
-    return KernelFailure(node, index, code, wording.message.format(**found), wording.hint, wording.is_crash)
+    return KernelFailure(node, index, code, wording.message.format(**found), wording.kind.hint, wording.is_crash)
 
 
 @dataclass(frozen=True)
 class Decision:
     """What a delegate decides about one subgraph.
 
-    ``graph`` has the operands as the delegate left them; ``nodes`` are those that it asks the runtime to replace, chosen
-    among the partitions of ``preview``; ``set_aside`` says of supported nodes why they are not among them. ``initialised``
-    are partitions whose kernels are known to initialise. A ``failure`` ends everything before any node is replaced.
+    ``graph`` has the operands as the delegate left them; ``nodes`` are those that it asks the runtime to replace, chosen among
+    the partitions of ``preview``; ``set_aside`` says of supported nodes why they are not among them. ``initialised`` are
+    partitions whose kernels are known to initialise. A ``failure`` ends everything before any node is replaced.
     """
 
     graph: Graph
@@ -80,6 +81,8 @@ class Decision:
     warnings: tuple[str, ...] = ()
     log_lines: tuple[str, ...] = ()
     """What the delegate itself prints, before the runtime reports the replacement."""
+    findings: object = None
+    """What the delegate found out on the way and needs again for its kernels; nobody else looks at it."""
 
     @property
     def candidates(self) -> tuple[Subset, ...]:
@@ -92,8 +95,31 @@ class Decision:
         return sum(len(subset.nodes) for subset in self.candidates) == len(self.nodes)
 
 
-class Delegate(Protocol):
-    """One delegate: a module-level object, without state."""
+class LogTraits(NamedTuple):
+    """How a delegate shows in a device's log, beside the names of its kernels and its provider."""
+
+    switch: str = ""
+    """How benchmark_model describes the parameter that applies the delegate, in lower case."""
+    prints_refusals: bool = False
+    """Whether the delegate prints a line for each reason why it refuses an operator."""
+
+
+class Levels(NamedTuple):
+    """Feature levels of a delegate's targets."""
+
+    option: str
+    """The option that sets the level."""
+    known: tuple[int, ...]
+    """All of them, lowest first."""
+    lowest_by_parameter: Mapping[str, int] = MappingProxyType({})
+    """The lowest level that is possible where benchmark_model prints a parameter, by its description."""
+
+
+class Delegate:
+    """One delegate.
+
+    A subclass sets at least the names and ``rules``, and overrides ``decide`` if it does more than take what is supported.
+    """
 
     name: str
     """The name on the command line and in reports."""
@@ -101,157 +127,91 @@ class Delegate(Protocol):
     """The name of its kernels in log lines."""
     provider_name: str
     """The name in benchmark_model's lines."""
-    options: tuple[Option, ...]
-    rules: RuleSet
-    explanations: Mapping[str, Explanation]
+    rules: RuleBook[Any]
+    """What it accepts with the default options."""
+    options: tuple[Option, ...] = ()
+    further_kinds: Mapping[str, Kind] = MappingProxyType({})
+    """Kinds of problem beyond those of the rules, by code: kernels that cannot be made, limits, drivers."""
+    semantics: int = 1
+    """Raised by hand when verdicts change though the rules, as data, do not."""
+
+    is_applied_by_default: bool = False
+    """Whether the runtime applies it by itself to what other delegates leave."""
+    limit_option: str = ""
+    """The option that limits the number of partitions; empty if there is none."""
+    unlimited: int = 0
+    """The value of that option with which nothing is left out."""
+    minimum_option: str = ""
+    """The option that demands a minimum of nodes in a partition; empty if there is none."""
+    levels: Levels | None = None
+    driver: DriverInterface | None = None
+    """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
+    log: LogTraits = LogTraits()
+
+    known_since: str = ""
+    """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""
+    is_unchanged_since: bool = False
+    """Whether all later releases have the same rules, so that it does not matter which of two a release's rules are taken
+    from.
+    """
+
+    @functools.cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """Every kind of problem that a node or a graph may have with this delegate, by its code."""
+        runtime = {kind.name: kind for kind in RUNTIME_KINDS}
+        return MappingProxyType({**self.rules.explained, **self.further_kinds, **runtime})
+
+    def rules_for(self, options: Options) -> RuleBook[Any]:
+        """Return the rules that count with these options."""
+        return self.rules
+
+    def release_notes(self, release: Release) -> Iterator[str]:
+        """Say which release's rules are taken where those of a release are not known as such."""
+        return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they stand in the file, dynamic tensors included."""
+        return False
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
-        """Look at one subgraph and say which nodes to replace, by the rules of a release of the runtime."""
+        """Look at one subgraph and say which nodes to replace, by the rules of a release of the runtime.
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
-        """Initialise and prepare the kernel of one partition; None if that works."""
+        Unless overridden: all nodes that the rules accept for a target that is nothing but the release.
+        """
+        return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Initialise and prepare the kernel of one partition; None if that works, or if nothing is known of it."""
+        return None
 
-FLOAT16_WIDENING = Verdict(
-    False,
-    (
-        Reason(
-            "float16-dequantize",
-            "FP16GraphPartitionHelper",
-            "widens a float16 constant; is delegated only together with every other node",
-            "DEQUANTIZE of a float16 constant",
-            "all other nodes supported",
-            "make every other node acceptable, and this one goes along",
-        ),
-    ),
-)
-"""Delegates with ``FP16GraphPartitionHelper`` (``delegates/utils.cc``) take such nodes with all others, or not at all."""
+    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+        """Return changes to the options that may end refusals of this code, each by itself, the mildest first."""
+        if code == PARTITION_LIMIT.name and self.limit_option:
+            yield {self.limit_option: self.unlimited}
+        if code == PARTITION_MINIMUM.name and self.minimum_option:
+            yield {self.minimum_option: 1}
 
 
-class Float16Remapping:
-    """Constant float16 weights behind DEQUANTIZE: nodes are asked about, and run, with the float16 constants themselves.
+class ReleaseOnly(NamedTuple):
+    """The target of rules that ask nothing of it but the release of the runtime."""
 
-    Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``). A DEQUANTIZE counts once it has come up in plan order.
-    """
-
-    def __init__(self) -> None:
-        self.constants: dict[int, int] = {}
-        """Output of each such DEQUANTIZE to its constant."""
-        self.nodes: dict[int, int] = {}
-        """Output of each such DEQUANTIZE to its node."""
-
-    def notice(self, node: NodeView) -> bool:
-        """Remember a DEQUANTIZE of a float16 constant; say whether this is one."""
-        if not node.is_constant_float16_dequantize or not node.node.outputs:
-            return False
-        self.constants[node.node.outputs[0]] = node.node.inputs[0]
-        self.nodes[node.node.outputs[0]] = node.node.index
-        return True
-
-    def verdicts(self, graph: Graph, validate: Callable[[NodeView], Verdict]) -> dict[int, Verdict]:
-        """Return the verdict on each node, asked about with the constants; those that widen them are refused one by one."""
-        found = {}
-        for index in graph.execution_plan:
-            node = graph.nodes[index]
-            view = graph.view(node)
-            if self.notice(view):
-                found[index] = FLOAT16_WIDENING
-                continue
-            remapped = self.remapped(node)
-            found[index] = validate(view if remapped is node else graph.view(remapped))
-        return found
-
-    def remapped(self, node: Node) -> Node:
-        """Return the node with the constants as operands."""
-        constants = self.constants
-        if constants and any(index in constants for index in node.inputs):
-            return node._replace(inputs=tuple(constants.get(index, index) for index in node.inputs))
-        return node
-
-    def apply(self, graph: Graph, nodes: Iterable[int]) -> Graph:
-        """Return the graph with these nodes remapped."""
-        chosen = set(nodes)
-        inputs = {
-            node.index: changed.inputs
-            for node in graph.nodes
-            if node.index in chosen and (changed := self.remapped(node)) is not node
-        }
-        return graph.with_inputs(inputs) if inputs else graph
+    release: Release = NEWEST
 
 
-def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> tuple[Subset, ...]:
-    """Return the ``limit`` partitions of most nodes that have the minimum of nodes, largest first.
-
-    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``), with equal ones as the GNU C++ library orders them.
-    """
-    largest = gnu_sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit]
-    return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
+def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
+    """Ask about every node in plan order, and take all that are supported."""
+    verdicts = {index: rules.validate(graph.view(graph.nodes[index]), target) for index in graph.execution_plan}
+    supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+    return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
 
 
-def keep_largest(decision: Decision, limit: int, minimum: int) -> Decision:
-    """Keep of a decision's nodes those of the largest partitions, and say of the others why they are left out.
-
-    Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``), for delegates with the options
-    ``max_delegated_partitions`` and ``min_nodes_per_partition``.
-    """
-    candidates = decision.candidates
-    kept = {node for subset in largest_partitions(candidates, limit, minimum) for node in subset.nodes}
-    set_aside = dict(decision.set_aside)
-    for subset in candidates:
-        if subset.nodes[0] in kept:
-            continue
-        if len(subset.nodes) < minimum:
-            reason = partition_minimum(len(subset.nodes), minimum, "min_nodes_per_partition")
-        else:
-            reason = partition_limit(len(candidates), limit, "max_delegated_partitions")
-        set_aside |= dict.fromkeys(subset.nodes, reason)
-    warnings = decision.warnings
-    if order_depends_on_library(candidates, limit, minimum):
-        warnings += (library_order_warning(decision.graph, limit),)
-    nodes = tuple(node for node in decision.nodes if node in kept)
-    return dataclasses.replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings)
+def kinds_by_code(*kinds: Kind) -> Mapping[str, Kind]:
+    """Return shared kinds by their codes."""
+    return MappingProxyType({kind.name: kind for kind in kinds})
 
 
-def partition_limit(found: int, limit: int, option: str) -> Reason:
-    """Say of a node that an option's limit on partitions leaves it out."""
-    largest = "the largest" if limit == 1 else f"among the {limit} largest"
-    return Reason(
-        PARTITION_LIMIT_CODE,
-        PARTITION_LIMIT_CODE,
-        f"its partition is not {largest} of {found}",
-        f"{found} partitions",
-        f"at most {limit}",
-        f"raise {option}, or merge partitions by removing what splits them",
-    )
-
-
-def partition_minimum(found: int, minimum: int, option: str) -> Reason:
-    """Say of a node that an option's minimum of nodes leaves its partition out."""
-    nodes = "1 node" if found == 1 else f"{found} nodes"
-    return Reason(
-        PARTITION_MINIMUM_CODE,
-        PARTITION_MINIMUM_CODE,
-        f"its partition has {nodes}; needs at least {minimum}",
-        f"a partition of {nodes}",
-        f"at least {minimum} nodes",
-        f"lower {option}, or merge partitions by removing what splits them",
-    )
-
-
-def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
-    """Whether which partitions the limit keeps is up to the C++ library's way with equal sizes."""
-    if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
-        return False
-    sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
-    return sizes[limit - 1] == sizes[limit] >= minimum
-
-
-def library_order_warning(graph: Graph, limit: int) -> str:
-    """Say that ``order_depends_on_library`` holds."""
-    return (
-        f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which are kept depends on the C++ "
-        "library of the runtime (here as with GNU's)"
-    )
+def kinds_of_failures(wordings: Mapping[str, FailureWording]) -> Mapping[str, Kind]:
+    """Return the kinds of kernel failures by their codes."""
+    return MappingProxyType({code: wording.kind for code, wording in wordings.items()})

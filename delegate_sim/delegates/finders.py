@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from .. import schema
-from ..graph import NodeView
+from ..graph.graph import NodeView
+from ..model import schema
 
 NodeFinder = Callable[[NodeView], str | None]
 """Returns what was found where the demand is not met, None where it is."""

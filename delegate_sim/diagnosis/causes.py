@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from ..delegates.base import PARTITION_LIMIT_CODE, PARTITION_MINIMUM_CODE
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
-from ..gate.nodes import on_cpu
-from ..graph import Graph, NodeView, file_graphs
-from ..interpreter import DYNAMIC_TENSORS, Run
-from ..model import Node
-from ..op_version_features import FEATURES
-from ..op_versions import shared_version, version_cause
-from ..rules import Reason
-from ..whatif import NodeKey, Supposition
+from ..graph.graph import Graph, NodeView, file_graphs
+from ..model.model import Node
+from ..results.nodes import on_cpu
+from ..rules.rule import Reason
+from ..runtime.interpreter import DYNAMIC_TENSORS, Run
+from ..runtime.suppositions import NodeKey, Supposition
+from ..versions.demands import shared_version, version_cause
+from ..versions.features import FEATURES
 from .problems import SUGGESTION_FOR, SUGGESTIONS, Problem, problem_of
 from .rewrites import REWRITES
 

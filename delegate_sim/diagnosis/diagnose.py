@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..compute import multiply_adds
 from ..delegates.base import PARTITION_LIMIT_CODE
-from ..gate.measures import Measures, measure
-from ..gate.nodes import on_cpu
-from ..interpreter import DYNAMIC_TENSORS, Run
-from ..model import Model
+from ..model.model import Model
 from ..options import parse_options
-from ..target import Target
-from ..whatif import NodeKey, Supposition, simulate_if
+from ..results.compute import multiply_adds
+from ..results.measures import Measures, measure
+from ..results.nodes import on_cpu
+from ..runtime.interpreter import DYNAMIC_TENSORS, Run
+from ..runtime.suppositions import NodeKey, Supposition, simulate_if
+from ..runtime.target import Target
 from .causes import Blockers, Cause, find_causes
 
 _CAUSES_SIMULATED = 8

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
-from ..gate.measures import Measures, measure
+from ..results.measures import Measures, measure
 from .causes import Cause
 from .diagnose import Diagnosis, Examiner
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..interpreter import Run, option_values
-from ..report import Report
-from ..rule_set import rule_set_version
-from .measures import measure
-from .nodes import code_of, node_finding, node_location, on_cpu
+from ..results.measures import measure
+from ..results.nodes import code_of, node_finding, node_location, on_cpu
+from ..results.report import Report
+from ..results.rule_set import rule_set_version
+from ..runtime.interpreter import Run, option_values
 from .results import ERROR, FAILED, PASSED, WARNING, Case, Finding
 
 

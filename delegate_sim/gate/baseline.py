@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from ..errors import DelegateSimError
 from ..files import alone_with, write_whole
+from ..results.measures import OUTCOMES, Measures
+from ..results.outline import Constant, NodeOutline, Operand, Output, SubgraphOutline
 from ..text import printable
-from .measures import OUTCOMES, Measures
-from .outline import Constant, NodeOutline, Operand, Output, SubgraphOutline
 
 SCHEMA = "delegate-sim/baseline/1"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from .measures import FAILS_LATER, OUTCOMES, Measures
+from ..results.measures import FAILS_LATER, OUTCOMES, Measures
 
 
 class Allowance(NamedTuple):

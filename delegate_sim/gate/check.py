@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import ModelError
-from ..interpreter import option_values
-from ..reader import load
+from ..model.reader import load
+from ..runtime.interpreter import option_values
 from .baseline import Baseline, Entry, Key, read_baseline, update_baseline
 from .budgets import improvements, regressions
 from .configuration import Configuration, ConfigurationError, Target

@@ -15,13 +15,13 @@ from typing import Any
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError, OptionError
+from ..model.schema import enum_names, is_operator
 from ..options import DEFAULT_SETS, RELEASE, parse_options, without_release
-from ..runtime import DEFAULT_RELEASE, Release, parse_release
-from ..schema import enum_names, is_operator
+from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..text import printable
+from ..toml_lines import line_of
 from ..version import __version__
 from .budgets import Allowance, Budgets, Tolerance
-from .toml_lines import line_of
 
 OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..rules import Explanation
+from ..rules.kinds import Explanation
 
 _AGREE = "If the change is meant, agree to it with delegate-sim check --update and commit the baseline."
 

@@ -6,18 +6,18 @@ import dataclasses
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..interpreter import Run, SubgraphRun, option_values, simulate
-from ..model import Model
-from ..rule_set import rule_set_version
-from ..rules import Reason
+from ..model.model import Model
+from ..results.changes import Matching, NodeChange, compare_outlines
+from ..results.measures import FAILS_LATER, Measures, measure
+from ..results.nodes import code_of, node_finding, node_location, on_cpu
+from ..results.outline import outline
+from ..results.rule_set import rule_set_version
+from ..rules.rule import Reason
+from ..runtime.interpreter import Run, SubgraphRun, option_values, simulate
 from ..version import __version__
 from .baseline import Entry, Fallback, Key
 from .budgets import Budgets, Regression, exceeded, improvements, regressions
-from .changes import Matching, NodeChange, compare_outlines
 from .configuration import Target
-from .measures import FAILS_LATER, Measures, measure
-from .nodes import code_of, node_finding, node_location, on_cpu
-from .outline import outline
 from .results import BETTER, ERROR, FAILED, NOTE, PASSED, WARNING, Case, Finding
 
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from ..results.changes import NodeChange
+from ..results.measures import Measures
 from ..version import __version__
-from .changes import NodeChange
-from .measures import Measures
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 

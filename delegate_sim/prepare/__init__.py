@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 
-from .. import graph as graphs
-from ..graph import DynamicTensor, Graph, PrepareFailure
-from ..model import Allocation, Model, Node
-from ..runtime import NEWEST, Release
+from ..graph import graph as graphs
+from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..model.model import Allocation, Model, Node
+from ..releases.catalogue import NEWEST, Release
 from . import families
 from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..runtime import parse_release
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from .quantization import check_symmetric, fused_activation, power_of_two_exponent
 

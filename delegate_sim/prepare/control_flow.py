@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import schema
-from ..model import OPTIONAL_TENSOR, Allocation
+from ..model import schema
+from ..model.model import OPTIONAL_TENSOR, Allocation
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")

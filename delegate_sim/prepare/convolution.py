@@ -5,16 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .. import schema
-from ..runtime import parse_release
+from ..model import schema
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import as_int32
-from .quantization import (
-    affine_quantization,
-    check_convolution_quantization,
-    check_quantized_bias_type,
-    check_symmetric,
-)
+from .quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
 
 _INT16_MAX = 2**15 - 1
 _INT32_MAX = 2**31 - 1

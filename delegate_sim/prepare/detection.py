@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ..flexbuffer import custom_options
+from ..model.flexbuffer import custom_options
 from .kernel import KernelNode, KernelTensor, PrepareError, kernel
 from .operands import first_unknown
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import schema
-from ..model import Allocation
+from ..model import schema
+from ..model.model import Allocation
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_array
 from .quantization import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import schema
+from ..model import schema
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_array
 

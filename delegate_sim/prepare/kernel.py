@@ -16,9 +16,9 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..graph import DynamicTensor, Graph, PrepareFailure
-from ..model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
-from ..runtime import NEWEST, Release
+from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from ..releases.catalogue import NEWEST, Release
 
 
 class PrepareError(Exception):

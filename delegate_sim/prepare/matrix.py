@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from .. import schema
-from ..model import Allocation
-from ..runtime import parse_release
+from ..model import schema
+from ..model.model import Allocation
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from .quantization import (
     affine_quantization,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..runtime import parse_release
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 
 _LARGEST_INT32 = 2**31 - 1

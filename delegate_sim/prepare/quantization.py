@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .. import schema
-from ..model import Quantization
+from ..model import schema
+from ..model.model import Quantization
 from .kernel import KernelNode, KernelTensor
 
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")

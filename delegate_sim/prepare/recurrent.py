@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .. import schema
-from ..model import Allocation
+from ..model import schema
+from ..model.model import Allocation
 from .kernel import KernelNode, KernelTensor, kernel
 from .quantization import affine_quantization
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import schema
-from ..runtime import parse_release
+from ..model import schema
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import first_unknown, known_array, wrapped
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import schema
-from ..runtime import parse_release
+from ..model import schema
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import as_int32, known_array, wrapped
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import schema
+from ..model import schema
 from .kernel import KernelNode, kernel
 from .operands import has_unspecified_dimension
 

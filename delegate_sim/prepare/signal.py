@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..flexbuffer import custom_options
-from ..model import Allocation
+from ..model.flexbuffer import custom_options
+from ..model.model import Allocation
 from .kernel import KernelNode, kernel
 from .operands import first_unknown
 

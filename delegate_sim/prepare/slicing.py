@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from .. import schema
-from ..runtime import parse_release
+from ..model import schema
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, has_unspecified_dimension, known_array
 

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .. import schema
-from .control_flow import (
-    called_tensor,
-    ensure_callable,
-    hand_over_inputs,
-    pass_operands,
-    return_results,
-    shapes_of_outputs,
-)
+from ..model import schema
+from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass_operands, return_results, shapes_of_outputs
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
 from .operands import as_int32
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import delegate_sim
-from delegate_sim_cli import analyze
+from delegate_sim_cli.commands import analyze
 from fixtures.builder import ModelBuilder
 
 COMMANDS = ("analyze", "rules", "explain", "inspect")

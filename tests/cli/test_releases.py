@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.rule_changes import rule_changes
+from delegate_sim.results.rule_changes import rule_changes
 from tests.cli.test_schemas import validate
 from tests.models import chain_model
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim import schema
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.problems import SUGGESTIONS
-from delegate_sim.explanations import SHARED
 from delegate_sim.gate.explanations import GATE
-from delegate_sim.op_version_features import FEATURES
+from delegate_sim.model import schema
+from delegate_sim.rules.explanations import SHARED
+from delegate_sim.versions.features import FEATURES
 
 CONV_2D = """\
 CONV_2D

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from delegate_sim.graph import NodeView
-from delegate_sim.model import Tensor
-from delegate_sim.rules import RuleSet
+from delegate_sim.graph.graph import NodeView
+from delegate_sim.model.model import Tensor
+from delegate_sim.rules.rule import RuleSet
 from tests.graphs import node_view
 
 

@@ -6,8 +6,8 @@ from delegate_sim import load
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.options import parse_options
-from delegate_sim.runtime import DEFAULT_RELEASE, parse_release
-from delegate_sim.target import Target
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
+from delegate_sim.runtime.target import Target
 
 
 def target(delegate="nnapi", options=None):

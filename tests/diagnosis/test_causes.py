@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.diagnosis.problems import Problem
-from delegate_sim.whatif import NodeKey
+from delegate_sim.runtime.suppositions import NodeKey
 from fixtures.builder import ModelBuilder
 from fixtures.runtime_cases import int64_tensor
 from tests.diagnosis.diagnoses import diagnosed

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from delegate_sim import load
-from delegate_sim.gate.measures import measure
-from delegate_sim.interpreter import simulate
+from delegate_sim.results.measures import measure
+from delegate_sim.runtime.interpreter import simulate
 from tests.diagnosis.diagnoses import diagnosed, target
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "keras.zip"

@@ -9,10 +9,10 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.diagnosis.problems import SUGGESTION_FOR, SUGGESTIONS, Problem, problem_of
 from delegate_sim.diagnosis.rewrites import REWRITES
-from delegate_sim.explanations import SHARED
-from delegate_sim.gate.measures import measure
-from delegate_sim.interpreter import simulate
-from delegate_sim.schema import is_operator
+from delegate_sim.model.schema import is_operator
+from delegate_sim.results.measures import measure
+from delegate_sim.rules.explanations import SHARED
+from delegate_sim.runtime.interpreter import simulate
 from fixtures.suggestion_cases import EXAMPLES
 from tests.diagnosis.diagnoses import diagnosed, target
 

@@ -21,8 +21,8 @@ from delegate_sim.gate.baseline import (
     read_baseline,
     update_baseline,
 )
-from delegate_sim.gate.measures import Measures
-from delegate_sim.gate.outline import Constant, NodeOutline, Output, SubgraphOutline
+from delegate_sim.results.measures import Measures
+from delegate_sim.results.outline import Constant, NodeOutline, Output, SubgraphOutline
 
 OUTLINE = (
     SubgraphOutline(

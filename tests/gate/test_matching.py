@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim import load
-from delegate_sim.gate.changes import compare_outlines
 from delegate_sim.gate.matching import match_nodes
-from delegate_sim.gate.outline import Constant, NodeOutline, Output, SubgraphOutline, outline
+from delegate_sim.results.changes import compare_outlines
+from delegate_sim.results.outline import Constant, NodeOutline, Output, SubgraphOutline, outline
 from tests.gate.models import classifier, reshaper
 
 OPS = ("ADD", "MUL", "CONV_2D", "RELU")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.gate.toml_lines import line_of
+from delegate_sim.toml_lines import line_of
 
 TEXT = """\
 # a comment

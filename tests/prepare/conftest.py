@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from delegate_sim import schema
-from delegate_sim.model import Allocation, Node, Options, Tensor
+from delegate_sim.model import schema
+from delegate_sim.model.model import Allocation, Node, Options, Tensor
 from delegate_sim.prepare.kernel import KERNELS, KernelNode, KernelTensor
-from delegate_sim.runtime import NEWEST, Release
+from delegate_sim.releases.catalogue import NEWEST, Release
 from tests import graphs
 from tests.graphs import MODEL
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.model import Allocation, Sparsity
+from delegate_sim.model.model import Allocation, Sparsity
 from delegate_sim.prepare.kernel import PrepareError
 
 TANH = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.model import Quantization
+from delegate_sim.model.model import Quantization
 from delegate_sim.prepare.kernel import PrepareError
 
 INT32, INT64 = 2, 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flatbuffers import flexbuffers
 
-from delegate_sim.model import Allocation
+from delegate_sim.model.model import Allocation
 from delegate_sim.prepare.kernel import PrepareError
 
 

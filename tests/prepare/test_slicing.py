@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.model import Allocation
+from delegate_sim.model.model import Allocation
 from delegate_sim.prepare.kernel import PrepareError
 
 REFLECT, SYMMETRIC = 0, 1

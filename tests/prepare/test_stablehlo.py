@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.model import Allocation
+from delegate_sim.model.model import Allocation
+from delegate_sim.model.reader import load
 from delegate_sim.prepare import prepare
 from delegate_sim.prepare.kernel import PrepareError
-from delegate_sim.reader import load
 from fixtures.builder import ModelBuilder
 
 ELEMENTWISE = ["STABLEHLO_ADD", "STABLEHLO_AND", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM", "STABLEHLO_MULTIPLY"]

@@ -9,11 +9,11 @@ import dataclasses
 from types import MappingProxyType
 from typing import Any
 
-from ...explanations import FLOAT16, PARTITION_LIMIT, PARTITION_MINIMUM
-from ...graph import Graph
+from ...graph.graph import Graph
+from ...graph.partition import Subset, partition
 from ...options import Option, integer
-from ...partition import Subset, partition
-from ...runtime import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release
+from ...rules.explanations import FLOAT16, PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
 from . import failures
 from .kernel import build_partition, has_missing_bias

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ...graph import Graph, NodeView
-from ...partition import Subset
-from ...rules import listed
-from ...runtime import NEWEST, Release, parse_release
+from ...graph.graph import Graph, NodeView
+from ...graph.partition import Subset
+from ...releases.catalogue import NEWEST, Release, parse_release
+from ...rules.rule import listed
 from ..base import KernelFailure
 from .failures import kernel_failure
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ... import schema
-from ...explanations import FLOAT16, PARTITION_LIMIT
-from ...graph import Graph
+from ...graph.graph import Graph
+from ...graph.partition import Subset, partition
+from ...model import schema
 from ...options import Option, boolean, integer, names, text
-from ...partition import Subset, partition
-from ...rules import Explanation, Reason, Verdict
-from ...runtime import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release
+from ...rules.explanations import FLOAT16, PARTITION_LIMIT
+from ...rules.rule import Explanation, Reason, Verdict
 from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
 from . import failures
 from .build import build_partition

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from ...rules import Explanation
+from ...rules.rule import Explanation
 from .. import base
 from ..base import FailureWording
 

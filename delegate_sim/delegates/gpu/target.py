@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...runtime import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release
 
 
 class Target(NamedTuple):

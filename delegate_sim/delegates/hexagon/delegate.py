@@ -1,22 +1,22 @@
 """How the Hexagon delegate goes about a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
-It is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``). What its kernels then build for the
-DSP is not simulated.
+It is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), never applied to dynamic tensors but to run
+with varying batch sizes, an experimental setting that is not simulated. What its kernels then build for the DSP is not simulated
+either.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from types import MappingProxyType
 
-from ...explanations import PARTITION_LIMIT, PARTITION_MINIMUM
-from ...graph import Graph
+from ...graph.graph import Graph
 from ...options import Option, integer
-from ...partition import Subset, partition
-from ...runtime import NEWEST, Release
-from ..base import Decision, KernelFailure, Options, keep_largest
-from .rules import EXPLANATIONS, RULES, validate
-from .target import Target
+from ...releases.catalogue import NEWEST, Release
+from ...rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
+from ..base import Decision, Delegate, LogTraits, Options, kinds_by_code, take_supported
+from ..limits import keep_largest
+from .rules import RULES
+from .target import HexagonTarget
 
 DEFAULT_PARTITIONS = 4
 """``kMaxHexagonGraphs``."""
@@ -44,7 +44,7 @@ OPTIONS = (
 )
 
 
-class HexagonDelegate:
+class HexagonDelegate(Delegate):
     """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
 
     name = "hexagon"
@@ -52,18 +52,16 @@ class HexagonDelegate:
     provider_name = "Hexagon"
     options = OPTIONS
     rules = RULES
-    explanations = MappingProxyType({**EXPLANATIONS, **PARTITION_LIMIT, **PARTITION_MINIMUM})
-
-    def allows_dynamic_tensors(self, options: Options) -> bool:
-        """Only to run with varying batch sizes, an experimental setting that is not simulated."""
-        return False
+    further_kinds = kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM)
+    limit_option = "max_delegated_partitions"
+    unlimited = MOST_PARTITIONS
+    minimum_option = "min_nodes_per_partition"
+    log = LogTraits(switch="use hexagon")
+    known_since = "tf-2.14"
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take the largest partitions."""
-        target = Target(release)
-        verdicts = {index: validate(graph.view(graph.nodes[index]), target) for index in graph.execution_plan}
-        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
-        found = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
+        found = take_supported(graph, RULES, HexagonTarget(release))
         decision = keep_largest(found, _limit(options), _minimum(options))
         if graph.index > 0:
             return decision
@@ -73,10 +71,6 @@ class HexagonDelegate:
             warnings=(*_capping_warning(options), *decision.warnings),
             log_lines=(_log_line(decision),),
         )
-
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
-        """None is known: what the DSP makes of a partition is not simulated."""
-        return None
 
 
 def _limit(options: Options) -> int:

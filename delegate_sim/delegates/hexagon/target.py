@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...runtime import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release
 
 
-class Target(NamedTuple):
+class HexagonTarget(NamedTuple):
     """The release of the runtime that the delegate is of."""
 
     release: Release = NEWEST

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ...graph import Graph, NodeView
-from ...model import Node, Tensor
+from ...graph.graph import Graph, NodeView
+from ...model.model import Node, Tensor
 from ..base import KernelFailure
 from .driver import Driver
 from .failures import kernel_failure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...graph import NodeView
+from ...graph.graph import NodeView
 
 QUANTIZED_TYPES = frozenset({"UINT8", "INT8"})
 """``IsQuantized``: INT16 is none of them."""

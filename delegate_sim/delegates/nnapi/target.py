@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...runtime import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release
 
 NNAPI_1_0 = 27
 NNAPI_1_1 = 28

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from ...graph import Graph
+from ...graph.graph import Graph
+from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer, text
-from ...partition import Subset, partition
-from ...rules import RuleSet
-from ...runtime import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release
+from ...rules.rule import RuleSet
 from ..base import Decision, KernelFailure, Options
 from .rules import EXPLANATIONS, RULES, validate
 from .run_warnings import decision_warnings, option_warnings

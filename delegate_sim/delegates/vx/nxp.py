@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...options import Option
-from ...rules import RuleSet
+from ...rules.rule import RuleSet
 from ..base import Options
 from .delegate import VxDelegate
 from .rules import NXP_RULES

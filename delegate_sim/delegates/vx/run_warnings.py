@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from ...graph import DynamicTensor, Graph
+from ...graph.graph import DynamicTensor, Graph
 from ...options import Option
 from ...prepare import prepare
-from ...runtime import Release
+from ...releases.catalogue import Release
 from ..base import Decision, Options
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...graph import Graph, NodeView
-from ...model import Node, Tensor
-from ...partition import Subset
+from ...graph.graph import Graph, NodeView
+from ...graph.partition import Subset
+from ...model.model import Node, Tensor
 from ..base import KernelFailure
 from .datatypes import datatype, first_zero_point
 from .failures import kernel_failure

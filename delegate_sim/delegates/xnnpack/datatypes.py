@@ -7,9 +7,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ...graph import Graph
-from ...model import Quantization, Tensor
-from ...runtime import NEWEST, Release, parse_release
+from ...graph.graph import Graph
+from ...model.model import Quantization, Tensor
+from ...releases.catalogue import NEWEST, Release, parse_release
 
 _FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
 _PER_TENSOR = {"UINT8": "quint8", "INT8": "qint8", "INT4": "qint4", "INT2": "qint2", "INT32": "qint32"}

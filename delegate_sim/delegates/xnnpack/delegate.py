@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...graph import Graph
+from ...graph.graph import Graph
+from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer
-from ...partition import Subset, partition
-from ...rules import Verdict
-from ...runtime import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release
+from ...rules.rule import Verdict
 from ..base import Decision, KernelFailure, Options
 from . import failures
 from .build import build_partition

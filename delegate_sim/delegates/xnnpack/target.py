@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ...runtime import NEWEST, Release, parse_release
+from ...releases.catalogue import NEWEST, Release, parse_release
 from .unpacking import Unpacking
 from .variables import Variables
 

@@ -5,9 +5,9 @@ Source: the parts on quasi-static tensors of ``Delegate::PrepareOpsToDelegate`` 
 
 from __future__ import annotations
 
-from ...graph import NodeView
-from ...model import Node
-from ...runtime import NEWEST, Release, parse_release
+from ...graph.graph import NodeView
+from ...model.model import Node
+from ...releases.catalogue import NEWEST, Release, parse_release
 
 _INT8_IS_QUANTISED_FROM = parse_release("litert-1.2.0")
 """The release from which on a DEQUANTIZE of INT8 without quantisation parameters is left alone; measured, not read."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...graph import NodeView
-from ...model import Tensor
+from ...graph.graph import NodeView
+from ...model.model import Tensor
 
 
 @dataclass

@@ -10,10 +10,10 @@ import pytest
 from delegate_sim.delegates.gpu import failures
 from delegate_sim.delegates.gpu.build import PARSERS, build_partition
 from delegate_sim.delegates.gpu.rules import RULES
-from delegate_sim.graph import file_graph
-from delegate_sim.partition import partition
-from delegate_sim.reader import load
-from delegate_sim.runtime import NEWEST
+from delegate_sim.graph.graph import file_graph
+from delegate_sim.graph.partition import partition
+from delegate_sim.model.reader import load
+from delegate_sim.releases.catalogue import NEWEST
 from fixtures.builder import ModelBuilder
 
 SPARSITY = ((0, 1, 2, 3), (), ((True, 1), (True, 1), (True, 1), (True, 4)))

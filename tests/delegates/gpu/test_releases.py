@@ -10,9 +10,9 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.gpu.rules import RULES, validate
 from delegate_sim.delegates.gpu.target import Target
-from delegate_sim.graph import NodeView
-from delegate_sim.model import Tensor
-from delegate_sim.runtime import KNOWN_RELEASES, parse_release
+from delegate_sim.graph.graph import NodeView
+from delegate_sim.model.model import Tensor
+from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from fixtures.builder import ModelBuilder
 from tests.delegates.gpu.test_build import TANH, Sketch
 from tests.graphs import arena, constant, node_view

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from delegate_sim import schema
 from delegate_sim.delegates.gpu.rules import EXPLANATIONS, RULES, validate
 from delegate_sim.delegates.gpu.rules.custom import RULES as CUSTOM_RULES
 from delegate_sim.delegates.gpu.target import Target
-from delegate_sim.graph import NodeView, file_graph
-from delegate_sim.model import Tensor
-from delegate_sim.reader import load
-from delegate_sim.rules import rules_in
-from delegate_sim.runtime import NEWEST
+from delegate_sim.graph.graph import NodeView, file_graph
+from delegate_sim.model import schema
+from delegate_sim.model.model import Tensor
+from delegate_sim.model.reader import load
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.rules.rule import rules_in
 from fixtures.builder import ModelBuilder
 from tests.graphs import arena, constant, node_view, persistent, quantized
 

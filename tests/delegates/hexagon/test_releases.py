@@ -9,9 +9,9 @@ import pytest
 
 from delegate_sim.delegates.hexagon.rules import RULES, validate
 from delegate_sim.delegates.hexagon.target import Target
-from delegate_sim.graph import NodeView
-from delegate_sim.model import Quantization
-from delegate_sim.runtime import KNOWN_RELEASES, parse_release
+from delegate_sim.graph.graph import NodeView
+from delegate_sim.model.model import Quantization
+from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from tests.graphs import arena, constant, node_view, quantized
 
 COUNT = "hexagon-operand-count"

@@ -7,7 +7,7 @@ import pytest
 
 from delegate_sim.delegates.hexagon.rules import EXPLANATIONS, RULES, validate
 from delegate_sim.delegates.hexagon.target import Target
-from delegate_sim.model import Quantization
+from delegate_sim.model.model import Quantization
 from tests.delegates.cases import CaseTable, assert_explained
 from tests.graphs import arena, constant, node_view, persistent, quantized
 

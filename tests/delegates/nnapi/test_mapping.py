@@ -11,9 +11,9 @@ from delegate_sim.delegates.nnapi import failures
 from delegate_sim.delegates.nnapi.mapping import OPERATIONS, map_partition, nodes_supported_by_driver
 from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_5, FEATURE_LEVEL_6, FEATURE_LEVEL_8, NNAPI_1_2, NNAPI_1_3
-from delegate_sim.graph import file_graph
-from delegate_sim.partition import partition
-from delegate_sim.reader import load
+from delegate_sim.graph.graph import file_graph
+from delegate_sim.graph.partition import partition
+from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
 
 SPARSITY = ((0, 1, 2, 3), (), ((True, 2), (True, 1), (True, 1), (True, 2)))

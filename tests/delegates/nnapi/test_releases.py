@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim.delegates.nnapi.rules import RULES, validate
 from delegate_sim.delegates.nnapi.target import Target
-from delegate_sim.runtime import parse_release
+from delegate_sim.releases.catalogue import parse_release
 from tests.graphs import arena, constant, node_view
 
 IMAGE = arena("FLOAT32", 1, 4, 4, 2)

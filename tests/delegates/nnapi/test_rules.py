@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from delegate_sim import schema
 from delegate_sim.delegates.nnapi.rules import EXPLANATIONS, RULES, validate
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVELS, Target
-from delegate_sim.graph import NodeView
-from delegate_sim.model import Tensor
-from delegate_sim.rules import Check, rules_in
-from delegate_sim.runtime import NEWEST
+from delegate_sim.graph.graph import NodeView
+from delegate_sim.model import schema
+from delegate_sim.model.model import Tensor
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.rules.rule import Check, rules_in
 from tests.graphs import arena, constant, node_view, persistent, quantized
 
 LEVEL_6, LEVEL_7 = 1000006, 1000007

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from delegate_sim.delegates.vx.rules import EXPLANATIONS, NXP_RULES, RULES, custom, validate
-from delegate_sim.graph import NodeView
-from delegate_sim.model import Allocation, Tensor
+from delegate_sim.graph.graph import NodeView
+from delegate_sim.model.model import Allocation, Tensor
 from tests.graphs import arena, constant, node_view, persistent, quantized
 
 UPSTREAM, LF_6_6_3, LF_5_15_71 = "upstream", "lf-6.6.3", "lf-5.15.71"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from delegate_sim import analyze
-from delegate_sim.reader import load
+from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
 
 SPARSITY = ((0, 1), (), ((True, 2), (True, 2)))

@@ -10,9 +10,9 @@ import pytest
 from delegate_sim.delegates.xnnpack.datatypes import datatype
 from delegate_sim.delegates.xnnpack.rules import RULES, validate
 from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, Target
-from delegate_sim.graph import NodeView
-from delegate_sim.model import Quantization
-from delegate_sim.runtime import KNOWN_RELEASES, NEWEST, parse_release
+from delegate_sim.graph.graph import NodeView
+from delegate_sim.model.model import Quantization
+from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, parse_release
 from tests.delegates.xnnpack.sketch import Sketch, codes, delegated
 from tests.graphs import arena, constant, node_view, quantized
 

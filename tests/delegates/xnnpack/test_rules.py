@@ -12,11 +12,11 @@ import pytest
 
 from delegate_sim.delegates.xnnpack.rules import EXPLANATIONS, RULES, custom, validate
 from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, Target
-from delegate_sim.graph import file_graph
-from delegate_sim.model import Quantization
-from delegate_sim.reader import load
-from delegate_sim.rules import rules_in
-from delegate_sim.runtime import NEWEST
+from delegate_sim.graph.graph import file_graph
+from delegate_sim.model.model import Quantization
+from delegate_sim.model.reader import load
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.rules.rule import rules_in
 from fixtures.builder import ModelBuilder
 from tests.delegates.cases import CaseTable, assert_explained
 from tests.graphs import arena, constant, node_view, persistent, quantized

@@ -6,8 +6,8 @@ Source: ``IsNodeSupportedByDelegate`` (``delegates/coreml/coreml_delegate.mm``) 
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
+from ....graph.graph import NodeView
+from ....rules.rule import RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
 from ..target import Target
 from . import convolution, elementwise, shape
 from .checks import EXPLANATIONS, OPERATOR

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, Explanation, OpRule, listed
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.rule import Check, Explanation, OpRule, listed
 from ...finders import NodeFinder, activation_outside, version_above
 
 OPERATOR = "unsupported-operator"

@@ -6,8 +6,8 @@ Source: ``IsConvolutionOpSupported`` (``builders/convolution_op_builder.cc``), `
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....model import Tensor
+from ....graph.graph import NodeView
+from ....model.model import Tensor
 from ...finders import fused_activation
 from ..kernel import has_missing_bias
 from .checks import (

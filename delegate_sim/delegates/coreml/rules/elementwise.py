@@ -6,20 +6,10 @@ Source: ``IsNodeSupportedByDelegate`` (``coreml_delegate.mm``), ``IsBinaryOpSupp
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....model import Tensor
+from ....graph.graph import NodeView
+from ....model.model import Tensor
 from ..kernel import MAX_RANK, is_constant_number
-from .checks import (
-    ATTRIBUTE,
-    BROADCAST,
-    NO_ACTIVATION,
-    RANK,
-    TENSOR_TYPE,
-    check,
-    coreml_rule,
-    coreml_rules,
-    present,
-)
+from .checks import ATTRIBUTE, BROADCAST, NO_ACTIVATION, RANK, TENSOR_TYPE, check, coreml_rule, coreml_rules, present
 
 
 def _second_operand_type(node: NodeView) -> str | None:

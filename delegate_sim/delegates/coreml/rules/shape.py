@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....graph import NodeView
-from ....rules import Check
+from ....graph.graph import NodeView
+from ....rules.rule import Check
 from ...finders import found_if
 from ..target import COREML_3, Target
 from .checks import (

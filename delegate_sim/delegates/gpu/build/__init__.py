@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ....graph import Graph
-from ....partition import Subset
-from ....runtime import NEWEST, Release
+from ....graph.graph import Graph
+from ....graph.partition import Subset
+from ....releases.catalogue import NEWEST, Release
 from ...base import KernelFailure
 from ..failures import kernel_failure
 from ..questions import ONE_OPERAND, is_full_lstm

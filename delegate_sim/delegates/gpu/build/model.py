@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....model import Tensor
+from ....model.model import Tensor
 
 Shape = tuple[int, int, int, int]
 """Batch, height, width and channels."""

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....graph import Graph, NodeView
-from ....model import Tensor
-from ....runtime import NEWEST, Release
+from ....graph.graph import Graph, NodeView
+from ....model.model import Tensor
+from ....releases.catalogue import NEWEST, Release
 from ...finders import fused_activation
 from ..failures import is_crash
 from ..questions import ACTIVATIONS

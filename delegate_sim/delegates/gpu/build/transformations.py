@@ -7,8 +7,8 @@ convolutions, upsampling and joining that change nothing) cannot fail, and stand
 
 from __future__ import annotations
 
-from ....graph import Graph
-from ....model import Tensor
+from ....graph.graph import Graph
+from ....model.model import Tensor
 from .model import BuildError, GpuModel, Operation, Value, consume, produce, replace_input
 from .quantization import QUANTIZE_AND_DEQUANTIZE
 from .reader import DEQUANTIZED_TYPES

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 
-from ....graph import NodeView
-from ....rules import OpRule, RuleSet, Verdict, first_failure, rule_set, rules_in, unless_assumed, without_rule
-from ....runtime import Release
+from ....graph.graph import NodeView
+from ....releases.catalogue import Release
+from ....rules.rule import OpRule, RuleSet, Verdict, first_failure, rule_set, rules_in, unless_assumed, without_rule
 from ..target import Target
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
 from .checks import EXPLANATIONS, OPERATOR

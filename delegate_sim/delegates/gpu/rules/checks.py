@@ -11,9 +11,9 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable
 
-from ....graph import NodeView
-from ....model import Allocation, Tensor
-from ....rules import Check, Explanation, OpRule, listed
+from ....graph.graph import NodeView
+from ....model.model import Allocation, Tensor
+from ....rules.rule import Check, Explanation, OpRule, listed
 from ...finders import NodeFinder, activation_outside, version_above
 from ..questions import ACTIVATIONS, runtime_input_count
 from ..target import Target

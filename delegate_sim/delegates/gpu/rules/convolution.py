@@ -8,7 +8,7 @@ Source: ``Conv2DOperationParser``, ``DepthwiseConvolutionOperationParser``, ``Tr
 
 from __future__ import annotations
 
-from ....graph import NodeView
+from ....graph.graph import NodeView
 from ...finders import found_if
 from ..questions import runtime_input_count
 from .checks import (

@@ -7,7 +7,7 @@ Source: ``CheckCustomOpsGpuDelegateCompatibility`` and ``CheckPooling2DGpuDelega
 
 from __future__ import annotations
 
-from ....graph import NodeView
+from ....graph.graph import NodeView
 from ..questions import ACTIVATIONS, PoolParameters, custom_pool_parameters, custom_strides
 from .checks import (
     ATTRIBUTE,

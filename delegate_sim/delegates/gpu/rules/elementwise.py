@@ -7,8 +7,8 @@ these operators in ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_com
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import Check
+from ....graph.graph import NodeView
+from ....rules.rule import Check
 from ..questions import COMPARISONS, ONE_OPERAND
 from .checks import (
     BROADCAST,

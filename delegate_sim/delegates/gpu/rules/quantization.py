@@ -8,15 +8,7 @@ Source: ``QuantizeOperationParser``, ``DequantizeOperationParser`` and ``Densify
 from __future__ import annotations
 
 from ...finders import found_if
-from .checks import (
-    QUANTIZATION,
-    allow_quant_ops,
-    check,
-    gpu_rule,
-    inputs_and_outputs,
-    max_version,
-    runtime_operands,
-)
+from .checks import QUANTIZATION, allow_quant_ops, check, gpu_rule, inputs_and_outputs, max_version, runtime_operands
 
 _INT16 = check(
     QUANTIZATION,

@@ -6,7 +6,7 @@ Source: ``LSTMOperationParser`` (``delegates/gpu/common/model_builder.cc``), and
 
 from __future__ import annotations
 
-from ....graph import NodeView
+from ....graph.graph import NodeView
 from ..questions import is_full_lstm
 from .checks import (
     OPERAND_COUNT,

@@ -7,7 +7,7 @@ Source: ``ReduceOperationParser``, ``MeanOperationParser``, ``CumsumOperationPar
 
 from __future__ import annotations
 
-from ....graph import NodeView
+from ....graph.graph import NodeView
 from .checks import (
     ATTRIBUTE,
     TENSOR_TYPE,

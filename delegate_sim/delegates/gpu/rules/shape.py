@@ -7,7 +7,7 @@ without any demand of their own.
 
 from __future__ import annotations
 
-from ....graph import NodeView
+from ....graph.graph import NodeView
 from ...finders import found_if
 from .checks import (
     ATTRIBUTE,

@@ -1,23 +1,12 @@
-"""Convolutions, matrix products, pooling and resizing (``delegates/hexagon/utils.cc``)."""
+"""Convolutions, pooling and resizing."""
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from .checks import (
-    ATTRIBUTE,
-    CONSTANT,
-    INT32,
-    NO_ACTIVATION,
-    QUANT8,
-    QUANTIZATION,
-    RELU_ACTIVATION,
-    SHAPE,
-    check,
-    constant,
-    hexagon_rule,
-    inputs,
-    option_is_zero,
-)
+from ....graph.graph import NodeView
+from ....rules.kinds import ATTRIBUTE, SHAPE
+from ....rules.operands import operand
+from ....rules.vocabulary import check, constant
+from .checks import INT32, NO_ACTIVATION, QUANT8, RELU_ACTIVATION, UP_TO_2, UP_TO_3, hexagon_rule, inputs
 
 _MAX_STRIDE = 3
 _MAX_WINDOW = 12
@@ -66,25 +55,13 @@ def _large_padded_window(node: NodeView) -> str | None:
     return f"a window of {options.filter_height} x {options.filter_width} with padding SAME"
 
 
-def _weights_with_many_scales(node: NodeView) -> str | None:
-    weights = node.input(1)
-    if weights.quantization is not None and weights.quantization.kind == "blockwise":
-        return "weights quantised in blocks"
-    return "weights with one scale per channel" if weights.is_per_channel else None
-
-
-def _variable_bias(node: NodeView) -> str | None:
-    is_variable = node.node.inputs[2] >= 0 and not node.input(2).is_constant
-    return "bias is not constant" if is_variable else None
-
-
 def _size_count(node: NodeView) -> str | None:
     found = node.input(1).element_count
     return None if found == 2 else f"a size of {found} elements"
 
 
 _CONVOLVED = inputs(QUANT8, QUANT8, INT32)
-_SIZED = (*inputs(QUANT8, INT32), constant(1, "size"))
+_SIZED = (*inputs(QUANT8, INT32), constant(operand(1, "size")))
 _SMALL_STRIDES = check(ATTRIBUTE, f"strides at most {_MAX_STRIDE}", _large_stride, "use smaller strides")
 
 RULES = {
@@ -93,7 +70,7 @@ RULES = {
         RELU_ACTIVATION,
         _SMALL_STRIDES,
         check(ATTRIBUTE, "no dilation", _dilation, "use a larger filter in place of dilation"),
-        version=3,
+        version_in=UP_TO_3,
     ),
     "DEPTHWISE_CONV_2D": hexagon_rule(
         *_CONVOLVED,
@@ -107,22 +84,13 @@ RULES = {
             "convolve with CONV_2D in place of a depth multiplier",
         ),
         check(SHAPE, "a filter at least 2 high", _flat_filter, "pad the filter with zeros, or use CONV_2D"),
-        version=3,
+        version_in=UP_TO_3,
     ),
     "TRANSPOSE_CONV": hexagon_rule(
         *inputs(INT32, QUANT8, QUANT8, INT32, optional=1),
         _SMALL_STRIDES,
         check(ATTRIBUTE, "padding SAME or VALID", _unknown_padding),
-        version=3,
-    ),
-    "FULLY_CONNECTED": hexagon_rule(
-        *inputs(QUANT8, QUANT8, ("INT32", "NO_TYPE")),
-        check(QUANTIZATION, "weights with one scale", _weights_with_many_scales).from_release("litert-2.1.5"),
-        check(CONSTANT, "a constant bias, or none", _variable_bias),
-        RELU_ACTIVATION,
-        option_is_zero("keep_num_dims", "flatten the input with RESHAPE"),
-        option_is_zero("weights_format"),
-        version=4,
+        version_in=UP_TO_3,
     ),
     "MAX_POOL_2D": hexagon_rule(
         *inputs(QUANT8),
@@ -133,9 +101,9 @@ RULES = {
             "pad with an operator of its own, or split the pooling",
         ),
         NO_ACTIVATION,
-        version=2,
+        version_in=UP_TO_2,
     ),
-    "AVERAGE_POOL_2D": hexagon_rule(*inputs(QUANT8), NO_ACTIVATION, version=2),
-    "RESIZE_NEAREST_NEIGHBOR": hexagon_rule(*_SIZED, version=3),
-    "RESIZE_BILINEAR": hexagon_rule(*_SIZED, check(SHAPE, "a size of 2 elements", _size_count), version=3),
+    "AVERAGE_POOL_2D": hexagon_rule(*inputs(QUANT8), NO_ACTIVATION, version_in=UP_TO_2),
+    "RESIZE_NEAREST_NEIGHBOR": hexagon_rule(*_SIZED, version_in=UP_TO_3),
+    "RESIZE_BILINEAR": hexagon_rule(*_SIZED, check(SHAPE, "a size of 2 elements", _size_count), version_in=UP_TO_3),
 }

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 
-from ....graph import NodeView
-from ....rules import ACCEPTED, Check, OpRule, RuleSet, Verdict, rule_set, rules_in, unless_assumed, without_rule
-from ....runtime import Release
+from ....graph.graph import NodeView
+from ....releases.catalogue import Release
+from ....rules.rule import ACCEPTED, Check, OpRule, RuleSet, Verdict, rule_set, rules_in, unless_assumed, without_rule
 from ..target import Target
 from . import activation, arithmetic, convolution, recurrent, reduction, shape
 from .checks import EXPLANATIONS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....rules import OpRule, for_each
+from ....rules.rule import OpRule, for_each
 from ..target import NNAPI_1_2, NNAPI_1_3
 from .checks import (
     FLOAT_QUANT8,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import Check, OpRule, for_each
+from ....graph.graph import NodeView
+from ....rules.rule import Check, OpRule, for_each
 from ..target import FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, Target
 from .checks import (
     FLOAT,

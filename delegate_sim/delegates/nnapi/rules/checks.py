@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 
-from .... import schema
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, Explanation, listed
+from ....graph.graph import NodeView
+from ....model import schema
+from ....model.model import Tensor
+from ....rules.rule import Check, Explanation, listed
 from ..questions import is_hybrid
 from ..target import LEVEL_NAMES, Target
 

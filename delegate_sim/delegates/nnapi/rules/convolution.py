@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import Check, OpRule
+from ....graph.graph import NodeView
+from ....rules.rule import Check, OpRule
 from ..target import FEATURE_LEVEL_6, NNAPI_1_2, NNAPI_1_3, Target
 from .checks import (
     INPUT_TYPE,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, OpRule, listed
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.rule import Check, OpRule, listed
 from ..questions import is_basic_lstm
 from ..target import NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, Target
 from .checks import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .... import schema
-from ....graph import NodeView
-from ....rules import Check, OpRule, for_each
+from ....graph.graph import NodeView
+from ....model import schema
+from ....rules.rule import Check, OpRule, for_each
 from ..target import NNAPI_1_1, NNAPI_1_2, Target
 from .checks import (
     FLOAT_QUANT8,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, OpRule, for_each
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.rule import Check, OpRule, for_each
 from ..target import FEATURE_LEVEL_6, FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, Target
 from .checks import (
     FLOAT_QUANT8,

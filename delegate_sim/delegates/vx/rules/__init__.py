@@ -6,8 +6,8 @@ Source: ``Delegate::SupportedOp`` (``delegate_main.cc``), and the two tables of 
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
+from ....graph.graph import NodeView
+from ....rules.rule import RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
 from . import convolution, custom, elementwise, recurrent, shape
 from .checks import CUSTOM_OPERATOR, EXPLANATIONS, OPERATOR
 from .variants import lf_5_15_71, lf_6_6_3

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, Explanation, OpRule, listed
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.rule import Check, Explanation, OpRule, listed
 
 Condition = Callable[[NodeView], bool]
 NodeFinder = Callable[[NodeView], str | None]

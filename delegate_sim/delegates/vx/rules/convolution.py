@@ -6,7 +6,7 @@ Source: ``Conv2dMapper``, ``DepthwiseConv2dMapper``, ``TransposeConvMapper``, ``
 
 from __future__ import annotations
 
-from ....graph import NodeView
+from ....graph.graph import NodeView
 from .checks import (
     ATTRIBUTE,
     HYBRID,

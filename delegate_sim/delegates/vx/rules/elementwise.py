@@ -7,7 +7,7 @@ Most are mapped by ``SimpleOpMapper`` and the like, which demand nothing of thei
 
 from __future__ import annotations
 
-from ....graph import NodeView
+from ....graph.graph import NodeView
 from .checks import (
     QUANTIZATION,
     RANK,

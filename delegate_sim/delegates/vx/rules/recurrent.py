@@ -6,7 +6,7 @@ Source: ``Rnn``, ``UnidirectionalSequenceRnn``, ``BidirectionalSequenceRnn``, ``
 
 from __future__ import annotations
 
-from ....graph import NodeView
+from ....graph.graph import NodeView
 from .checks import OPTIONAL_OPERAND, TENSOR_TYPE, check, found_if, vx_rule
 
 _OUTPUT_STATE, _CELL_STATE = 18, 19

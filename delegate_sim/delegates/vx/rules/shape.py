@@ -7,8 +7,8 @@ RESIZE_NEAREST_NEIGHBOR has data, which their mapper asks too, is always so.
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....model import Allocation
+from ....graph.graph import NodeView
+from ....model.model import Allocation
 from .checks import (
     ATTRIBUTE,
     CONSTANT,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ....graph import NodeView
-from ....rules import OpRule, RuleSet
+from ....graph.graph import NodeView
+from ....rules.rule import OpRule, RuleSet
 from .checks import HYBRID, RANK, TENSOR_TYPE, check, found_if, output_with_dimensions, vx_rule, vx_rules
 from .convolution import NO_INT32_OUTPUT, NOT_BOTH_ADJOINT
 from .shape import ARGUMENT_WITH_DIMENSIONS

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 
-from ....graph import NodeView
-from ....rules import ACCEPTED, RuleSet, Verdict, first_failure, rule_set, rules_in, unless_assumed, without_rule
-from ....runtime import Release
+from ....graph.graph import NodeView
+from ....releases.catalogue import Release
+from ....rules.rule import ACCEPTED, RuleSet, Verdict, first_failure, rule_set, rules_in, unless_assumed, without_rule
 from ..target import Target
 from . import convolution, custom, elementwise, matrix, reduction, shape, unpacking, variable
 from .checks import EXPLANATIONS, OPERATOR

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .... import schema
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, Explanation, listed
+from ....graph.graph import NodeView
+from ....model import schema
+from ....model.model import Tensor
+from ....rules.rule import Check, Explanation, listed
 from ..datatypes import are_usable_scales, first_zero_point, is_usable_zero_point
 from ..target import Target
 

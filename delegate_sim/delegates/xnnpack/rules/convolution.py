@@ -6,8 +6,8 @@ Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode``, ``VisitTransposeConvN
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import Check, OpRule
+from ....graph.graph import NodeView
+from ....rules.rule import Check, OpRule
 from ..target import Target
 from .checks import (
     ATTRIBUTE,

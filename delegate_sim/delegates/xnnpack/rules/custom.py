@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, OpRule
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.rule import Check, OpRule
 from .checks import (
     ACTIVATION,
     ATTRIBUTE,

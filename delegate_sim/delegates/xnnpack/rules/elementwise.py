@@ -5,9 +5,9 @@ Source: ``VisitUnaryNode``, ``VisitBinaryNode`` and ``VisitSoftmaxNode`` (``dele
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, OpRule, for_each
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.rule import Check, OpRule, for_each
 from ..datatypes import datatype, is_normal
 from .checks import (
     ATTRIBUTE,

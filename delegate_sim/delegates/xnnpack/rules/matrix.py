@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, OpRule
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.rule import Check, OpRule
 from ..datatypes import datatype, first_zero_point
 from ..target import Target
 from .checks import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import OpRule
+from ....graph.graph import NodeView
+from ....rules.rule import OpRule
 from .checks import (
     FLOAT16_LAYERS,
     FLOAT32,

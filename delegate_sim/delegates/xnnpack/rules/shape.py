@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ....graph import NodeView
-from ....model import Tensor
-from ....rules import Check, OpRule
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.rule import Check, OpRule
 from ..target import Target
 from .checks import (
     ATTRIBUTE,

@@ -6,8 +6,8 @@ their results. A DENSIFY of anything else is no operator that the delegate visit
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import OpRule
+from ....graph.graph import NodeView
+from ....rules.rule import OpRule
 from ..target import Target
 from ..unpacking import densifies_constant
 from .checks import CONSTANT, NEIGHBOUR, check, check_for_target

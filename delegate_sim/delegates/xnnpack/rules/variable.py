@@ -7,8 +7,8 @@ always taken.
 
 from __future__ import annotations
 
-from ....graph import NodeView
-from ....rules import OpRule
+from ....graph.graph import NodeView
+from ....rules.rule import OpRule
 from ..target import Target
 from .checks import (
     FLOAT16_ARITHMETIC,

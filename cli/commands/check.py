@@ -1,0 +1,101 @@
+"""``delegate-sim check``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from delegate_sim.gate.check import Checked, check
+from delegate_sim.gate.configuration import find_configuration, read_configuration
+from delegate_sim.gate.results import FAILED, UNREADABLE, Results
+
+from ..exits import DONE, FINDINGS, USAGE
+from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
+from ..terminal import plain, print_error, width, write, write_lines
+from ..text.check import check_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim init
+  delegate-sim check --update
+  delegate-sim check
+  delegate-sim check models/detector.tflite --target pixel
+  delegate-sim check --format github --report sarif=delegate-sim.sarif
+
+\b
+Exit codes:
+  0  as good as the baseline or better, and within the budgets
+  1  something is worse, over budget, or missing on one side
+  2  the configuration, the baseline or a model cannot be read
+
+--update writes what was run and leaves other entries alone: then only budgets can fail, and entries without a model, which
+--prune drops. Two processes that update one baseline at once wait for each other.
+"""
+
+
+@click.command("check", epilog=_EPILOG)
+@click.argument("models", metavar="[MODEL]...", nargs=-1, type=click.Path(readable=False))
+@click.option("--config", metavar="FILE", type=click.Path(), help="The configuration; by default the nearest one upwards.")
+@click.option(
+    "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
+)
+@click.option("--update", is_flag=True, help="Write the baseline for what is run.")
+@click.option("--prune", is_flag=True, help="Drop entries of the baseline without a model or target.")
+@output_options
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 in spite of findings.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
+def command(
+    models: Sequence[str],
+    config: str | None,
+    targets: Sequence[str],
+    update: bool,
+    prune: bool,
+    form: str,
+    files: Sequence[ReportFile],
+    exit_zero: bool,
+    verbose: bool,
+) -> int:
+    """Compare every model on every target with the committed baseline.
+
+    It fails when partitions, delegate kernels, nodes on the CPU, the share delegated or bytes across borders got worse than the
+    configuration allows, and says node by node what fell back, why, and what changed in the model. Without MODEL all models of
+    the configuration are checked.
+    """
+    configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
+    checked = check(configuration, models, targets, update=update, prune=prune)
+    for message in _unreadable(checked.results):
+        print_error(message)
+    write_files(files, lambda chosen: _rendered(chosen, checked, verbose))
+    if GITHUB in (form, *[file.form for file in files]):
+        summarise(checked.results)
+    if form == "text":
+        write_lines(check_lines(checked, width(), verbose))
+    else:
+        write(_rendered(form, checked, verbose))
+    return _exit_code(checked.results, exit_zero)
+
+
+def _rendered(form: str, checked: Checked, verbose: bool) -> str:
+    if form == "text":
+        return plain(check_lines(checked, width(), verbose))
+    if form == "json":
+        import json
+
+        return json.dumps(checked.results.to_dict(), indent=2) + "\n"
+    from ..formats import render
+
+    return render(form, checked.results)
+
+
+def _unreadable(results: Results) -> list[str]:
+    """Return what is wrong with each model that cannot be read, once."""
+    messages = [finding.message for case in results.cases if case.status == UNREADABLE for finding in case.findings]
+    return list(dict.fromkeys(messages))
+
+
+def _exit_code(results: Results, exit_zero: bool) -> int:
+    if results.count(UNREADABLE):
+        return USAGE
+    return FINDINGS if results.count(FAILED) and not exit_zero else DONE

@@ -1,0 +1,133 @@
+"""``delegate-sim compare``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+import click
+
+from delegate_sim import load
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.model.model import Model
+from delegate_sim.options import parse_options
+from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.results.comparison import Side, compare
+from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
+
+from ..delegate_flags import DelegateCommand, given_options
+from ..suggestions import suggestion
+from ..target_options import refuse_foreign_flags, target_options
+from ..terminal import result_options, width, write_result
+from ..text.compare import compare_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim compare before.tflite after.tflite --delegate gpu
+  delegate-sim compare model.tflite --with feature_level=30
+  delegate-sim compare model.tflite --delegate nnapi --with delegate=gpu
+  delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
+  delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
+
+A is the first model on the target that the options describe; B is the second model, or the first again, on the same target but
+for what --with sets. Options go to each side's delegate that has them. Nodes are matched by structure: one that was renumbered
+or renamed is still the same. Each side has its delegate alone; multiply-adds are counted and say nothing of latency.
+"""
+
+_DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
+_KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
+
+
+@click.command("compare", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("path_a", metavar="MODEL", type=click.Path(readable=False))
+@click.argument("path_b", metavar="[MODEL]", required=False, type=click.Path(readable=False))
+@click.option(
+    "--with",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="What is different in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
+)
+@target_options
+@result_options
+@click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
+def command(
+    path_a: str,
+    path_b: str | None,
+    settings: Sequence[str],
+    delegate: str,
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    form: str,
+    output: str | None,
+    verbose: bool,
+    **flags: str | None,
+) -> None:
+    """Tell what differs between two models, or between two targets for one model.
+
+    First come the lines that the runtime prints for each side and the numbers side by side, then the nodes that one side
+    delegates and the other does not, with the reasons and with what changed at them, those that only one side has, and those
+    that stay on the CPU for other reasons.
+    """
+    a, b = _targets(delegate, pairs, release, defaults, flags, _settings(settings))
+    is_same_model = path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a)
+    if is_same_model and a == b:
+        raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
+    model = load(path_a)
+    side = _side(model, a)
+    comparison = compare(side, _side(model if is_same_model or path_b is None else load(path_b), b))
+    write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose))
+
+
+def _side(model: Model, target: Target) -> Side:
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults)
+    return Side(model, run, target.defaults)
+
+
+def _settings(pairs: Sequence[str]) -> dict[str, str]:
+    """Return what B is to have of its own, by key."""
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise click.BadParameter(f"takes KEY=VALUE, not {pair!r}", param_hint="'--with'")
+        found[key.replace("-", "_")] = value
+    return found
+
+
+def _targets(
+    delegate: str,
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    flags: Mapping[str, str | None],
+    settings: Mapping[str, str],
+) -> tuple[Target, Target]:
+    """Return the targets of A and B. Raises OptionError or a ClickException naming what is wrong."""
+    names = (delegate, settings.get(_DELEGATE, delegate))
+    delegates = [find_delegate(name) for name in dict.fromkeys(names)]
+    refuse_foreign_flags(delegates, flags)
+    given = dict(zip(dict.fromkeys(names), given_options(delegates, pairs, flags), strict=True))
+    own = {key: value for key, value in settings.items() if key not in _KEYS}
+    _refuse_unknown(delegates[-1], own)
+    defaults_b = settings.get(_DEFAULTS, defaults)
+    return (
+        _target(delegates[0], given[names[0]], release, defaults),
+        _target(delegates[-1], {**given[names[1]], **own}, settings.get(_RUNTIME, release), defaults_b),
+    )
+
+
+def _target(delegate: Delegate, given: Mapping[str, str], release: str, defaults: str) -> Target:
+    options = parse_options(delegate.name, delegate.options, given, defaults)
+    return Target(delegate, dict(options), parse_release(release), defaults)
+
+
+def _refuse_unknown(delegate: Delegate, settings: Mapping[str, str]) -> None:
+    known = [*_KEYS, *[option.name for option in delegate.options]]
+    for key in settings:
+        if key not in known:
+            near = suggestion(key, known) or f"; --with takes {', '.join(known)}"
+            raise click.ClickException(f"{delegate.name} has no option {key!r}{near}")

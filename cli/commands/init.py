@@ -1,0 +1,134 @@
+"""``delegate-sim init``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import click
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.version import __version__
+
+from ..layout import counted
+from ..terminal import write, write_file
+
+_EPILOG = """\b
+Examples:
+  delegate-sim init
+  delegate-sim init --delegate gpu --delegate xnnpack
+"""
+
+_SUFFIX = ".tflite"
+_NOT_SEARCHED = frozenset({"node_modules", "build", "dist", "venv", "__pycache__"})
+_MOST_FOLDERS = 8
+
+
+@click.command("init", epilog=_EPILOG)
+@click.option(
+    "--delegate",
+    "names",
+    multiple=True,
+    default=("nnapi",),
+    show_default=True,
+    type=click.Choice(DELEGATE_NAMES),
+    help="A delegate to begin with; may be given several times.",
+)
+@click.option("--force", is_flag=True, help=f"Replace a {OWN_FILE} that is there.")
+def command(names: Sequence[str], force: bool) -> None:
+    """Write a commented configuration for the models below the working directory.
+
+    It names the folders in which models are found; hidden folders and those of builds are left out.
+    """
+    if os.path.exists(OWN_FILE) and not force:
+        raise click.ClickException(f"{OWN_FILE}: is there already; --force replaces it")
+    models = sorted(_models())
+    write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, tuple(dict.fromkeys(names)))))
+    found = f"for {counted(len(models), 'model')}" if models else "without models, since there are none here: name them in it"
+    write(f"{OWN_FILE} written {found}. Next: delegate-sim check --update, and commit it with {DEFAULT_BASELINE}.\n")
+
+
+def _models() -> Iterator[str]:
+    """Return the models below the working directory, with slashes."""
+    for folder, folders, files in os.walk("."):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in _NOT_SEARCHED]
+        for name in files:
+            if name.endswith(_SUFFIX):
+                yield os.path.relpath(os.path.join(folder, name)).replace(os.sep, "/")
+
+
+def _patterns(models: Sequence[str]) -> list[str]:
+    """Return patterns for the folders that hold models; where there are many, for those at the top."""
+    folders = list(dict.fromkeys(os.path.dirname(model) for model in models))
+    if len(folders) > _MOST_FOLDERS:
+        tops = dict.fromkeys(folder.split("/")[0] for folder in folders)
+        return [f"{_literal(top)}/**/*{_SUFFIX}" if top else f"*{_SUFFIX}" for top in tops]
+    return [f"{_literal(folder)}/*{_SUFFIX}" if folder else f"*{_SUFFIX}" for folder in folders]
+
+
+def _literal(folder: str) -> str:
+    import glob
+
+    return glob.escape(folder)
+
+
+def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+    patterns = _patterns(models) or [f"models/**/*{_SUFFIX}"]
+    yield "# What delegate-sim check holds models to. The same keys may stand in pyproject.toml, under [tool.delegate-sim]."
+    yield ""
+    yield f'required-version = ">={__version__}"'
+    yield ""
+    yield "# Patterns are relative to this file; ** stands for any number of folders."
+    yield f"models = [{', '.join(map(_quoted, patterns))}]"
+    yield '# exclude = ["models/experiments/**"]'
+    yield ""
+    yield "# The committed baseline; false to go by budgets alone."
+    yield f'# baseline = "{DEFAULT_BASELINE}"'
+    yield ""
+    yield "# The release of the runtime that the application ships, and which defaults a delegate's options have: those of"
+    yield '# benchmark_model ("benchmark") or those of the delegate itself ("api"). Targets may have their own.'
+    yield f'# runtime = "{DEFAULT_RELEASE}"  # or several: ["tf-2.15", "{DEFAULT_RELEASE}"]'
+    yield '# defaults = "benchmark"'
+    yield ""
+    yield f"# A target for each delegate and device: {', '.join(DELEGATE_NAMES)}."
+    for name in names:
+        yield f"[targets.{name}]"
+        yield f'delegate = "{name}"'
+        yield from _options_hint(name)
+        yield '# models = ["models/vision/*.tflite"]'
+        yield ""
+    yield "# Limits that hold whatever the baseline says. Targets may have their own, as [targets.NAME.budgets]."
+    yield "# [budgets]"
+    yield "# max-partitions = 3"
+    yield "# max-fallback = 0"
+    yield '# min-delegated-share = "95 %"'
+    yield '# forbid-fallback-ops = ["CONV_2D", "FULLY_CONNECTED"]'
+    yield ""
+    yield "# How much worse than the baseline a model may get: a number, or a share of what it was."
+    yield "# [budgets.tolerance]"
+    yield "# partitions = 0"
+    yield "# delegate-kernels = 0"
+    yield "# fallback-nodes = 0"
+    yield "# delegated-share = 0.0"
+    yield '# border-bytes = "5 %"'
+    yield ""
+    yield "# Budgets for some models or targets."
+    yield "# [[overrides]]"
+    yield '# models = ["models/large/*.tflite"]'
+    yield f'# targets = ["{names[0]}"]'
+    yield "# max-partitions = 10"
+
+
+def _options_hint(name: str) -> Iterator[str]:
+    options = find_delegate(name).options
+    if options:
+        yield f"# options = {{ {options[0].name} = ... }}  # {', '.join(option.name for option in options)}"
+
+
+def _quoted(pattern: str) -> str:
+    """Return a basic string of TOML, which a string of JSON is."""
+    import json
+
+    return json.dumps(pattern, ensure_ascii=False)

@@ -1,0 +1,151 @@
+"""``delegate-sim reconcile``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from delegate_sim import load
+from delegate_sim.delegates.driver import DriverProfile, read_profile
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
+from delegate_sim.device.log import join_logs, read_log_file
+from delegate_sim.device.reconcile import UNEXPLAINED, Reconciliation, reconcile, setting_of
+from delegate_sim.files import alone_with
+from delegate_sim.options import DEFAULT_SETS
+
+from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
+from ..exits import DONE, FINDINGS
+from ..terminal import width, write, write_file, write_lines
+from ..text.reconcile import learning_lines, reconciliation_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim reconcile model.tflite --log benchmark.txt
+  delegate-sim reconcile model.tflite --log benchmark.txt --log logcat.txt --feature-level 30
+  delegate-sim reconcile model.tflite --log benchmark.txt --learn driver.toml
+  delegate-sim analyze other.tflite --delegate nnapi --driver driver.toml
+
+\b
+Exit codes:
+  0  the simulation does the same as the device, or what differs is explained
+  1  a difference stays unexplained
+  2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
+
+Several logs are of one run, such as what benchmark_model printed and what logcat kept. Of several runs in a log the last counts.
+"""
+
+
+@click.command("reconcile", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("path", metavar="MODEL", type=click.Path(readable=False))
+@click.option(
+    "--log",
+    "logs",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    type=click.Path(readable=False),
+    help="What the device printed; may be given several times for one run.",
+)
+@click.option(
+    "--learn", "learned", metavar="FILE", type=click.Path(), help="A driver profile to write, or to refine if it exists."
+)
+@click.option(
+    "--delegate",
+    "delegate",
+    default=None,
+    type=click.Choice(DELEGATE_NAMES),
+    show_default="that of the log",
+    help="The delegate.",
+)
+@click.option(
+    "--option",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="An option of the delegate, whatever the log says; may be given several times.",
+)
+@click.option("--runtime", "release", metavar="RELEASE", default=None, show_default="that of the log", help="The release.")
+@click.option(
+    "--defaults",
+    type=click.Choice(DEFAULT_SETS),
+    default=None,
+    show_default="benchmark for a log of benchmark_model, else api",
+    help="Options that neither the log nor the command line gives.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Text to read, or JSON for programs.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
+def command(
+    path: str,
+    logs: Sequence[str],
+    learned: str | None,
+    delegate: str | None,
+    pairs: Sequence[str],
+    release: str | None,
+    defaults: str | None,
+    form: str,
+    verbose: bool,
+    **flags: str | None,
+) -> int:
+    """Compare what a device did to a MODEL, as its log says, with the simulation, and explain what differs.
+
+    The log shows the delegate, its options and the release as far as it can; what is given here overrides it. Nodes that ran on
+    the CPU though the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit on partitions.
+    """
+    model = load(path)
+    log = join_logs([(name, read_log_file(name)) for name in logs])
+    first = setting_of(log, delegate, None, release, defaults)
+    (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
+    setting = setting_of(log, delegate, given, release, defaults)
+    if learned is None:
+        found = reconcile(model, log, setting)
+        _write(found, None, form, verbose)
+    elif (found := reconcile(model, log, setting, _existing(learned))).status == UNEXPLAINED:
+        _write(found, None, form, verbose)
+    else:
+        learning = _refine(learned, found, logs[0])
+        _write(found, learning, form, verbose, learned)
+    return FINDINGS if found.status == UNEXPLAINED else DONE
+
+
+def _existing(path: str) -> DriverProfile | None:
+    if not os.path.exists(path):
+        return None
+    try:
+        return read_profile(path)
+    except ValueError as error:
+        raise LearningError(str(error)) from error
+
+
+def _refine(path: str, found: Reconciliation, log: str) -> Learning:
+    """Learn, and write the profile whole; what another process has learnt meanwhile is kept."""
+    try:
+        with alone_with(path):
+            learning = learn(found, log, _existing(path))
+            write_file(path, profile_text(learning.profile))
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    return learning
+
+
+def _write(found: Reconciliation, learning: Learning | None, form: str, verbose: bool, learned: str = "") -> None:
+    if form == "json":
+        import json
+
+        write(
+            json.dumps({**found.to_dict(), "learnt": None if learning is None else learning_entry(learning, learned)}, indent=2)
+            + "\n"
+        )
+        return
+    write_lines(
+        [*reconciliation_lines(found, width(), verbose), *(learning_lines(learning, learned, width()) if learning else [])]
+    )

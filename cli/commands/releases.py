@@ -1,0 +1,84 @@
+"""``delegate-sim releases``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from delegate_sim import load
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.results.release_table import release_table
+
+from ..delegate_flags import DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options
+from ..terminal import Line, result_options, width, write_result
+from ..text.releases import releases_entry, releases_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim releases model.tflite --delegate xnnpack
+  delegate-sim releases model.tflite --delegate gpu --delegate hexagon
+  delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
+
+Releases of TensorFlow count as the release of LiteRT of their time, where their own rules are not known; the output says so.
+"""
+
+
+@click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("path", metavar="MODEL", type=click.Path(readable=False))
+@click.option(
+    "--delegate",
+    "delegates",
+    multiple=True,
+    default=(DEFAULT_DELEGATE,),
+    show_default=True,
+    type=click.Choice(DELEGATE_NAMES),
+    help="A delegate to apply; may be given several times.",
+)
+@click.option(
+    "--option",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="An option of the delegate under its own name; may be given several times.",
+)
+@click.option(
+    "--defaults",
+    type=click.Choice(DEFAULT_SETS),
+    default="benchmark",
+    show_default=True,
+    help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
+)
+@result_options
+@click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
+def command(
+    path: str,
+    delegates: Sequence[str],
+    pairs: Sequence[str],
+    defaults: str,
+    form: str,
+    output: str | None,
+    verbose: bool,
+    **flags: str | None,
+) -> None:
+    """Tell what each release of the runtime makes of a MODEL.
+
+    One row for the releases between which nothing changes, then which nodes move at each step and why, which releases delegate
+    the whole model, and from which on the runtime's own kernels load it.
+    """
+    chosen = chosen_delegates(delegates)
+    model = load(path)
+    tables = [
+        release_table(model, delegate, parse_options(delegate.name, delegate.options, given, defaults), defaults)
+        for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
+    ]
+
+    def lines() -> list[Line]:
+        found: list[Line] = []
+        for table in tables:
+            found += [*([Line("")] if found else []), *releases_lines(table, width(), verbose)]
+        return found
+
+    entries = [releases_entry(table) for table in tables] if form == "json" else []
+    write_result(form, output, lambda: entries if len(entries) > 1 else entries[0], lines)

@@ -1,0 +1,190 @@
+"""``delegate-sim whatif``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import click
+
+from delegate_sim import load
+from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.diagnosis.search import search
+from delegate_sim.model.model import Model
+from delegate_sim.options import parse_options
+from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.results.comparison import Side, compare
+from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed_model, simulate_if
+from delegate_sim.runtime.target import Target
+
+from ..delegate_flags import DelegateCommand, given_options
+from ..target_options import chosen_target, target_options
+from ..terminal import result_options, width, write_result
+from ..text.compare import compare_lines
+from ..text.search import search_entry, search_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim whatif model.tflite --accept MEAN --accept node:17
+  delegate-sim whatif model.tflite --set-version FULLY_CONNECTED=4
+  delegate-sim whatif model.tflite --delegate nnapi --base feature_level=29 --feature-level 30
+  delegate-sim whatif model.tflite --batch 8
+  delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
+
+A is the model on the delegate's defaults and what --base sets; B is what is supposed: the options given, and the model as
+--accept, --set-version, --batch and --fix-shapes change it. With --search, what keeps nodes on the CPU under the options given is
+looked through instead. A node that is accepted by supposition has no kernel that could fail.
+"""
+
+_NODE = re.compile(r"node:(?:(\d+):)?(\d+)")
+_RUNTIME = "runtime"
+
+
+@click.command("whatif", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("path", metavar="MODEL", type=click.Path(readable=False))
+@click.option(
+    "--accept",
+    "accepted",
+    metavar="OP|node:N",
+    multiple=True,
+    help="Suppose that the delegate accepts an operator, or node N (node:S:N in subgraph S); may be given several times.",
+)
+@click.option(
+    "--set-version",
+    "versions",
+    metavar="OP=VERSION",
+    multiple=True,
+    help="Suppose that an operator, or node:N, has another version; may be given several times.",
+)
+@click.option("--batch", metavar="N", type=int, help="Suppose that the first dimension of every input is N.")
+@click.option("--fix-shapes", is_flag=True, help="Suppose that every tensor has the shape that the file gives it.")
+@click.option(
+    "--base",
+    "base",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="An option of the delegate, or runtime, as it is before; may be given several times.",
+)
+@click.option(
+    "--search",
+    "limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Find the fewest causes whose end leaves at most N partitions.",
+)
+@target_options
+@result_options
+@click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
+def command(
+    path: str,
+    accepted: Sequence[str],
+    versions: Sequence[str],
+    batch: int | None,
+    fix_shapes: bool,
+    base: Sequence[str],
+    limit: int | None,
+    delegate: str,
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    form: str,
+    output: str | None,
+    verbose: bool,
+    **flags: str | None,
+) -> None:
+    """Tell what would be if something about a MODEL, the delegate or the runtime were otherwise.
+
+    The model is simulated as it is (A) and under the supposition (B), and both are shown side by side: the lines that the
+    runtime prints, the numbers, and the nodes that move.
+    """
+    after = chosen_target(delegate, pairs, release, defaults, flags)
+    supposition = _supposition(accepted, versions, batch, fix_shapes)
+    model = load(path)
+    if limit is not None:
+        if supposition != Supposition() or base:
+            raise click.UsageError("--search goes by the options alone: leave out what is supposed, and --base")
+        found = search(diagnose(model, after), limit)
+        write_result(form, output, lambda: search_entry(found), lambda: search_lines(found, width(), verbose))
+        return
+    before = _before(after, base)
+    if before == after and supposition == Supposition():
+        raise click.UsageError(
+            "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes or options of the delegate"
+        )
+    comparison = compare(_side(model, before), _supposed_side(model, after, supposition))
+    supposed = _words(supposition)
+    write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose, supposed))
+
+
+def _supposition(accepted: Sequence[str], versions: Sequence[str], batch: int | None, fix_shapes: bool) -> Supposition:
+    ops, nodes = set(), set()
+    for text in accepted:
+        key = _node(text)
+        if key is None:
+            ops.add(_operator(text))
+        else:
+            nodes.add(key)
+    op_versions, node_versions = {}, {}
+    for text in versions:
+        what, equals, version = text.rpartition("=")
+        if not equals or not version.isascii() or not version.isdigit() or int(version) < 1:
+            raise click.BadParameter(f"takes OP=VERSION or node:N=VERSION, not {text!r}", param_hint="'--set-version'")
+        key = _node(what)
+        if key is None:
+            op_versions[_operator(what)] = int(version)
+        else:
+            node_versions[key] = int(version)
+    return Supposition(frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, fix_shapes)
+
+
+def _words(supposition: Supposition) -> str:
+    """Say what is supposed of the model and the delegate's verdicts."""
+    accepted = [*sorted(supposition.accepted_ops), *[f"node {_place(key)}" for key in sorted(supposition.accepted_nodes)]]
+    versions = [f"{op} at version {version}" for op, version in supposition.op_versions.items()]
+    versions += [f"node {_place(key)} at version {version}" for key, version in supposition.node_versions.items()]
+    words = [f"accepted: {', '.join(accepted)}"] if accepted else []
+    words += versions
+    words += [f"batch {supposition.batch}"] if supposition.batch is not None else []
+    words += ["shapes as the file gives them"] if supposition.fixed_shapes else []
+    return "; ".join(words)
+
+
+def _place(key: NodeKey) -> str:
+    return f"{key.subgraph}:{key.node}" if key.subgraph else str(key.node)
+
+
+def _node(text: str) -> NodeKey | None:
+    match = _NODE.fullmatch(text)
+    return NodeKey(int(match[1] or 0), int(match[2])) if match else None
+
+
+def _operator(text: str) -> str:
+    """Return an operator's name as the schema writes it; that of a custom operator is left as it is."""
+    from delegate_sim.model.schema import is_operator
+
+    upper = text.upper().replace("-", "_")
+    return upper if is_operator(upper) else text
+
+
+def _before(after: Target, pairs: Sequence[str]) -> Target:
+    """Return the target as it is before: the defaults, and what --base sets."""
+    own, settings = [], {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        if key == _RUNTIME:
+            settings[key] = value
+        else:
+            own.append(pair)
+    (given,) = given_options([after.delegate], own, {})
+    options = parse_options(after.delegate.name, after.delegate.options, given, after.defaults)
+    return Target(after.delegate, options, parse_release(settings.get(_RUNTIME, str(after.release))), after.defaults)
+
+
+def _side(model: Model, target: Target) -> Side:
+    return Side(model, simulate(model, target.delegate, target.options, target.release, target.defaults), target.defaults)
+
+
+def _supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
+    run = simulate_if(model, target.delegate, target.options, target.release, target.defaults, supposition)
+    return Side(changed_model(model, supposition), run, target.defaults)

@@ -1,0 +1,1 @@
+"""What the subcommands write as text."""

@@ -1,0 +1,92 @@
+"""What a check found, as text: each case that is not simply passed, then how many there are of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.gate.check import Checked, Update
+from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Finding
+from delegate_sim.results.changes import NodeChange
+
+from ..layout import counted, message, name, wrapped
+from ..terminal import Line
+from . import changes as changes_text
+from . import findings as findings_text
+
+_HEADING = "bold"
+_STYLES = {"error": "red", "warning": "yellow", "note": ""}
+_STATUS_STYLES = {FAILED: "bold red", UNREADABLE: "bold red", BETTER: "bold green"}
+_HINT = "cyan"
+_FINDINGS_SHOWN = 20
+_CHANGES_SHOWN = 10
+
+
+def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
+    """Return the text of a check. Cases that passed and have nothing to say are listed only if ``verbose``."""
+    results = checked.results
+    for case in results.cases:
+        if verbose or case.status != PASSED or case.findings or case.notes:
+            yield from _case_lines(case, width, verbose)
+    if checked.update is not None:
+        yield Line(_update_text(checked.update), _HEADING)
+    counts = [f"{results.count(status):,} {status}" for status in (PASSED, BETTER, FAILED, UNREADABLE) if results.count(status)]
+    models = len({case.model for case in results.cases})
+    targets = len({case.target for case in results.cases})
+    what = f"{counted(models, 'model')} on {counted(targets, 'target')}"
+    yield Line(f"{what}: {', '.join(counts) or 'nothing left to check'}", _HEADING)
+
+
+def _update_text(update: Update) -> str:
+    if not update.is_written:
+        return "Baseline: unchanged"
+    return f"Baseline: {update.added:,} added, {update.changed:,} changed, {update.dropped:,} dropped"
+
+
+def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
+    yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, _HEADING))
+    if case.measures is not None:
+        measures = case.measures
+        text = (
+            f"{measures.outcome}: {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated, "
+            f"{counted(measures.partitions, 'partition')}, {counted(measures.delegate_kernels, 'delegate kernel')}"
+        )
+        yield from _paragraph(text, width, "  ")
+    if case.findings or verbose:
+        yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
+    yield from _finding_lines(case.findings, width, verbose)
+    yield from _change_lines(case.changes, width, verbose)
+    for note in case.notes:
+        yield from _paragraph(f"note: {message(note)}", width, "  ")
+    yield Line("")
+
+
+def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> Iterator[Line]:
+    groups = [[finding] for finding in findings] if verbose else findings_text.alike(findings)
+    shown = groups if verbose else groups[:_FINDINGS_SHOWN]
+    for members in shown:
+        first = members[0]
+        text = f"{first.level}: {first.code}: {findings_text.finding_text(members)}"
+        yield from _paragraph(message(text), width, "  ", _STYLES[first.level])
+        if first.hint:
+            yield from _paragraph(message(f"hint: {first.hint}"), width, "    ", _HINT)
+    if len(shown) < len(groups):
+        hidden = sum([len(members) for members in groups[len(shown) :]])
+        yield Line(f"  ... and {counted(hidden, 'more finding')} (--verbose lists all)")
+
+
+def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> Iterator[Line]:
+    """List what changed in the model, the same change of several nodes in one line."""
+    if not changes:
+        return
+    groups = changes_text.alike(changes)
+    yield Line(f"  changed in the model since the baseline: {counted(len(changes), 'change')}")
+    shown = groups if verbose else groups[:_CHANGES_SHOWN]
+    for members in shown:
+        yield from _paragraph(message(changes_text.change_text(members)), width, "    ")
+    if len(shown) < len(groups):
+        hidden = sum([len(members) for members in groups[len(shown) :]])
+        yield Line(f"    ... and {counted(hidden, 'more change')} (--verbose lists all)")
+
+
+def _paragraph(text: str, width: int, indent: str, style: str = "") -> Iterator[Line]:
+    return (Line(line, style) for line in wrapped(text, width, indent, f"{indent}  "))

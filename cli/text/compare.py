@@ -1,0 +1,242 @@
+"""Two runs side by side, as text: what the runtime prints for each, the numbers, and the nodes that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from delegate_sim.results.changes import NodeChange
+from delegate_sim.results.comparison import ComparedNode, Comparison, Side, State
+from delegate_sim.results.report import CPU
+from delegate_sim.text import printable
+
+from ..layout import counted, message, name, node_list, option_value, share, wrapped
+from ..terminal import Line
+from . import changes as changes_text
+
+_HEADING = "bold"
+_CODE = "yellow"
+_HINT = "cyan"
+_BAD = "bold red"
+
+_GROUPS_SHOWN = 20
+_VARIANTS_SHOWN = 8
+_CHANGES_SHOWN = 5
+_INPUTS_SHOWN = 10
+
+
+def compare_lines(comparison: Comparison, width: int, verbose: bool, supposed: str = "") -> Iterator[Line]:
+    """Return the text of a comparison; ``supposed`` says what is supposed of B, if anything."""
+    return _Text(comparison, width, verbose, supposed).lines()
+
+
+class _Statement(NamedTuple):
+    """One line that stands above the nodes that it is about, and its hint."""
+
+    text: str
+    hint: str = ""
+
+
+class _Group(NamedTuple):
+    """Nodes about which the same is to be said: by subgraph, operator and what was found there."""
+
+    statements: tuple[_Statement, ...]
+    variants: dict[tuple[int, str, str], list[ComparedNode]]
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.variants.values()))
+
+
+class _Text:
+    def __init__(self, comparison: Comparison, width: int, verbose: bool, supposed: str) -> None:
+        self.comparison = comparison
+        self.supposed = supposed
+        self.width = width
+        self.verbose = verbose
+        self.refusals = {side.run.refusal.message for side in (comparison.a, comparison.b) if side.run.refusal is not None}
+        self.has_several_subgraphs = max(len(side.run.subgraphs) for side in (comparison.a, comparison.b)) > 1
+
+    def lines(self) -> Iterator[Line]:
+        found = self.comparison
+        yield from self._side("A", found.a, found.b)
+        yield from self._side("B", found.b, found.a)
+        yield from self._numbers()
+        yield from self._inputs()
+        yield from self._section("Delegated in A, on the CPU in B", found.to_cpu, lambda node: _reasons(node.b))
+        yield from self._section("On the CPU in A, delegated in B", found.to_delegate, lambda node: _bare(_reasons(node.a)))
+        yield from self._section("Only in A", found.only_in_a, lambda node: _bare(_placed(node.a)))
+        yield from self._section("Only in B", found.only_in_b, lambda node: _placed(node.b))
+        yield from self._section("On the CPU for other reasons", found.reasons_changed, _both)
+        if not (found.to_cpu or found.to_delegate or found.only_in_a or found.only_in_b):
+            yield Line("")
+            yield Line("No node moves: each runs where it ran.")
+
+    def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
+        """Log lines are as the runtime prints them: neither wrapped nor styled."""
+        run = side.run
+        if title != "A":
+            yield Line("")
+        yield Line(f"{title}: {message(str(side.model.path))}", _HEADING)
+        defaults = f" with defaults {side.defaults}" if side.defaults != other.defaults else ""
+        options = _differing_options(side, other)
+        yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")
+        if self.supposed and title != "A":
+            yield from self._paragraph(message(f"supposed: {self.supposed}"), "  ")
+        if run.refusal is not None:
+            refusal = run.refusal
+            yield from self._paragraph(message(f"{side.measures.outcome}: {refusal.code}: {refusal.message}"), "  ", _BAD)
+            yield from self._hint(refusal.hint, "    ")
+        for warning in run.warnings:
+            if warning not in other.run.warnings:
+                yield from self._paragraph(message(f"warning: {warning}"), "  ")
+        yield from (Line(printable(log_line)) for log_line in run.log_lines)
+
+    def _numbers(self) -> Iterator[Line]:
+        rows = [("", "A", "B", "B - A"), *_rows(self.comparison.a, self.comparison.b)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        yield Line("")
+        yield Line("Side by side", _HEADING)
+        for title, *cells in rows:
+            numbers = [f"{cell:>{size}}" for cell, size in zip(cells, widths[1:], strict=True)]
+            yield Line("  ".join([f"  {title:<{widths[0]}}", *numbers]).rstrip())
+
+    def _inputs(self) -> Iterator[Line]:
+        changes = self.comparison.input_changes
+        if not changes:
+            return
+        yield Line("")
+        yield Line("Inputs of the model", _HEADING)
+        shown = changes if self.verbose else changes[:_INPUTS_SHOWN]
+        for change in shown:
+            where = f"subgraph {change.subgraph}, " if self.has_several_subgraphs else ""
+            yield from self._paragraph(message(f"{where}{name(change.name)}: {_step(change)}"), "  ")
+        yield from self._more(len(changes) - len(shown), "input", "  ")
+
+    def _section(
+        self, title: str, nodes: Sequence[ComparedNode], statements: Callable[[ComparedNode], tuple[_Statement, ...]]
+    ) -> Iterator[Line]:
+        if not nodes:
+            return
+        groups: dict[tuple[_Statement, ...], _Group] = {}
+        for node in nodes:
+            stated = statements(node)
+            group = groups.setdefault(stated, _Group(stated, {}))
+            group.variants.setdefault((node.subgraph, node.op, self._found(node)), []).append(node)
+        yield Line("")
+        yield Line(f"{title}: {counted(len(nodes), 'node')}", _HEADING)
+        ordered = sorted(groups.values(), key=lambda group: -group.size)
+        shown = ordered if self.verbose else ordered[:_GROUPS_SHOWN]
+        for group in shown:
+            yield from self._group(group)
+        yield from self._more(sum([group.size for group in ordered[len(shown) :]]), "node", "  ")
+
+    def _group(self, group: _Group) -> Iterator[Line]:
+        for statement in group.statements:
+            yield from self._paragraph(message(statement.text), "  ", _CODE)
+        for hint in dict.fromkeys([statement.hint for statement in group.statements]):
+            yield from self._hint(hint, "    ")
+        variants = sorted(group.variants.items(), key=lambda variant: -len(variant[1]))
+        shown = variants if self.verbose else variants[:_VARIANTS_SHOWN]
+        for (subgraph, op, found), nodes in shown:
+            yield from self._variant(subgraph, op, found, nodes)
+        yield from self._more(sum([len(nodes) for _, nodes in variants[len(shown) :]]), "node", "    ")
+
+    def _variant(self, subgraph: int, op: str, found: str, nodes: Sequence[ComparedNode]) -> Iterator[Line]:
+        where = f"subgraph {subgraph}, " if self.has_several_subgraphs else ""
+        label = f", {name(nodes[0].name)}" if len(nodes) == 1 and nodes[0].name else ""
+        text = f"{where}{name(op)}: {counted(len(nodes), 'node')} [{self._indices(nodes)}]{label}"
+        yield from self._paragraph(f"{text}, {message(found)}" if found else text, "    ")
+        changes = sorted(changes_text.alike([change for node in nodes for change in node.changes]), key=len, reverse=True)
+        shown = changes if self.verbose else changes[:_CHANGES_SHOWN]
+        for members in shown:
+            number = "" if len(members) == len(nodes) else f" ({counted(len(members), 'node')})"
+            yield from self._paragraph(message(f"{members[0].what} {_step(members[0])}{number}"), "      ")
+        yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
+
+    def _indices(self, nodes: Sequence[ComparedNode]) -> str:
+        """Return the indices in B, and those in A if they are others; of nodes that one side has, those there."""
+        room = None if self.verbose else self.width // 3
+        in_a = sorted([node.a.node for node in nodes if node.a is not None])
+        in_b = sorted([node.b.node for node in nodes if node.b is not None])
+        if not in_b or in_a == in_b:
+            return node_list(in_a, room)
+        return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
+
+    def _found(self, node: ComparedNode) -> str:
+        """Join what was found at a node that one side refuses, apart from what is said elsewhere: operator and refusal."""
+        states = [state for state in (node.a, node.b) if state is not None and state.reasons]
+        if len(states) != 1:
+            return ""
+        found = dict.fromkeys([reason.found for reason in states[0].reasons])
+        return "; ".join([text for text in found if text != node.op and text not in self.refusals])
+
+    def _hint(self, hint: str, indent: str) -> Iterator[Line]:
+        if hint:
+            yield from self._paragraph(message(f"hint: {hint}"), indent, _HINT)
+
+    def _more(self, number: int, noun: str, indent: str) -> Iterator[Line]:
+        if number:
+            yield Line(f"{indent}... and {counted(number, f'more {noun}')} (--verbose lists all)")
+
+    def _paragraph(self, text: str, indent: str, style: str = "") -> Iterator[Line]:
+        return (Line(line, style) for line in wrapped(text, self.width, indent, f"{indent}  "))
+
+
+def _differing_options(side: Side, other: Side) -> str:
+    """Return the options that the other side does not have like this, behind a colon; beside another delegate all."""
+    is_same = side.run.delegate.name == other.run.delegate.name
+    options = {
+        key: value
+        for key, value in side.run.options.items()
+        if (value != other.run.options[key] if is_same else value not in (None, ()))
+    }
+    texts = [f"{key}={'' if value is None else option_value(value)}" for key, value in options.items()]
+    return f": {' '.join(texts)}" if texts else ""
+
+
+def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
+    """Return the numbers of both sides, and by how much they differ."""
+    old, new = a.measures, b.measures
+    yield "outcome", old.outcome, new.outcome, ""
+    yield _row("nodes", old.nodes, new.nodes)
+    yield _row("delegated", old.delegated_nodes, new.delegated_nodes)
+    yield "share delegated", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
+    yield _row("on the CPU", old.fallback_nodes, new.fallback_nodes)
+    yield _row("partitions", old.partitions, new.partitions)
+    yield _row("delegate kernels", old.delegate_kernels, new.delegate_kernels)
+    yield _row("bytes across borders", old.border_bytes, new.border_bytes)
+    yield _row("multiply-adds", a.compute.multiply_adds, b.compute.multiply_adds)
+    yield _row("multiply-adds delegated", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
+
+
+def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
+    return title, f"{a:,}", f"{b:,}", f"{b - a:+,}" if a != b else ""
+
+
+def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
+    """Say what the reasons of a node on the CPU ask for."""
+    reasons = () if state is None else state.reasons
+    if not reasons:
+        return (_Statement(f"{place}no delegate is asked about it"),)
+    return tuple([_Statement(f"{place}{reason.code}: needs {reason.needed}", reason.hint) for reason in reasons])
+
+
+def _placed(state: State | None) -> tuple[_Statement, ...]:
+    """Say where a node runs that only one side has, and why."""
+    if state is None or state.place != CPU:
+        return (_Statement("on the delegate"),)
+    return tuple([statement._replace(text=f"on the CPU, {statement.text}") for statement in _reasons(state)])
+
+
+def _both(node: ComparedNode) -> tuple[_Statement, ...]:
+    return _bare((*_reasons(node.a, "in A, "), *_reasons(node.b, "in B, ")))
+
+
+def _bare(statements: tuple[_Statement, ...]) -> tuple[_Statement, ...]:
+    """Leave out the hints, where there is nothing to be done."""
+    return tuple([_Statement(stated.text) for stated in statements])
+
+
+def _step(change: NodeChange) -> str:
+    return f"{change.old or 'none'} -> {change.new or 'none'}"

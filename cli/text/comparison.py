@@ -1,0 +1,76 @@
+"""Several delegates side by side, as text: a table of operators, then the nodes on which they disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.results.differences import Disagreement, disagreements, operator_rows
+from delegate_sim.rules.rule import Reason
+from delegate_sim.runtime.interpreter import Run
+
+from ..layout import counted, cut, message, name, node_list, wrapped
+from ..terminal import Line
+
+_HEADING = "bold"
+_OPERATORS_SHOWN = 30
+_GROUPS_SHOWN = 20
+_WIDEST_OPERATOR = 32
+
+
+def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
+    """Return the table and the list."""
+    yield Line("Side by side: nodes delegated", _HEADING)
+    yield from _table(runs, verbose)
+    yield Line("")
+    yield from _disagreements(runs, width, verbose)
+
+
+def _table(runs: Sequence[Run], verbose: bool) -> Iterator[Line]:
+    rows = operator_rows(runs)
+    totals = (
+        "all",
+        sum(row.nodes for row in rows),
+        *(sum(counts) for counts in zip(*(row.delegated for row in rows), strict=True)),
+    )
+    shown = rows if verbose else rows[:_OPERATORS_SHOWN]
+    cells = [("operator", "nodes", *(run.delegate.name for run in runs))]
+    cells += [
+        (cut(name(row.op), _WIDEST_OPERATOR), f"{row.nodes:,}", *(f"{count:,}" for count in row.delegated)) for row in shown
+    ]
+    cells.append((totals[0], *(f"{count:,}" for count in totals[1:])))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for first, *others in cells:
+        numbers = "".join(f"  {cell:>{column}}" for cell, column in zip(others, widths[1:], strict=True))
+        yield Line(f"  {first:<{widths[0]}}{numbers}")
+    if len(rows) > len(shown):
+        yield Line(f"  ... and {len(rows) - len(shown):,} more operators (--verbose lists all)")
+
+
+def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
+    found = disagreements(runs)
+    if not found:
+        yield Line("They agree on every node.")
+        return
+    yield Line(f"They disagree on {counted(len(found), 'node')}", _HEADING)
+    groups: dict[tuple[int, str, tuple[str, ...]], list[Disagreement]] = {}
+    for one in found:
+        words = tuple(_state(reasons) for reasons in one.reasons)
+        groups.setdefault((one.subgraph, one.node.op, words), []).append(one)
+    several = len(runs[0].subgraphs) > 1
+    shown = list(groups.items()) if verbose else list(groups.items())[:_GROUPS_SHOWN]
+    labels = max(len(run.delegate.name) for run in runs)
+    for (subgraph, op, words), members in shown:
+        where = f"subgraph {subgraph}, " if several else ""
+        nodes = node_list([member.node.index for member in members], None if verbose else width // 2)
+        yield Line(f"  {where}{name(op)}: {counted(len(members), 'node')} [{nodes}]")
+        for run, state in zip(runs, words, strict=True):
+            label = f"    {run.delegate.name:<{labels}}  "
+            yield from (Line(line) for line in wrapped(message(state), width, label, " " * len(label)))
+    if len(groups) > len(shown):
+        yield Line(f"  ... and {len(groups) - len(shown):,} more groups of nodes (--verbose lists all)")
+
+
+def _state(reasons: tuple[Reason, ...] | None) -> str:
+    if reasons is None:
+        return "delegated"
+    return "; ".join(f"{reason.code}: {reason.message}" for reason in reasons) or "on the CPU"

@@ -1,0 +1,151 @@
+"""A diagnosis as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, Finding
+from delegate_sim.runtime.interpreter import option_values
+from delegate_sim.text import printable
+from delegate_sim.version import __version__
+
+from ..layout import counted, item_list, message, name, node_list, option_value, share, wrapped
+from ..terminal import Line
+
+SCHEMA = "delegate-sim/diagnosis/1"
+
+_HEADING = "bold"
+_CODE = "yellow"
+_HINT = "cyan"
+_CAUSES_SHOWN = 10
+_NODES_WIDTH = 60
+
+
+def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
+    """Return the text: the log lines, what is now, the causes in their order, and what would be without all of them."""
+    for log_line in diagnosis.run.log_lines:
+        yield Line(printable(log_line))
+    if diagnosis.run.log_lines:
+        yield Line("")
+    total = diagnosis.total_multiply_adds
+    yield Line("Now", _HEADING)
+    delegate, options, release, _ = diagnosis.target
+    given = " ".join([f"{key}={option_value(value)}" for key, value in options.items() if value not in (None, ())])
+    yield from _paragraph(message(f"{delegate.name} on {release}: {given}"), width, "  ")
+    yield from _paragraph(_cost_text(diagnosis.now, total), width, "  ")
+    if diagnosis.limited:
+        text = (
+            f"{counted(diagnosis.limited, 'node')} on the CPU would be accepted: they lie in partitions beyond the limit "
+            "of the options"
+        )
+        yield from _paragraph(text, width, "  ")
+    shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
+    for number, finding in enumerate(shown, 1):
+        yield Line("")
+        yield from _finding_lines(number, finding, diagnosis, width, verbose)
+    if len(shown) < len(diagnosis.findings):
+        yield Line("")
+        yield Line(f"... and {counted(len(diagnosis.findings) - len(shown), 'more cause')} (--verbose lists all)")
+    yield Line("")
+    if not diagnosis.findings:
+        yield Line("Nothing in the model keeps nodes on the CPU.", _HEADING)
+    else:
+        yield Line("Without any of them", _HEADING)
+        yield from _paragraph(_cost_text(diagnosis.without_all, total), width, "  ")
+    yield Line("")
+    yield from _paragraph("Multiply-adds and bytes are counted; they are no estimate of latency.", width, "")
+
+
+def _finding_lines(number: int, finding: Finding, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
+    cause = finding.cause
+    total = diagnosis.total_multiply_adds
+    yield from _paragraph(f"{number}. {message(cause.title)}", width, "", _HEADING)
+    yield from _paragraph(f"{cause.name} ({', '.join(cause.codes)})", width, "   ", _CODE)
+    operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
+    text = f"keeps {counted(len(cause.nodes), 'node')} on the CPU: {operators}"
+    if total:
+        text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
+    yield from _paragraph(text, width, "   ")
+    if len(diagnosis.run.subgraphs) == 1:
+        nodes = node_list(sorted([key.node for key in cause.nodes]), None if verbose else _NODES_WIDTH)
+        yield from _paragraph(f"nodes {nodes}", width, "   ")
+    if cause.found and cause.found != cause.title:
+        yield from _paragraph(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
+    if cause.node_versions:
+        versions = sorted(set(cause.node_versions.values()))
+        yield from _paragraph(f"version without it: {item_list(map(str, versions))}", width, "   ")
+    if finding.alone is not None:
+        yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone, total)}", width, "   ")
+    if finding.together is not None and number > 1:
+        yield from _paragraph(f"without all so far: {_change_text(diagnosis.now, finding.together, total)}", width, "   ")
+    yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
+
+
+def _cost_text(cost: Cost, total: int) -> str:
+    measures = cost.measures
+    text = (
+        f"{measures.outcome}: {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated "
+        f"({share(measures.delegated_nodes, measures.nodes)}), {counted(measures.partitions, 'partition')}, "
+        f"{counted(measures.delegate_kernels, 'delegate kernel')}, {measures.border_bytes:,} bytes across borders"
+    )
+    return text + (f", {share(cost.multiply_adds, total)} of multiply-adds delegated" if total else "")
+
+
+def _change_text(now: Cost, then: Cost, total: int) -> str:
+    old, new = now.measures, then.measures
+    words = [] if old.outcome == new.outcome else [f"{old.outcome} -> {new.outcome}"]
+    words.append(f"delegated {old.delegated_nodes:,} -> {new.delegated_nodes:,} of {new.nodes:,}")
+    words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
+    words.append(f"bytes across borders {old.border_bytes:,} -> {new.border_bytes:,}")
+    if total:
+        words.append(f"multiply-adds delegated {share(now.multiply_adds, total)} -> {share(then.multiply_adds, total)}")
+    return ", ".join(words)
+
+
+def _paragraph(text: str, width: int, indent: str, style: str = "") -> Iterator[Line]:
+    return (Line(line, style) for line in wrapped(text, width, indent, f"{indent}  "))
+
+
+def diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
+    """Return a diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
+    delegate, options, release, defaults = diagnosis.target
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "delegate-sim", "version": __version__},
+        "model": {"path": diagnosis.model.path, "sha256": diagnosis.model.sha256},
+        "delegate": delegate.name,
+        "options": option_values(options),
+        "runtime": str(release),
+        "defaults": defaults,
+        "log_lines": list(diagnosis.run.log_lines),
+        "multiply_adds": diagnosis.total_multiply_adds,
+        "now": _cost_entry(diagnosis.now),
+        "nodes_beyond_limit": diagnosis.limited,
+        "causes": [_finding_entry(finding) for finding in diagnosis.findings],
+        "without_all": _cost_entry(diagnosis.without_all),
+    }
+
+
+def _finding_entry(finding: Finding) -> Mapping[str, Any]:
+    cause = finding.cause
+    return {
+        "name": cause.name,
+        "problem": cause.identity.problem.value,
+        "title": cause.title,
+        "codes": list(cause.codes),
+        "operators": dict(cause.operators),
+        "nodes": [key._asdict() for key in cause.nodes],
+        "found": cause.found,
+        "needed": cause.needed,
+        "versions_without": [{**key._asdict(), "version": version} for key, version in cause.node_versions.items()],
+        "suggestion": {"code": cause.suggestion, "change": cause.change},
+        "multiply_adds": finding.multiply_adds,
+        "alone": None if finding.alone is None else _cost_entry(finding.alone),
+        "together": None if finding.together is None else _cost_entry(finding.together),
+    }
+
+
+def _cost_entry(cost: Cost) -> dict[str, Any]:
+    return {**asdict(cost.measures), "multiply_adds": cost.multiply_adds}

@@ -1,0 +1,38 @@
+"""Findings for people to read: those that say the same of several nodes of one operator are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from delegate_sim.gate.results import ERROR, NOTE, WARNING, Finding
+
+from ..layout import node_list
+
+LEVELS = (ERROR, WARNING, NOTE)
+_NODES_WIDTH = 40
+
+
+def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Group findings that are the same but for the node.
+
+    Errors come first, and of each level first what is about the model as a whole, then nodes, larger groups first.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        place = finding.location
+        node = (place.subgraph, place.op, finding.statement, finding.hint) if finding.node_name else number
+        groups.setdefault((finding.level, finding.code, node), []).append(finding)
+    return sorted(
+        groups.values(), key=lambda members: (LEVELS.index(members[0].level), bool(members[0].node_name), -len(members))
+    )
+
+
+def finding_text(members: Sequence[Finding]) -> str:
+    """Say what a group of findings says."""
+    first = members[0]
+    if len(members) == 1:
+        return first.message
+    place = first.location
+    nodes = node_list(sorted([member.location.node or 0 for member in members]), _NODES_WIDTH)
+    subgraph = f" of subgraph {place.subgraph}" if place.subgraph else ""
+    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {first.statement}"

@@ -1,0 +1,170 @@
+"""A graph as text and as plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from delegate_sim.graph.graph import Graph
+from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
+from delegate_sim.results.report import Report
+from delegate_sim.text import printable
+
+from ..layout import counted, message, name, wrapped
+from ..terminal import Line
+
+SCHEMA = "delegate-sim/inspect/1"
+
+_HEADING = "bold"
+_NODE = "cyan"
+_NOTE = "yellow"
+
+
+def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) -> Iterator[Line]:
+    """Return the text of a model and these of its graphs."""
+    yield Line(f"{printable(str(model.path))}: {counted(model.size, 'byte')}, schema version {model.version}", _HEADING)
+    if model.description:
+        yield Line(f"  description: {name(model.description)}")
+    for signature in model.signatures:
+        yield from _signature(signature, width)
+    for graph in graphs:
+        yield Line("")
+        yield from graph_lines(graph, shapes, width)
+
+
+def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:
+    """Return the text of one graph, node by node."""
+    title = f"Subgraph {graph.index} ({name(graph.name)})"
+    sizes = f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.tensors), 'tensor')}, {_SHAPES[shapes]}"
+    yield Line(f"{title}: {sizes}", _HEADING)
+    for note in _notes(graph):
+        yield from (Line(line, _NOTE) for line in wrapped(message(note), width, "  ", "    "))
+    yield from _operands(graph, "  inputs  ", graph.inputs, width)
+    yield from _operands(graph, "  outputs ", graph.outputs, width)
+    for node in graph.nodes:
+        yield Line(f"  {node.index} {_operator(node)}", _NODE)
+        yield from _operands(graph, "    in    ", node.inputs, width)
+        yield from _operands(graph, "    out   ", node.outputs, width)
+
+
+def model_entry(model: Model, graphs: Iterable[Graph], shapes: str) -> dict[str, Any]:
+    """Return a model and these of its graphs as plain data."""
+    report = Report(model, ()).to_dict()
+    return {
+        "schema": SCHEMA,
+        "tool": report["tool"],
+        "model": report["model"],
+        "shapes": shapes,
+        "signatures": [
+            {"key": entry.key, "subgraph": entry.subgraph, "inputs": dict(entry.inputs), "outputs": dict(entry.outputs)}
+            for entry in model.signatures
+        ],
+        "subgraphs": [_graph_entry(graph) for graph in graphs],
+    }
+
+
+_SHAPES = {"prepared": "shapes as prepared", "file": "shapes as in the file"}
+
+
+def _signature(signature: Signature, width: int) -> Iterator[Line]:
+    arguments = [f"{side} {_arguments(tensors)}" for side, tensors in (("in", signature.inputs), ("out", signature.outputs))]
+    text = f"signature {name(signature.key)}: subgraph {signature.subgraph}; {'; '.join(arguments)}"
+    return map(Line, wrapped(text, width, "  ", "    "))
+
+
+def _arguments(tensors: Mapping[str, int]) -> str:
+    return ", ".join([f"{name(argument)} = {index}" for argument, index in tensors.items()]) or "nothing"
+
+
+def _notes(graph: Graph) -> Iterator[str]:
+    """Say what preparing the graph ran into; what lies behind is as in the file."""
+    if graph.dynamic is not None:
+        tensor, node, cause = graph.dynamic
+        maker = "" if node is None else f", made so by node {node} ({graph.nodes[node].op})"
+        blame = "" if cause is None else f" because tensor {cause} ({graph.tensors[cause].name}) is not constant"
+        yield f"tensor {tensor} ({graph.tensors[tensor].name}) is dynamic{maker}{blame}; what follows is as in the file"
+    if graph.failure is not None:
+        op = graph.nodes[graph.failure.node].op
+        yield f"node {graph.failure.node} ({op}) cannot be prepared: {graph.failure.message}; what follows is as in the file"
+
+
+def _operator(node: Node) -> str:
+    custom = ", custom" if node.is_custom else ""
+    return f"{name(node.op)}, version {node.version}{custom}"
+
+
+def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> Iterator[Line]:
+    """Return a line for each tensor, behind a title on the first."""
+    digits = len(str(max(len(graph.tensors) - 1, 0)))
+    for index in indices:
+        text = f"{index:{digits}} {_tensor(graph.tensors[index])}" if index >= 0 else f"{'-':>{digits}} left out"
+        yield from map(Line, wrapped(text, width, title, " " * (len(title) + digits + 5)))
+        title = " " * len(title)
+
+
+def _tensor(tensor: Tensor) -> str:
+    marks = [tensor.allocation.value]
+    if tensor.shape_signature is not None and tensor.shape_signature != tensor.shape:
+        marks.append(f"signature {list(tensor.shape_signature)}")
+    if tensor.quantization is not None:
+        marks.append(_quantization(tensor.quantization))
+    if tensor.sparsity is not None:
+        marks.append("sparse")
+    return f"{name(tensor.name)}  {tensor.type} {list(tensor.shape)}  {', '.join(marks)}"
+
+
+def _quantization(quantization: Quantization) -> str:
+    if not quantization.is_affine:
+        return f"{quantization.kind} quantisation"
+    if quantization.is_per_channel:
+        return f"{len(quantization.scales)} scales along dimension {quantization.dimension}"
+    zero_point = int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
+    return f"scale {quantization.scales[0]:g}, zero point {zero_point}"
+
+
+def _graph_entry(graph: Graph) -> dict[str, Any]:
+    return {
+        "index": graph.index,
+        "name": graph.name,
+        "inputs": list(graph.inputs),
+        "outputs": list(graph.outputs),
+        "dynamic": graph.dynamic._asdict() if graph.dynamic else None,
+        "failure": graph.failure._asdict() if graph.failure else None,
+        "nodes": [_node_entry(node) for node in graph.nodes],
+        "tensors": [_tensor_entry(tensor) for tensor in graph.tensors],
+    }
+
+
+def _node_entry(node: Node) -> dict[str, Any]:
+    return {
+        "index": node.index,
+        "op": node.op,
+        "version": node.version,
+        "custom": node.is_custom,
+        "inputs": list(node.inputs),
+        "outputs": list(node.outputs),
+    }
+
+
+def _tensor_entry(tensor: Tensor) -> dict[str, Any]:
+    return {
+        "index": tensor.index,
+        "name": tensor.name,
+        "type": tensor.type,
+        "shape": list(tensor.shape),
+        "shape_signature": None if tensor.shape_signature is None else list(tensor.shape_signature),
+        "allocation": tensor.allocation.value,
+        "quantization": _quantization_entry(tensor.quantization) if tensor.quantization else None,
+        "sparse": tensor.sparsity is not None,
+    }
+
+
+def _quantization_entry(quantization: Quantization) -> dict[str, Any]:
+    """JSON has no number for infinity and the like; they are written as text."""
+    return {
+        "kind": quantization.kind,
+        "scales": [scale if math.isfinite(scale) else str(scale) for scale in quantization.scales.tolist()],
+        "zero_points": quantization.zero_points.tolist(),
+        "dimension": quantization.dimension,
+    }

@@ -1,0 +1,36 @@
+"""Where the nodes of a model finally run after a chain of delegates, as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.results.report import CPU, placements
+from delegate_sim.runtime.interpreter import Run
+
+from ..layout import counted, item_list, name, node_list, wrapped
+from ..terminal import Line
+
+_HEADING = "bold"
+
+
+def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
+    """Return, for each subgraph and place, how many nodes run there, which, and of which operators."""
+    yield Line("Where nodes run", _HEADING)
+    places = [*dict.fromkeys(run.delegate.name for run in runs), CPU]
+    labels = max(map(len, places))
+    several = len(runs[0].subgraphs) > 1
+    for subgraph, nodes in enumerate(placements(runs)):
+        if several:
+            yield Line(f"  subgraph {subgraph} ({name(runs[0].subgraphs[subgraph].graph.name)})")
+        for place in places:
+            members = [node for node, found in nodes if found == place]
+            if not members:
+                continue
+            ops = Counter(node.op for node in members).most_common()
+            room = None if verbose else width // 2
+            listed = item_list([f"{name(op)} {count:,}" for op, count in ops], room)
+            indices = node_list([node.index for node in members], room)
+            text = f"{counted(len(members), 'node')}: {listed} [{indices}]"
+            label = f"  {place:<{labels}}  "
+            yield from (Line(line) for line in wrapped(text, width, label, " " * len(label)))

@@ -1,0 +1,165 @@
+"""The table of releases as text, as Markdown and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from delegate_sim.results.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
+from delegate_sim.runtime.interpreter import option_values
+from delegate_sim.version import __version__
+
+from ..layout import counted, item_list, message, name, node_list, share, wrapped
+from ..terminal import Line
+
+SCHEMA = "delegate-sim/releases/1"
+
+_HEADING = "bold"
+_COLUMNS = ("releases", "loads", "delegated", "partitions", "moved")
+_PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
+_MOVES_SHOWN = 8
+_NODES_WIDTH = 40
+_PLACE = "\0"
+"""Stands where a note names its release."""
+
+
+def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
+    """Return a table with a row for each span of releases alike, what changes at each step, and the answers in short."""
+    spans = _spans(table.rows)
+    yield Line(f"{table.delegate.name}: {counted(table.rows[0].measures.nodes, 'node')} by release of the runtime", _HEADING)
+    rows = [_COLUMNS, *[_cells(span) for span in spans]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [pad(cell, size) for pad, cell, size in zip(_PADDING, row, widths, strict=True)]
+        yield Line("  ".join(["", *cells]).rstrip())
+    for span in spans:
+        yield from _step(span[0], width, verbose)
+    yield Line("")
+    for answer in answers(table):
+        yield from (Line(line) for line in wrapped(answer, width, "", "  "))
+    said = _notes(table.rows)
+    if said:
+        yield Line("")
+        yield Line("Not known well", _HEADING)
+        for note in said:
+            yield from (Line(line) for line in wrapped(message(note), width, "  - ", "    "))
+
+
+def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
+    """Return what is said of releases, the same of several once."""
+    found: dict[str, list[ReleaseRow]] = {}
+    for row in rows:
+        for note in row.notes:
+            found.setdefault(note.replace(str(row.release), _PLACE, 1), []).append(row)
+    return [note.replace(_PLACE, span_text(span), 1) for note, span in found.items()]
+
+
+def answers(table: ReleaseTable) -> Iterator[str]:
+    """Say which releases delegate all of the model, and from which on it is loaded."""
+    if table.full:
+        yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
+    else:
+        yield "Fully delegated: in no release known."
+    first = table.first_loading
+    if first is None:
+        yield f"Loaded by the runtime's own kernels: in no release known; {_unloaded_text(table.rows[-1].unloaded)} is too new."
+    elif not first[1]:
+        yield f"Loaded by the runtime's own kernels: from {first[0]} on, the oldest known."
+    else:
+        yield f"Loaded by the runtime's own kernels: from {first[0]} on, because of {_unloaded_text(first[1])}."
+
+
+def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
+    """Put releases in a row together between which nothing changes."""
+    spans: list[list[ReleaseRow]] = []
+    for row in rows:
+        last = spans[-1][-1] if spans else None
+        same = last is not None and (row.measures, row.unloaded, row.is_certain) == (
+            last.measures,
+            last.unloaded,
+            last.is_certain,
+        )
+        if same and not row.moves:
+            spans[-1].append(row)
+        else:
+            spans.append([row])
+    return spans
+
+
+def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
+    row = span[0]
+    measures = row.measures
+    return (
+        span_text(span),
+        "yes" if row.is_loaded else "no",
+        f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)}){'' if row.is_certain else ' ?'}",
+        f"{measures.partitions:,}",
+        f"{sum([len(move.nodes) for move in row.moves]):,}",
+    )
+
+
+def span_text(span: Sequence[ReleaseRow]) -> str:
+    """Name the releases of a span by the first and the last."""
+    first, last = span[0].release, span[-1].release
+    return str(first) if first == last else f"{first} to {last}"
+
+
+def _step(row: ReleaseRow, width: int, verbose: bool) -> Iterator[Line]:
+    """Say what changed with a release."""
+    if not row.moves:
+        return
+    yield Line("")
+    yield Line(f"From {row.release} on", _HEADING)
+    moves = sorted(row.moves, key=lambda move: -len(move.nodes))
+    shown = moves if verbose else moves[:_MOVES_SHOWN]
+    for move in shown:
+        yield from (Line(line) for line in wrapped(move_text(move, verbose), width, "  ", "    "))
+    if len(shown) < len(moves):
+        hidden = sum([len(move.nodes) for move in moves[len(shown) :]])
+        yield Line(f"  ... and {counted(hidden, 'more node')} (--verbose lists all)")
+
+
+def move_text(move: Move, verbose: bool = False) -> str:
+    """Say which nodes moved, where to and why."""
+    nodes = node_list(sorted([node for _, node in move.nodes]), None if verbose else _NODES_WIDTH)
+    why = message("; ".join([reason.message for reason in move.reasons])) or "no delegate was asked about it"
+    where = f"delegated; before: {why}" if move.is_delegated else f"on the CPU: {why}"
+    return f"{name(move.op)}: {counted(len(move.nodes), 'node')} [{nodes}] {where}"
+
+
+def _unloaded_text(unloaded: Sequence[Unloaded]) -> str:
+    return item_list([f"{name(op)} version {version}" for op, version in unloaded], 80)
+
+
+def releases_entry(table: ReleaseTable) -> dict[str, Any]:
+    """Return the table as plain data (schema ``delegate-sim/releases/1``)."""
+    first = table.first_loading
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "delegate-sim", "version": __version__},
+        "model": {"path": table.model.path, "sha256": table.model.sha256},
+        "delegate": table.delegate.name,
+        "options": option_values(table.options),
+        "releases": [
+            {
+                "release": str(row.release),
+                "loads": row.is_loaded,
+                "unloaded": [one._asdict() for one in row.unloaded],
+                "measures": asdict(row.measures),
+                "moves": [
+                    {
+                        "op": move.op,
+                        "delegated": move.is_delegated,
+                        "nodes": [{"subgraph": subgraph, "node": node} for subgraph, node in move.nodes],
+                        "reasons": [reason.to_dict() for reason in move.reasons],
+                    }
+                    for move in row.moves
+                ],
+                "notes": list(row.notes),
+            }
+            for row in table.rows
+        ],
+        "fully_delegated": {"first": str(table.full[0]), "last": str(table.full[-1])} if table.full else None,
+        "first_loading": None if first is None else {"release": str(first[0]), "because_of": [one._asdict() for one in first[1]]},
+    }

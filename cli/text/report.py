@@ -1,0 +1,291 @@
+"""A report as text: the log lines first, then what is delegated, why the rest is not, and the partitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from delegate_sim.graph.partition import Subset
+from delegate_sim.results.compute import Compute, compute_of
+from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
+from delegate_sim.rules.rule import Reason
+from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
+from delegate_sim.text import printable
+
+from ..layout import counted, cut, item_list, message, name, node_list, option_value, share, wrapped
+from ..terminal import Line
+from .comparison import comparison_lines
+from .placement import placement_lines
+
+HEADING = "bold"
+_CODE = "yellow"
+_HINT = "cyan"
+_BAD = "bold red"
+
+_PARTITIONS_SHOWN = 10
+_GAINS_SHOWN = 5
+_VARIANTS_SHOWN = 8
+_PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
+_PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
+_OUTCOMES = {
+    "refused": "Refused: the runtime does not apply the delegate",
+    "restored": "Restored: the runtime took all delegation back",
+    "delegated": "Delegated, and yet the model will not run",
+}
+
+
+class View(NamedTuple):
+    """How much to show, and how wide."""
+
+    width: int
+    verbose: bool
+
+
+def report_lines(report: Report, view: View) -> Iterator[Line]:
+    """Return the text of a report: run by run and side by side, or as a chain."""
+    if report.is_chain:
+        yield from _chain_lines(report.runs, view)
+        return
+    for number, run in enumerate(report.runs):
+        if number:
+            yield Line("")
+        if len(report.runs) > 1:
+            yield Line(f"--- {run.delegate.name} ---", HEADING)
+        yield from _log_lines([run])
+        yield from _details(run, view)
+    if len(report.runs) > 1:
+        yield Line("")
+        yield from comparison_lines(report.runs, view.width, view.verbose)
+
+
+def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
+    """All log lines come first, as on a device; a delegate that the runtime applies by itself is not gone into."""
+    explicit = [run for run in runs if not run.by_default]
+    yield from _log_lines(runs)
+    for number, run in enumerate(explicit):
+        if number:
+            yield Line("")
+        if len(explicit) > 1:
+            yield Line(f"--- {run.delegate.name} ---", HEADING)
+        yield from _details(run, view)
+    yield Line("")
+    yield from placement_lines(runs, view.width, view.verbose)
+
+
+def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
+    """Log lines are as the runtime prints them: neither wrapped nor styled."""
+    lines = [Line(printable(log_line)) for run in runs for log_line in run.log_lines]
+    yield from lines
+    if lines:
+        yield Line("")
+
+
+def _details(run: Run, view: View) -> Iterator[Line]:
+    compute = compute_of(run)
+    yield from _target(run, view)
+    if run.refusal is not None:
+        yield from _refusal(run.outcome, run.refusal, view)
+    if len(run.subgraphs) > 1:
+        yield from _total(run, compute, view)
+    for subgraph in run.subgraphs:
+        yield Line("")
+        if len(run.subgraphs) > 1:
+            yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
+        yield from _subgraph(subgraph, run.refusal, compute, view)
+    if run.warnings:
+        yield Line("")
+        yield Line("Warnings", HEADING)
+        for warning in run.warnings:
+            yield from _paragraph(message(warning), view, "  - ", "    ")
+
+
+def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = "") -> Iterator[Line]:
+    return (Line(line, style) for line in wrapped(text, view.width, indent, hanging))
+
+
+def _target(run: Run, view: View) -> Iterator[Line]:
+    options = [f"{key}={option_value(value)}" for key, value in run.options.items() if value not in (None, ())]
+    text = f"{run.delegate.name} on {run.release}: {' '.join(options)}"
+    yield Line("Target", HEADING)
+    yield from _paragraph(message(text), view, "  ", "    ")
+
+
+def _refusal(outcome: str, refusal: Refusal, view: View) -> Iterator[Line]:
+    yield Line("")
+    yield Line(_OUTCOMES[outcome], _BAD)
+    yield from _paragraph(message(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
+    yield from _hint(refusal.hint, view, "    ")
+
+
+def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
+    if hint:
+        yield from _paragraph(message(f"hint: {hint}"), view, indent, f"{indent}      ", _HINT)
+
+
+def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
+    kernels = sum([_kernels(subgraph) for subgraph in run.subgraphs])
+    total = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
+    yield Line("")
+    yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
+    text = f"{total:,} total, {delegated:,} delegated ({share(delegated, total)}), {counted(kernels, 'delegate kernel')}"
+    yield from _fact("nodes", text, view)
+    yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
+
+
+def _subgraph(run: SubgraphRun, refusal: Refusal | None, compute: Compute, view: View) -> Iterator[Line]:
+    yield Line("Coverage", HEADING)
+    total, delegated = len(run.graph.execution_plan), len(run.delegated)
+    if run.decision is None:
+        yield from _fact("nodes", f"{total:,} total, 0 delegated: the delegate is not asked about them", view)
+        return
+    supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
+    counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
+    yield from _fact("nodes", counts, view)
+    yield from _fact("partitions", f"{len(run.subsets):,}", view)
+    yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
+    subgraph = run.graph.index
+    yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
+    dropped = dropped_partitions(run)
+    if dropped and run.subsets:
+        yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
+    yield from _fallback(run, refusal, view)
+    yield from _partitions(run, view)
+
+
+def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
+    """What is counted here says nothing of latency; models without such work have no line."""
+    if total:
+        yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} delegated ({share(delegated, total)})", view)
+
+
+def _fact(title: str, text: str, view: View) -> Iterator[Line]:
+    return _paragraph(text, view, f"  {title:17} ", " " * 20)
+
+
+def _kernels(run: SubgraphRun) -> int:
+    return sum([subset.is_delegated for subset in run.subsets])
+
+
+def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
+    """Say what each further partition would bring, as far as it fits one look."""
+    shown = dropped[:_GAINS_SHOWN]
+    gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
+    more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
+    return f"{kernels:,} of {kernels + len(dropped):,} candidate partitions delegated; " + "; ".join(gains + more)
+
+
+class _Demand(NamedTuple):
+    """What a reason says apart from what was found."""
+
+    code: str
+    needed: str
+    hint: str
+
+
+class _Variant(NamedTuple):
+    """Nodes of one operator with the same findings."""
+
+    op: str
+    found: str
+    nodes: list[int]
+
+
+def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator[Line]:
+    groups = _grouped(run, refusal)
+    if not groups:
+        return
+    total = sum([_size(variants) for variants in groups.values()])
+    yield Line("")
+    yield Line(f"On the CPU: {counted(total, 'node')}, by reason", HEADING)
+    for demands, variants in sorted(groups.items(), key=lambda group: -_size(group[1])):
+        for demand in demands:
+            yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
+        for hint in dict.fromkeys(demand.hint for demand in demands):
+            yield from _hint(hint, view, "    ")
+        variants.sort(key=lambda variant: -len(variant.nodes))
+        shown = variants if view.verbose else variants[:_VARIANTS_SHOWN]
+        for variant in shown:
+            yield from _variant(variant, view)
+        if len(shown) < len(variants):
+            yield Line(f"    ... and {counted(_size(variants[len(shown) :]), 'more node')} (--verbose lists all)")
+
+
+def _grouped(run: SubgraphRun, refusal: Refusal | None) -> dict[tuple[_Demand, ...], list[_Variant]]:
+    """Group the nodes that have reasons by what the reasons demand, and these by operator and by what was found."""
+    nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
+    for index in run.graph.execution_plan:
+        if index not in run.delegated:
+            reasons = node_reasons(run, index, refusal)
+            if reasons:
+                nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
+    groups: dict[tuple[_Demand, ...], list[_Variant]] = {}
+    for (op, reasons), indices in nodes.items():
+        demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)
+        groups.setdefault(demands, []).append(_Variant(op, _found(op, reasons, refusal), indices))
+    return groups
+
+
+def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
+    """Join what was found, apart from what is said elsewhere: the operator and why all delegation was taken back."""
+    known = {op, refusal.message if refusal else ""}
+    return "; ".join([found for found in dict.fromkeys([reason.found for reason in reasons]) if found not in known])
+
+
+def _size(variants: Iterable[_Variant]) -> int:
+    return sum([len(variant.nodes) for variant in variants])
+
+
+def _variant(variant: _Variant, view: View) -> Iterator[Line]:
+    """The operator and what was found, and its nodes in the same line if they fit."""
+    found = f", {message(variant.found)}" if variant.found else ""
+    text = f"{name(variant.op)}: {counted(len(variant.nodes), 'node')}{found}"
+    lines = wrapped(text, view.width, "    ", "      ")
+    nodes = node_list(variant.nodes)
+    if len(lines[-1]) + len(nodes) + 3 <= view.width:
+        lines[-1] += f" [{nodes}]"
+    elif view.verbose:
+        lines += wrapped(f"[{nodes}]", view.width, "      ", "       ")
+    else:
+        lines.append(f"      [{node_list(variant.nodes, view.width - 8)}]")
+    return map(Line, lines)
+
+
+def _partitions(run: SubgraphRun, view: View) -> Iterator[Line]:
+    if not run.subsets:
+        return
+    numbered = list(enumerate(run.subsets))
+    shown = numbered
+    if not view.verbose and len(numbered) > _PARTITIONS_SHOWN:
+        shown = sorted(sorted(numbered, key=lambda entry: -len(entry[1].nodes))[:_PARTITIONS_SHOWN])
+    yield Line("")
+    yield Line("Partitions", HEADING)
+    rows = [_PARTITION_COLUMNS, *[_partition_row(run, number, subset) for number, subset in shown]]
+    operators = [["operators"], *[_operators(run, subset) for _, subset in shown]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row, names in zip(rows, operators, strict=True):
+        start = "  ".join(["", *[pad(cell, width) for pad, cell, width in zip(_PADDING, row, widths, strict=True)], ""])
+        room = view.width - len(start)
+        yield Line(start + (item_list(names) if view.verbose else cut(item_list(names, room), room)))
+    if len(shown) < len(numbered):
+        hidden = len(numbered) - len(shown)
+        text = f"... and {counted(hidden, 'more partition')}, none larger than these (--verbose lists all)"
+        yield from _paragraph(text, view, "  ", "  ")
+
+
+def _partition_row(run: SubgraphRun, number: int, subset: Subset) -> tuple[str, ...]:
+    graph = run.graph
+    return (
+        str(number),
+        "delegate" if subset.is_delegated else "cpu",
+        f"{len(subset.nodes):,}",
+        f"{border_bytes(graph, subset.inputs):,}",
+        f"{border_bytes(graph, subset.outputs):,}",
+    )
+
+
+def _operators(run: SubgraphRun, subset: Subset) -> list[str]:
+    """Return the operators of a partition with their numbers, most frequent first."""
+    operators = Counter([run.graph.nodes[index].op for index in subset.nodes])
+    return [f"{name(op)} {number:,}" for op, number in operators.most_common()]

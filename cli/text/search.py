@@ -1,0 +1,83 @@
+"""What a search for causes found, as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from delegate_sim.diagnosis.search import Search, Way
+from delegate_sim.version import __version__
+
+from ..layout import counted, message, wrapped
+from ..terminal import Line
+
+SCHEMA = "delegate-sim/search/1"
+
+_HEADING = "bold"
+_HINT = "cyan"
+_WAYS_SHOWN = 5
+
+
+def search_lines(search: Search, width: int, verbose: bool) -> Iterator[Line]:
+    """Return the text: how sure the answer is, then each set of causes with what would be without them."""
+    for line in wrapped(_heading(search), width):
+        yield Line(line, _HEADING)
+    shown = search.ways if verbose else search.ways[:_WAYS_SHOWN]
+    for way in shown:
+        yield Line("")
+        yield from _way_lines(way, width)
+    if len(shown) < len(search.ways):
+        yield Line("")
+        yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} of as many causes (--verbose lists all)")
+
+
+def _heading(search: Search) -> str:
+    aim = f"at most {counted(search.limit, 'partition')}"
+    tried = f"{counted(search.simulations, 'simulation')}"
+    if not search.ways:
+        return f"No set of causes leaves {aim} ({tried})"
+    number = len(search.ways[0].causes)
+    if not number:
+        return f"There are {aim} as it is"
+    if search.is_exact:
+        return f"{counted(number, 'cause')} must go for {aim}; fewer are not enough ({tried})"
+    return (
+        f"Without {counted(number, 'cause')} there are {aim}; found one by one, so that there may be a smaller set, of "
+        f"{search.at_least:,} causes at least ({tried})"
+    )
+
+
+def _way_lines(way: Way, width: int) -> Iterator[Line]:
+    measures = way.measures
+    text = (
+        f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated, "
+        f"{counted(measures.partitions, 'partition')}, without:"
+    )
+    yield from (Line(line) for line in wrapped(text, width))
+    for cause in way.causes:
+        yield from (Line(line) for line in wrapped(f"- {message(cause.name)}: {message(cause.title)}", width, "  ", "    "))
+        text = f"{cause.suggestion}: {message(cause.change)}"
+        yield from (Line(line, _HINT) for line in wrapped(text, width, "    ", "      "))
+
+
+def search_entry(search: Search) -> dict[str, Any]:
+    """Return what was found as plain data (schema ``delegate-sim/search/1``)."""
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "delegate-sim", "version": __version__},
+        "max_partitions": search.limit,
+        "is_exact": search.is_exact,
+        "at_least": search.at_least,
+        "simulations": search.simulations,
+        "ways": [
+            {
+                "causes": [
+                    {"name": cause.name, "title": cause.title, "suggestion": {"code": cause.suggestion, "change": cause.change}}
+                    for cause in way.causes
+                ],
+                "measures": asdict(way.measures),
+            }
+            for way in search.ways
+        ],
+    }

@@ -1,0 +1,7 @@
+"""Changes of type."""
+
+from __future__ import annotations
+
+from .checks import QUANT8, UP_TO_2, hexagon_rule, inputs
+
+RULES = {"QUANTIZE": hexagon_rule(*inputs(QUANT8), version_in=UP_TO_2)}

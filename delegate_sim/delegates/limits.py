@@ -1,0 +1,88 @@
+"""Limits on partitions: how many are taken, and how many nodes each must have."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from ..graph.graph import Graph
+from ..graph.partition import Subset
+from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
+from ..rules.rule import Reason
+from .base import Decision
+from .sorting import LONGEST_STABLE, gnu_sorted
+
+
+def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> tuple[Subset, ...]:
+    """Return the ``limit`` partitions of most nodes that have the minimum of nodes, largest first.
+
+    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``), with equal ones as the GNU C++ library orders them.
+    """
+    largest = gnu_sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit]
+    return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
+
+
+def keep_largest(decision: Decision, limit: int, minimum: int) -> Decision:
+    """Keep of a decision's nodes those of the largest partitions, and say of the others why they are left out.
+
+    Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``), for delegates with the options
+    ``max_delegated_partitions`` and ``min_nodes_per_partition``.
+    """
+    candidates = decision.candidates
+    kept = {node for subset in largest_partitions(candidates, limit, minimum) for node in subset.nodes}
+    set_aside = dict(decision.set_aside)
+    for subset in candidates:
+        if subset.nodes[0] in kept:
+            continue
+        if len(subset.nodes) < minimum:
+            reason = partition_minimum(len(subset.nodes), minimum, "min_nodes_per_partition")
+        else:
+            reason = partition_limit(len(candidates), limit, "max_delegated_partitions")
+        set_aside |= dict.fromkeys(subset.nodes, reason)
+    warnings = decision.warnings
+    if order_depends_on_library(candidates, limit, minimum):
+        warnings += (library_order_warning(decision.graph, limit),)
+    nodes = tuple(node for node in decision.nodes if node in kept)
+    return dataclasses.replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings)
+
+
+def partition_limit(found: int, limit: int, option: str) -> Reason:
+    """Say of a node that an option's limit on partitions leaves it out."""
+    largest = "the largest" if limit == 1 else f"among the {limit} largest"
+    return Reason(
+        PARTITION_LIMIT.name,
+        PARTITION_LIMIT.name,
+        f"its partition is not {largest} of {found}",
+        f"{found} partitions",
+        f"at most {limit}",
+        f"raise {option}, or merge partitions by removing what splits them",
+    )
+
+
+def partition_minimum(found: int, minimum: int, option: str) -> Reason:
+    """Say of a node that an option's minimum of nodes leaves its partition out."""
+    nodes = "1 node" if found == 1 else f"{found} nodes"
+    return Reason(
+        PARTITION_MINIMUM.name,
+        PARTITION_MINIMUM.name,
+        f"its partition has {nodes}; needs at least {minimum}",
+        f"a partition of {nodes}",
+        f"at least {minimum} nodes",
+        f"lower {option}, or merge partitions by removing what splits them",
+    )
+
+
+def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
+    """Whether which partitions the limit keeps is up to the C++ library's way with equal sizes."""
+    if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
+        return False
+    sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
+    return sizes[limit - 1] == sizes[limit] >= minimum
+
+
+def library_order_warning(graph: Graph, limit: int) -> str:
+    """Say that ``order_depends_on_library`` holds."""
+    return (
+        f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which are kept depends on the C++ "
+        "library of the runtime (here as with GNU's)"
+    )

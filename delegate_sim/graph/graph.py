@@ -1,0 +1,224 @@
+"""The graph of one subgraph as a delegate sees it, and the questions that several delegates ask of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from ..model import schema
+from ..model.control_dependencies import ControlEdges, control_dependencies
+from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Model, Node, Options, Subgraph, Tensor
+
+
+class DynamicTensor(NamedTuple):
+    """The first tensor whose size is known only while running, the node that makes it so and the operand that is to blame.
+
+    ``node`` is None for a tensor that is dynamic from the start; ``cause`` is the tensor that would have to be constant,
+    None if no constant would help.
+    """
+
+    tensor: int
+    node: int | None
+    cause: int | None
+
+
+class PrepareFailure(NamedTuple):
+    """A node that the CPU runtime cannot prepare."""
+
+    node: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One subgraph: tensors and nodes in index order, and what preparing it found.
+
+    ``inputs`` and ``outputs`` are tensor indices; an input that control flow found unused is -1.
+    """
+
+    model: Model
+    index: int
+    name: str
+    tensors: tuple[Tensor, ...]
+    nodes: tuple[Node, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    execution_plan: tuple[int, ...]
+    """Indices of the nodes that run, in order."""
+    control_edges: ControlEdges | None = None
+    """Order between nodes that the model gives, None if it gives none."""
+    dynamic: DynamicTensor | None = None
+    failure: PrepareFailure | None = None
+    assumed: frozenset[int] = frozenset()
+    """Nodes that are to count as accepted by the delegate whatever its rules say, for the question what would be if."""
+
+    @functools.cached_property
+    def resources(self) -> frozenset[int]:
+        """The tensors that stand for variables and tables."""
+        return frozenset(tensor.index for tensor in self.tensors if tensor.type == "RESOURCE")
+
+    @functools.cached_property
+    def readers(self) -> Mapping[int, Sequence[Node]]:
+        """The nodes of the plan that read each tensor, in order; a node stands there as often as it names the tensor."""
+        return self._by_tensor(lambda node: node.inputs)
+
+    @functools.cached_property
+    def writers(self) -> Mapping[int, Sequence[Node]]:
+        """The nodes of the plan that write each tensor, in order."""
+        return self._by_tensor(lambda node: node.outputs)
+
+    def _by_tensor(self, operands: Callable[[Node], Iterable[int]]) -> Mapping[int, Sequence[Node]]:
+        found: dict[int, list[Node]] = {}
+        for position in self.execution_plan:
+            for tensor in operands(self.nodes[position]):
+                found.setdefault(tensor, []).append(self.nodes[position])
+        return found
+
+    @functools.cached_property
+    def _views(self) -> dict[int, NodeView]:
+        return {}
+
+    def view(self, node: Node) -> NodeView:
+        """Return a node with its operands, for rules to ask questions of. Those of the graph's own nodes are kept."""
+        if node.index >= len(self.nodes) or self.nodes[node.index] is not node:
+            return NodeView(self, node)
+        view = self._views.get(node.index)
+        if view is None:
+            view = self._views[node.index] = NodeView(self, node)
+        return view
+
+    def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
+        """Return this graph with other inputs for some nodes (by node index)."""
+        nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
+        return dataclasses.replace(self, nodes=nodes)
+
+
+class NodeView:
+    """A node with its operands as tensors. What is left out or missing reads as ``NO_TENSOR``."""
+
+    __slots__ = ("_options", "graph", "node", "op", "version")
+
+    def __init__(self, graph: Graph, node: Node) -> None:
+        self.graph = graph
+        self.node = node
+        self.op = node.op
+        self.version = node.version
+        self._options: Options | None = None
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The operands."""
+        tensors = self.graph.tensors
+        return tuple([tensors[index] if index >= 0 else NO_TENSOR for index in self.node.inputs])
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """The results."""
+        tensors = self.graph.tensors
+        return tuple([tensors[index] if index >= 0 else NO_TENSOR for index in self.node.outputs])
+
+    @property
+    def options(self) -> Options:
+        """The builtin options."""
+        if self._options is None:
+            self._options = self.graph.model.options(self.node)
+        return self._options
+
+    def input(self, position: int) -> Tensor:
+        """The operand at a position."""
+        indices = self.node.inputs
+        index = indices[position] if 0 <= position < len(indices) else OPTIONAL_TENSOR
+        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
+
+    def output(self, position: int) -> Tensor:
+        """The result at a position."""
+        indices = self.node.outputs
+        index = indices[position] if 0 <= position < len(indices) else OPTIONAL_TENSOR
+        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
+
+    def value(self, tensor: Tensor) -> npt.NDArray[Any] | None:
+        """The elements of a constant or persistent tensor, flat; None for others."""
+        return self.graph.model.constant(tensor)
+
+    @property
+    def is_constant_float16_dequantize(self) -> bool:
+        """Whether this node only widens constant float16 weights (``FP16GraphPartitionHelper`` in ``delegates/utils.cc``)."""
+        if self.op != "DEQUANTIZE" or self.node.is_custom:
+            return False
+        source = self.input(0)
+        return source.type == "FLOAT16" and source.is_constant
+
+
+def has_side_effects(graph: Graph, node: Node) -> bool:
+    """Whether the order of this node against others like it must be kept (``OpMightHaveSideEffect``, ``core/subgraph.cc``)."""
+    if node.op in ("IF", "WHILE", "CALL_ONCE") and not node.is_custom:
+        return True
+    resources = graph.resources
+    return bool(resources) and not (resources.isdisjoint(node.inputs) and resources.isdisjoint(node.outputs))
+
+
+def file_graph(model: Model, subgraph: Subgraph) -> Graph:
+    """Return a subgraph as the file has it, as delegates that accept dynamic tensors see it."""
+    nodes = _added_nodes(subgraph)
+    edges = control_dependencies(model)
+    return Graph(
+        model=model,
+        index=subgraph.index,
+        name=subgraph.name,
+        tensors=subgraph.tensors,
+        nodes=nodes,
+        inputs=subgraph.inputs,
+        outputs=subgraph.outputs,
+        execution_plan=tuple(range(len(nodes))),
+        control_edges=edges[subgraph.index] if edges else None,
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def file_graphs(model: Model) -> tuple[Graph, ...]:
+    """Return all subgraphs as the file has them; those of the last model are kept."""
+    return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
+
+
+def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
+    """Leave out the nodes that the runtime refuses to add, which shifts the indices behind them.
+
+    A builtin node with parameters whose output is also its input is one (``AddNodeWithParameters``, ``core/subgraph.cc``).
+    """
+    kept = [node for node in subgraph.nodes if not (_has_parameters(node) and _feeds_itself(node))]
+    if len(kept) == len(subgraph.nodes):
+        return subgraph.nodes
+    return tuple(node._replace(index=index) for index, node in enumerate(kept))
+
+
+def _feeds_itself(node: Node) -> bool:
+    return not set(node.inputs).isdisjoint(node.outputs)
+
+
+def _has_parameters(node: Node) -> bool:
+    return node.builtin_code != schema.CUSTOM and node.op not in OPS_WITHOUT_PARAMETERS
+
+
+_NAMES_WITHOUT_PARAMETERS = """
+ABS ADD_N ASSIGN_VARIABLE ATAN2 BATCH_TO_SPACE_ND BITCAST BITWISE_XOR BROADCAST_ARGS BROADCAST_TO CALL CEIL COMPLEX_ABS
+CONCAT_EMBEDDINGS COS DENSIFY DEQUANTIZE DILATE DYNAMIC_UPDATE_SLICE ELU EMBEDDING_LOOKUP EQUAL EXP EXPAND_DIMS FILL FLOOR
+FLOOR_DIV FLOOR_MOD GATHER_ND GREATER GREATER_EQUAL HARD_SWISH HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_LOOKUP HASHTABLE_SIZE
+IMAG LESS LESS_EQUAL LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC LOG_SOFTMAX MATRIX_DIAG MATRIX_SET_DIAG MAXIMUM MINIMUM
+NEG NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5 NOT_EQUAL PAD PADV2 POW PRELU QUANTIZE RANGE RANK READ_VARIABLE REAL RELU
+RELU6 RELU_0_TO_1 RELU_N1_TO_1 REVERSE_V2 RFFT2D RIGHT_SHIFT ROUND RSQRT SCATTER_ND SEGMENT_SUM SELECT SELECT_V2 SIGN SIN
+SLICE SPACE_TO_BATCH_ND SQRT SQUARE SQUARED_DIFFERENCE STABLEHLO_ABS STABLEHLO_ADD STABLEHLO_AND STABLEHLO_BROADCAST_IN_DIM
+STABLEHLO_CBRT STABLEHLO_CLAMP STABLEHLO_COMPARE STABLEHLO_CONCATENATE STABLEHLO_CONVERT STABLEHLO_CONVOLUTION
+STABLEHLO_COSINE STABLEHLO_CUSTOM_CALL STABLEHLO_DIVIDE STABLEHLO_DOT_GENERAL STABLEHLO_DYNAMIC_SLICE
+STABLEHLO_DYNAMIC_UPDATE_SLICE STABLEHLO_EXPONENTIAL STABLEHLO_FLOOR STABLEHLO_IOTA STABLEHLO_LOG STABLEHLO_LOGISTIC
+STABLEHLO_MAXIMUM STABLEHLO_MINIMUM STABLEHLO_MULTIPLY STABLEHLO_NEGATE STABLEHLO_OR STABLEHLO_POWER STABLEHLO_REDUCE
+STABLEHLO_REMAINDER STABLEHLO_RESHAPE STABLEHLO_RSQRT STABLEHLO_SELECT STABLEHLO_SHIFT_LEFT STABLEHLO_SLICE STABLEHLO_SORT
+STABLEHLO_SUBTRACT STABLEHLO_TANH STABLEHLO_TRANSPOSE STABLEHLO_WHILE TANH TILE TOPK_V2 TRANSPOSE UNSORTED_SEGMENT_MAX
+UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_SUM WHERE ZEROS_LIKE
+"""
+OPS_WITHOUT_PARAMETERS = frozenset(_NAMES_WITHOUT_PARAMETERS.split())
+"""Builtin operators for which the runtime allocates no parameters (``ParseOpDataTfLite``, ``flatbuffer_conversions.cc``)."""

@@ -1,0 +1,198 @@
+"""The runtime's partitioner: which nodes run together, once a delegate has named those that it takes.
+
+Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
+``core/subgraph.cc``. Subsets, their order and the order of nodes inside are the same; where the original scans all nodes
+again and again until nothing changes, this keeps the nodes that are ready in heaps.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from ..model.control_dependencies import ControlEdges
+from .graph import Graph, has_side_effects
+
+_NOT_READY = -1
+_ALWAYS_READY = -2
+
+
+class PartitionError(Exception):
+    """Some nodes can never run: their operands depend on themselves."""
+
+
+class Subset(NamedTuple):
+    """Nodes that run together (what the log line counts as a partition), and the tensors that cross its border.
+
+    ``nodes`` are node indices in running order; ``inputs`` (constants included) and ``outputs`` are sorted tensor indices.
+    """
+
+    is_delegated: bool
+    nodes: tuple[int, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+def partition(
+    graph: Graph,
+    delegated: Collection[int],
+    *,
+    clustering: bool = True,
+    fusion: bool = True,
+) -> tuple[Subset, ...]:
+    """Split the graph's execution plan into subsets of delegated and other nodes, in running order.
+
+    ``clustering`` False keeps the order of the execution plan (``DisableDelegateClustering``); ``fusion`` False makes each
+    node a subset (``DisableDelegateNodeFusion``). Unless the graph has control edges of its own, clustering chains the nodes
+    with side effects. Raises PartitionError if the graph has a cycle.
+    """
+    control_edges = graph.control_edges
+    if control_edges is None:
+        control_edges = _side_effect_chain(graph) if clustering else ()
+    run = _Partitioner(graph, delegated, control_edges)
+    if not fusion:
+        run.gather_singly()
+    elif clustering:
+        run.gather_greedily()
+    else:
+        run.gather_in_order()
+    return run.finish()
+
+
+def _side_effect_chain(graph: Graph) -> ControlEdges:
+    stateful = [position for position, node in enumerate(graph.execution_plan) if has_side_effects(graph, graph.nodes[node])]
+    return tuple(zip(stateful, stateful[1:], strict=False))
+
+
+class _Partitioner:
+    """Assigns the positions of the execution plan to epochs; each epoch is a subset."""
+
+    def __init__(self, graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> None:
+        taken = set(delegated)
+        self.graph = graph
+        self.plan = graph.execution_plan
+        self.nodes = [graph.nodes[index] for index in self.plan]
+        self.is_delegated = [index in taken for index in self.plan]
+        self.tensor_epoch = [_ALWAYS_READY] * len(graph.tensors)
+        self.is_done = [False] * len(self.nodes)
+        self.ready: tuple[list[int], list[int]] = ([], [])
+        """Positions that may run and do not: those of other nodes, those of delegated ones; heaps."""
+        self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
+        for node in self.nodes:
+            for tensor in node.outputs:
+                if tensor >= 0:
+                    self.tensor_epoch[tensor] = _NOT_READY
+        self.waiting_for: list[int] = [0] * len(self.nodes)
+        """How many tensors and control edges each position still waits for."""
+        self.readers: dict[int, list[int]] = defaultdict(list)
+        self.followers: dict[int, list[int]] = defaultdict(list)
+        for before, after in sorted(set(control_edges)):
+            if 0 <= before < len(self.nodes) and 0 <= after < len(self.nodes):
+                self.followers[before].append(after)
+                self.waiting_for[after] += 1
+        for position, node in enumerate(self.nodes):
+            for tensor in set(node.inputs):
+                if tensor >= 0 and self.tensor_epoch[tensor] == _NOT_READY:
+                    self.readers[tensor].append(position)
+                    self.waiting_for[position] += 1
+            if not self.waiting_for[position]:
+                self.ready[self.is_delegated[position]].append(position)
+
+    def gather_greedily(self) -> None:
+        """Each epoch takes every node of its type that becomes ready, in passes over the execution plan."""
+        while self._has_ready():
+            kind = self._start_epoch()
+            this_pass, next_pass = self.ready[kind], list[int]()
+            while this_pass:
+                position = heappop(this_pass)
+                for released in self._assign(position):
+                    if self.is_delegated[released] != kind:
+                        heappush(self.ready[not kind], released)
+                    else:
+                        heappush(this_pass if released > position else next_pass, released)
+                if not this_pass:
+                    this_pass, next_pass = next_pass, this_pass
+
+    def gather_in_order(self) -> None:
+        """Each epoch takes a run of the execution plan, up to the first node that does not fit.
+
+        A run that reaches the end of the plan goes on with what has become ready further up.
+        """
+        while self._has_ready():
+            kind = self._start_epoch()
+            position = len(self.nodes)
+            while position == len(self.nodes) and self._first_ready(kind) is not None:
+                position = heappop(self.ready[kind])
+                self._assign_and_release(position)
+                position += 1
+                while position < len(self.nodes) and self._may_run(position, kind):
+                    self._assign_and_release(position)
+                    position += 1
+
+    def gather_singly(self) -> None:
+        """Each epoch takes one node."""
+        while self._has_ready():
+            self._assign_and_release(heappop(self.ready[self._start_epoch()]))
+
+    def _has_ready(self) -> bool:
+        return self._first_ready(False) is not None or self._first_ready(True) is not None
+
+    def _first_ready(self, kind: bool) -> int | None:
+        heap = self.ready[kind]
+        while heap and self.is_done[heap[0]]:
+            heappop(heap)
+        return heap[0] if heap else None
+
+    def _may_run(self, position: int, kind: bool) -> bool:
+        return not self.waiting_for[position] and not self.is_done[position] and self.is_delegated[position] == kind
+
+    def _assign_and_release(self, position: int) -> None:
+        for released in self._assign(position):
+            heappush(self.ready[self.is_delegated[released]], released)
+
+    def _start_epoch(self) -> bool:
+        """Open an epoch of the type of the first ready node of the execution plan."""
+        other, delegated = self._first_ready(False), self._first_ready(True)
+        kind = delegated is not None and (other is None or delegated < other)
+        self.subsets.append((kind, [], set(), set()))
+        return kind
+
+    def _assign(self, position: int) -> list[int]:
+        """Put a position into the current epoch; return the positions that nothing keeps waiting any more."""
+        epoch = len(self.subsets) - 1
+        _, nodes, inputs, _ = self.subsets[epoch]
+        self.is_done[position] = True
+        nodes.append(self.plan[position])
+        node = self.nodes[position]
+        freed: list[int] = []
+        for tensor in node.outputs:
+            if tensor >= 0:
+                if self.tensor_epoch[tensor] == _NOT_READY:
+                    freed += self.readers[tensor]
+                self.tensor_epoch[tensor] = epoch
+        for tensor in node.inputs:
+            if tensor >= 0 and (source := self.tensor_epoch[tensor]) != epoch:
+                inputs.add(tensor)
+                if source >= 0:
+                    self.subsets[source][3].add(tensor)
+        freed += self.followers[position]
+        released = []
+        for waiting in freed:
+            self.waiting_for[waiting] -= 1
+            if not self.waiting_for[waiting]:
+                released.append(waiting)
+        return released
+
+    def finish(self) -> tuple[Subset, ...]:
+        """Add the graph's outputs to the subsets that make them, and return the subsets."""
+        if not all(self.is_done):
+            raise PartitionError("some nodes wait for each other")
+        for tensor in self.graph.outputs:
+            if tensor >= 0 and self.tensor_epoch[tensor] >= 0:
+                self.subsets[self.tensor_epoch[tensor]][3].add(tensor)
+        return tuple(
+            Subset(kind, tuple(nodes), tuple(sorted(inputs)), tuple(sorted(outputs)))
+            for kind, nodes, inputs, outputs in self.subsets
+        )

@@ -1,0 +1,300 @@
+"""A TFLite model as plain, frozen data: what the file says, before any runtime has touched it."""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ModelError
+from ..text import printable
+from . import schema
+
+OPTIONAL_TENSOR = -1
+"""The tensor index that stands for an optional operand left out."""
+
+
+class Allocation(Enum):
+    """Where a tensor's data lives (``TfLiteAllocationType``)."""
+
+    CONSTANT = "constant"
+    """In the model file (kTfLiteMmapRo)."""
+    PERSISTENT = "persistent"
+    """Computed once while the graph is prepared (kTfLitePersistentRo)."""
+    ARENA = "arena"
+    """In the arena (kTfLiteArenaRw)."""
+    VARIABLE = "variable"
+    """Kept between invocations (kTfLiteArenaRwPersistent)."""
+    DYNAMIC = "dynamic"
+    """On the heap, because its size is known only while running (kTfLiteDynamic)."""
+    CUSTOM = "custom"
+    """Handed in by another subgraph that calls this one (kTfLiteCustom)."""
+
+
+class Quantization(NamedTuple):
+    """Quantisation parameters of a tensor.
+
+    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. ``scales`` and ``zero_points`` are those of affine quantisation,
+    one for the tensor or one per slice along ``dimension``; the two others keep theirs in tensors of their own.
+    """
+
+    kind: str
+    scales: npt.NDArray[np.float32]
+    zero_points: npt.NDArray[np.int64]
+    dimension: int
+    block_size: int = 0
+    scales_tensor: int = OPTIONAL_TENSOR
+    zero_points_tensor: int = OPTIONAL_TENSOR
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether scales and zero points stand beside the tensor."""
+        return self.kind == "affine"
+
+    @property
+    def is_per_channel(self) -> bool:
+        """Whether there is more than one scale."""
+        return len(self.scales) > 1
+
+
+class Sparsity(NamedTuple):
+    """How a sparse constant is stored: order of its dimensions, blocks, and (is it dense?, dense size) of each dimension."""
+
+    traversal_order: tuple[int, ...]
+    block_map: tuple[int, ...]
+    dimensions: tuple[tuple[bool, int], ...]
+
+
+class Tensor(NamedTuple):
+    """One tensor of a subgraph.
+
+    ``shape`` holds sizes in elements; ``shape_signature`` has -1 where a size is unknown and is None if the file has none.
+    ``scale`` and ``zero_point`` are the per-tensor parameters, 0 where there is not exactly one scale
+    (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is (offset, size) in bytes in the file for a constant.
+    """
+
+    index: int  # type: ignore[assignment]  # in place of tuple.index
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    shape_signature: tuple[int, ...] | None
+    has_rank: bool
+    is_variable: bool
+    allocation: Allocation
+    buffer: int
+    external_buffer: int
+    data: tuple[int, int] | None
+    quantization: Quantization | None
+    scale: float
+    zero_point: int
+    sparsity: Sparsity | None
+    value: npt.NDArray[Any] | None = None
+    """What Prepare computed, for a persistent tensor."""
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the data lies in the model file. What Prepare computes is not constant in this sense."""
+        return self.allocation is Allocation.CONSTANT
+
+    @property
+    def is_per_channel(self) -> bool:
+        """Whether affine quantisation has more than one scale."""
+        return self.quantization is not None and self.quantization.is_affine and self.quantization.is_per_channel
+
+    @property
+    def element_count(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def byte_size(self) -> int:
+        """The size of the data in bytes; 0 for types without a fixed size."""
+        return (self.element_count * schema.BITS_PER_ELEMENT.get(self.type, 0) + 7) // 8
+
+    @property
+    def has_unspecified_dimension(self) -> bool:
+        """Whether the signature leaves a size open (``HasUnspecifiedDimension`` in ``kernels/kernel_util.cc``)."""
+        return self.shape_signature is not None and -1 in self.shape_signature
+
+
+NO_TENSOR = Tensor(
+    index=OPTIONAL_TENSOR,
+    name="",
+    type="NO_TYPE",
+    shape=(),
+    shape_signature=None,
+    has_rank=False,
+    is_variable=False,
+    allocation=Allocation.ARENA,
+    buffer=0,
+    external_buffer=0,
+    data=None,
+    quantization=None,
+    scale=0.0,
+    zero_point=0,
+    sparsity=None,
+)
+"""What a rule sees where an operand is left out or missing, so that rules need not test for it at every step."""
+
+
+class Node(NamedTuple):
+    """One operator of a subgraph. ``options`` is (name of the options table, its position), None if there is none."""
+
+    index: int  # type: ignore[assignment]  # in place of tuple.index
+    op: str
+    builtin_code: int
+    custom_code: str | None
+    version: int
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    intermediates: tuple[int, ...]
+    options: tuple[str, int] | None
+    custom_options: tuple[int, int] | None
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether this is a custom operator."""
+        return self.builtin_code == schema.CUSTOM
+
+
+class OperatorCode(NamedTuple):
+    """One entry of the table of operators that the model uses."""
+
+    op: str
+    builtin_code: int
+    custom_code: str | None
+    version: int
+
+
+class Subgraph(NamedTuple):
+    """One subgraph: tensors and nodes in file order, and the tensors that are its inputs and outputs."""
+
+    index: int  # type: ignore[assignment]  # in place of tuple.index
+    name: str
+    tensors: tuple[Tensor, ...]
+    nodes: tuple[Node, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class Signature(NamedTuple):
+    """One signature: its key, subgraph and the tensors by argument name."""
+
+    key: str
+    subgraph: int
+    inputs: Mapping[str, int]
+    outputs: Mapping[str, int]
+
+
+class Options:
+    """The builtin options of a node, by the schema's field names.
+
+    Without an options table (``table`` is None) every field reads as 0, an empty vector or an empty string, as in the
+    runtime's zero-initialised parameters.
+    """
+
+    __slots__ = ("_values", "table")
+
+    def __init__(self, table: str | None, values: Mapping[str, Any]) -> None:
+        self.table = table
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._values.get(name, 0)
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return iter(self._values.items())
+
+
+@functools.cache
+def _absent_options(table: str) -> Options:
+    return Options(None, {slot_field.name: type(slot_field.default)() for slot_field in schema.table_fields(table)})
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model: its subgraphs and tables, and the bytes they were read from (mapped, not loaded)."""
+
+    path: str | None
+    """The file, None for a model given as bytes."""
+    size: int
+    """Size in bytes."""
+    version: int
+    """Version of the schema."""
+    description: str
+    subgraphs: tuple[Subgraph, ...]
+    operator_codes: tuple[OperatorCode, ...]
+    signatures: tuple[Signature, ...]
+    metadata: Mapping[str, tuple[int, int]]
+    """(offset, size) in bytes of each entry, by name."""
+    content: memoryview = field(repr=False, compare=False)
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """Digest of the whole file, computed when first asked for; raises ModelError if it cannot be read any more."""
+        import hashlib  # loads OpenSSL, which only reports in JSON need
+
+        if self.path is None:
+            return hashlib.sha256(self.content).hexdigest()
+        try:
+            with open(self.path, "rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
+
+    def options(self, node: Node) -> Options:
+        """Read the builtin options of a node. A table that is not that of its operator counts as absent."""
+        own_table = "" if node.is_custom else schema.options_table(node.op)
+        if node.options is None or node.options[0] != own_table:
+            return _absent_options(own_table)
+        return Options(own_table, _read_table(self.content, *node.options))
+
+    def constant(self, tensor: Tensor) -> npt.NDArray[Any] | None:
+        """Return the elements of a constant or persistent tensor, flat; None if unknown or of a type numpy cannot read."""
+        if tensor.value is not None:
+            return tensor.value.reshape(-1)
+        kind = schema.NUMPY_TYPES.get(tensor.type)
+        if tensor.data is None or kind is None:
+            return None
+        offset, size = tensor.data
+        item = np.dtype(kind).itemsize
+        return np.frombuffer(self.content, kind, size // item, offset)
+
+
+def _read_table(content: memoryview, name: str, position: int) -> Mapping[str, Any]:
+    """Read the scalars, vectors of numbers and strings of one table. What lies outside the file reads as absent."""
+    fields = schema.table_fields(name)
+    values = {slot_field.name: slot_field.default for slot_field in fields}
+    try:
+        vtable = position - struct.unpack_from("<i", content, position)[0]
+        vtable_size = struct.unpack_from("<H", content, vtable)[0] if vtable >= 0 else 0
+        for slot_field in fields:
+            entry = 4 + 2 * slot_field.slot
+            offset = struct.unpack_from("<H", content, vtable + entry)[0] if entry + 2 <= vtable_size else 0
+            if not offset:
+                continue
+            if slot_field.format is not None:
+                values[slot_field.name] = struct.unpack_from(slot_field.format, content, position + offset)[0]
+                continue
+            start = position + offset + struct.unpack_from("<I", content, position + offset)[0]
+            (count,) = struct.unpack_from("<I", content, start)
+            elements = struct.unpack_from(f"<{count}{slot_field.element or 's'}", content, start + 4)
+            values[slot_field.name] = elements if slot_field.element else elements[0].decode("utf-8", "replace")
+    except struct.error:
+        pass
+    return MappingProxyType(values)

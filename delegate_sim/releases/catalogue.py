@@ -1,0 +1,143 @@
+"""Releases of the runtime, and the lines that each prints when a delegate is applied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..errors import OptionError
+
+
+class Release(NamedTuple):
+    """A release of TensorFlow Lite (``tf``) or LiteRT (``litert``)."""
+
+    family: str
+    version: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.family}-{'.'.join(map(str, self.version))}"
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """What releases are ordered by: when their rules were made.
+
+        LiteRT begins where TensorFlow 2.17 ends; later releases of TensorFlow count as the release of LiteRT of their time. A
+        minor release without a patch number is its first.
+        """
+        if self.family == "tf":
+            return _COUNTERPARTS.get(self.version[:2], (0, *self.version[:2]))
+        return self.version if len(self.version) > 2 else _FIRST_PATCHES.get(self.version, (*self.version, 0))
+
+    def is_at_least(self, other: Release) -> bool:
+        """Whether this release is the other one or a later one."""
+        return self.order >= other.order
+
+
+_COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
+    (2, 18): (1, 0, 1),
+    (2, 19): (1, 1, 2),
+    (2, 20): (1, 4, 0),
+    (2, 21): (2, 1, 2),
+}
+"""The release of LiteRT of the time of each later release of TensorFlow."""
+_FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
+
+_WITHOUT_TOTAL = "Replacing {replaced} node(s) with delegate ({kernel}) node, yielding {partitions} partitions"
+_WITH_TOTAL = "Replacing {replaced} out of {total} node(s) with delegate ({kernel}) node, yielding {partitions} partitions"
+_REPLACING = {
+    "plain": f"{_WITHOUT_TOTAL}.",
+    "whole graph": f"{_WITHOUT_TOTAL} for the whole graph.",
+    "out of, whole graph": f"{_WITH_TOTAL} for the whole graph.",
+    "subgraph": f"{_WITH_TOTAL} for subgraph {{subgraph}}.",
+    "named subgraph": f"{_WITH_TOTAL} for subgraph {{subgraph}} ({{name}}).",
+}
+_WORDINGS = {
+    **{("tf", (2, minor)): "plain" for minor in (10, 11)},
+    ("tf", (2, 12)): "whole graph",
+    **{("tf", (2, minor)): "out of, whole graph" for minor in range(13, 19)},
+    **{("tf", (2, minor)): "subgraph" for minor in (19, 20, 21)},
+    ("litert", (1, 0)): "out of, whole graph",
+    **{("litert", (1, minor)): "subgraph" for minor in (1, 2, 3, 4)},
+    **{("litert", (2, minor)): "subgraph" for minor in (0, 1)},
+    **{("litert", (2, minor)): "named subgraph" for minor in (2, 3)},
+}
+RELEASES = tuple(str(Release(family, version)) for family, version in _WORDINGS)
+"""The releases whose wording is known, oldest first within a family."""
+
+_LITERT = """
+    1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0
+"""
+KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"litert-{version}" for version in _LITERT.split()])
+"""The releases whose rules are told apart, oldest first within a family."""
+
+DEFAULT_RELEASE = "litert-2.3"
+NEWEST = Release("litert", (2, 3))
+"""The release whose rules are those without an end."""
+
+DYNAMIC_TENSOR_LINE = (
+    "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
+    "(tensor#{tensor} is a dynamic-sized tensor)."
+)
+RESTORED_LINE = "Restored original execution plan after delegate application failure."
+
+
+def parse_release(text: str) -> Release:
+    """Return the release of this name, such as ``tf-2.15`` or ``litert-2.1.6``.
+
+    One between known releases is taken, and counts as the one before it (``release_note`` says so). Raises OptionError naming the
+    known ones for any other.
+    """
+    match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
+    release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
+    if release is None or not _is_covered(release):
+        raise OptionError(f"there is no runtime {text!r} here; known are {', '.join(RELEASES)}")
+    return release
+
+
+def is_release_name(text: str) -> bool:
+    """Whether a text is meant as a release of the runtime, known or not."""
+    return text.startswith(("tf-", "litert-"))
+
+
+def release_note(release: Release) -> str | None:
+    """Say which release's rules are taken for one that is not known; None for a known one."""
+    if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":
+        return None
+    known = [parse_release(name) for name in KNOWN_RELEASES]
+    before = max([other for other in known if other.family == "litert" and release.is_at_least(other)], key=lambda one: one.order)
+    return f"{release} is not known here: the rules of {before} are taken"
+
+
+def _is_covered(release: Release) -> bool:
+    known = [version for family, version in _WORDINGS if family == release.family]
+    return known[0] <= release.version[:2] <= known[-1]
+
+
+def _wording(release: Release) -> str:
+    minor = max(version for family, version in _WORDINGS if family == release.family and version <= release.version[:2])
+    return _REPLACING[_WORDINGS[release.family, minor]]
+
+
+def replacing_line(release: Release, *, replaced: int, total: int, kernel: str, partitions: int, subgraph: int, name: str) -> str:
+    """Return the line that reports a replacement (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
+    return _wording(release).format(
+        replaced=replaced, total=total, kernel=kernel, partitions=partitions, subgraph=subgraph, name=name
+    )
+
+
+def benchmark_line(provider: str, *, kernels: int, plan_size: int) -> str:
+    """Return benchmark_model's summary of one delegate, from the first subgraph's plan (``benchmark_tflite_model.cc``)."""
+    if kernels == 1 and plan_size == 1:
+        return f"Explicitly applied {provider} delegate, and the model graph will be completely executed by the delegate."
+    if kernels:
+        return (
+            f"Explicitly applied {provider} delegate, and the model graph will be partially executed by the delegate "
+            f"w/ {kernels} delegate kernels."
+        )
+    return f"Though {provider} delegate is explicitly applied, the model graph will not be executed by the delegate."
+
+
+def benchmark_failure_line(provider: str) -> str:
+    """Return what benchmark_model prints when a delegate cannot be applied."""
+    return f"Failed to apply {provider} delegate."

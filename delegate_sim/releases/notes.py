@@ -1,0 +1,31 @@
+"""What is to be said of a release of the runtime whose rules are not known as such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .catalogue import Release, parse_release, release_note
+
+
+def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[str]:
+    """Say which release's rules are taken where a delegate's own are not known well.
+
+    ``known_since`` is the oldest release whose rules are known, empty if the delegate does not come with the runtime; the rules
+    of a delegate that ``is_unchanged`` are the same in all later releases.
+    """
+    note = release_note(release)
+    if note is not None:
+        yield note
+    if not known_since:
+        return
+    since = parse_release(known_since)
+    if not release.is_at_least(since):
+        yield f"the rules of {delegate} in {release} are not known well: those of {since}, the oldest known, are taken"
+    elif release.family == "tf" and release.order[0] and not is_unchanged:
+        counterpart = f"litert-{'.'.join(map(str, release.order))}"
+        yield f"the rules of {delegate} in {release} are not known as such: those of {counterpart}, of the same time, are taken"
+
+
+def unknown_build(release: Release) -> str:
+    """Say that a kernel, which cannot be made in the newest release, may be made or not in this one."""
+    return f"whether {release} does so is not known"

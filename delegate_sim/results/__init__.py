@@ -1,0 +1,1 @@
+"""What is told of simulations: reports, measures, and comparisons of them."""

@@ -1,0 +1,209 @@
+"""Two runs side by side: two models on one target, or one model on two targets, node by node.
+
+Nodes are matched by structure, so that one that was renumbered or renamed is still the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..model.model import Model
+from ..rules.rule import Reason
+from ..runtime.interpreter import Run, SubgraphRun, option_values
+from ..version import __version__
+from .changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
+from .compute import Compute, compute_of
+from .measures import Measures, measure
+from .nodes import node_location
+from .outline import outline
+from .report import CPU, node_reasons
+from .rule_set import rule_set_version
+
+SCHEMA = "delegate-sim/compare/1"
+
+DELEGATE = "delegate"
+"""Where a node runs that the delegate takes."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two runs, and the set of defaults for options that were not given (which also decides what is logged)."""
+
+    model: Model
+    run: Run
+    defaults: str
+
+    @functools.cached_property
+    def measures(self) -> Measures:
+        """The numbers of the run."""
+        return measure(self.run)
+
+    @functools.cached_property
+    def compute(self) -> Compute:
+        """The multiply-adds of the run."""
+        return compute_of(self.run)
+
+
+class State(NamedTuple):
+    """A node on one side: its index, where it runs (``delegate`` or ``cpu``), and why it does not run on the delegate."""
+
+    node: int
+    place: str
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def demands(self) -> tuple[tuple[str, str], ...]:
+        """What the reasons ask for, whatever was found: code and demand of each."""
+        return tuple([(reason.code, reason.needed) for reason in self.reasons])
+
+
+class ComparedNode(NamedTuple):
+    """A node that one side has, or both. ``op`` and ``name`` (of the first output) are those in B, for one only in A its own.
+
+    ``changes`` are what changed at the node itself between the models.
+    """
+
+    subgraph: int
+    op: str
+    name: str
+    a: State | None
+    b: State | None
+    changes: tuple[NodeChange, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between two runs. Nodes stand in running order; ``to_dict`` gives the stable form."""
+
+    a: Side
+    b: Side
+    to_cpu: tuple[ComparedNode, ...]
+    """Delegated in A, on the CPU in B."""
+    to_delegate: tuple[ComparedNode, ...]
+    """On the CPU in A, delegated in B."""
+    only_in_a: tuple[ComparedNode, ...]
+    only_in_b: tuple[ComparedNode, ...]
+    reasons_changed: tuple[ComparedNode, ...]
+    """On the CPU on both sides, for reasons that ask for something else."""
+    input_changes: tuple[NodeChange, ...]
+    """Inputs of subgraphs that are not the same."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data (schema ``delegate-sim/compare/1``)."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "a": _side_entry(self.a),
+            "b": _side_entry(self.b),
+            "to_cpu": list(map(_node_entry, self.to_cpu)),
+            "to_delegate": list(map(_node_entry, self.to_delegate)),
+            "only_in_a": list(map(_node_entry, self.only_in_a)),
+            "only_in_b": list(map(_node_entry, self.only_in_b)),
+            "reasons_changed": list(map(_node_entry, self.reasons_changed)),
+            "input_changes": [
+                {"subgraph": change.subgraph, "name": change.name, "old": change.old, "new": change.new}
+                for change in self.input_changes
+            ],
+        }
+
+
+def compare(a: Side, b: Side) -> Comparison:
+    """Match the nodes of both sides, subgraph by subgraph, and say which of them run elsewhere or for other reasons refused."""
+    matching = _match(a, b)
+    changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
+    for change in matching.changes:
+        if change.node is not None and change.what not in (ADDED, REMOVED):
+            changes[change.subgraph, change.node].append(change)
+    nodes = list(_nodes(a.run, b.run, matching.old_of, changes))
+    both = [(node, node.a, node.b) for node in nodes if node.a is not None and node.b is not None]
+    return Comparison(
+        a,
+        b,
+        to_cpu=tuple([node for node, old, new in both if old.place != CPU and new.place == CPU]),
+        to_delegate=tuple([node for node, old, new in both if old.place == CPU and new.place != CPU]),
+        only_in_a=tuple([node for node in nodes if node.b is None]),
+        only_in_b=tuple([node for node in nodes if node.a is None]),
+        reasons_changed=tuple([node for node, old, new in both if old.place == new.place and old.demands != new.demands]),
+        input_changes=tuple([change for change in matching.changes if change.node is None and change.old_node is None]),
+    )
+
+
+def _match(a: Side, b: Side) -> Matching:
+    if a.model is b.model:
+        plans = [subgraph.graph.execution_plan for subgraph in b.run.subgraphs]
+        return Matching(tuple([dict(zip(plan, plan, strict=True)) for plan in plans]), ())
+    return compare_outlines(outline(a.model), outline(b.model))
+
+
+def _nodes(
+    a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
+) -> Iterator[ComparedNode]:
+    """Return every node of either side: those of B, and behind those of a subgraph what only A has there."""
+    for number in range(max(len(a.subgraphs), len(b.subgraphs))):
+        matched = old_of[number] if number < len(old_of) else {}
+        old = a.subgraphs[number] if number < len(a.subgraphs) else None
+        if number < len(b.subgraphs):
+            new = b.subgraphs[number]
+            for index in new.graph.execution_plan:
+                before = None if old is None or index not in matched else _state(a, old, matched[index])
+                yield _compared(new, index, before, _state(b, new, index), changes.get((number, index), ()))
+        if old is not None:
+            kept = set(matched.values())
+            for index in old.graph.execution_plan:
+                if index not in kept:
+                    yield _compared(old, index, _state(a, old, index), None)
+
+
+def _compared(run: SubgraphRun, index: int, a: State | None, b: State | None, changes: Iterable[NodeChange] = ()) -> ComparedNode:
+    place = node_location(run, index)
+    return ComparedNode(run.graph.index, place.op, place.name, a, b, tuple(changes))
+
+
+def _state(run: Run, subgraph: SubgraphRun, index: int) -> State:
+    if index in subgraph.delegated:
+        return State(index, DELEGATE)
+    return State(index, CPU, node_reasons(subgraph, index, run.refusal))
+
+
+def _side_entry(side: Side) -> dict[str, Any]:
+    model, run, measures, compute = side.model, side.run, side.measures, side.compute
+    return {
+        "model": {"path": model.path, "sha256": model.sha256, "bytes": model.size},
+        "delegate": run.delegate.name,
+        "runtime": str(run.release),
+        "defaults": side.defaults,
+        "options": option_values(run.options),
+        "rule_set": rule_set_version(run.delegate),
+        "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
+        "log_lines": list(run.log_lines),
+        "warnings": list(run.warnings),
+        "measures": {
+            **dataclasses.asdict(measures),
+            "fallback_nodes": measures.fallback_nodes,
+            "delegated_share": round(measures.delegated_share, 6),
+            "multiply_adds": compute.multiply_adds,
+            "delegated_multiply_adds": compute.delegated_multiply_adds,
+        },
+    }
+
+
+def _node_entry(node: ComparedNode) -> dict[str, Any]:
+    return {
+        "subgraph": node.subgraph,
+        "op": node.op,
+        "name": node.name,
+        "a": _state_entry(node.a),
+        "b": _state_entry(node.b),
+        "changes": [{"what": change.what, "old": change.old, "new": change.new} for change in node.changes],
+    }
+
+
+def _state_entry(state: State | None) -> dict[str, Any] | None:
+    if state is None:
+        return None
+    return {"node": state.node, "runs_on": state.place, "reasons": [reason.to_dict() for reason in state.reasons]}

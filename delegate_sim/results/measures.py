@@ -1,0 +1,59 @@
+"""What a run comes to in numbers: those that a baseline keeps and a gate compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..runtime.interpreter import Run
+from .report import border_bytes
+
+FAILS_LATER = "delegated, then fails"
+"""The outcome of a run that delegates nodes, and after which the application's AllocateTensors fails all the same."""
+
+OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER)
+"""Every outcome that measures can have."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The numbers of one run, over all subgraphs.
+
+    ``partitions`` counts all, as the runtime does; ``border_bytes`` are those that go into and come out of the delegate's
+    kernels in one inference, constants left out. Without a delegated node both are 0.
+    """
+
+    outcome: str
+    nodes: int
+    delegated_nodes: int
+    partitions: int
+    delegate_kernels: int
+    border_bytes: int
+
+    @property
+    def fallback_nodes(self) -> int:
+        """Nodes that stay on the CPU."""
+        return self.nodes - self.delegated_nodes
+
+    @property
+    def delegated_share(self) -> float:
+        """Delegated nodes of all, from 0 to 1; 1 for a model without nodes."""
+        return self.delegated_nodes / self.nodes if self.nodes else 1.0
+
+    @property
+    def is_delegated(self) -> bool:
+        """Whether anything runs on the delegate."""
+        return self.delegated_nodes > 0
+
+
+def measure(run: Run) -> Measures:
+    """Return the numbers of a run."""
+    subsets = [(subgraph.graph, subset) for subgraph in run.subgraphs for subset in subgraph.subsets]
+    kernels = [(graph, subset) for graph, subset in subsets if subset.is_delegated]
+    return Measures(
+        outcome=FAILS_LATER if run.outcome == "delegated" and run.refusal else run.outcome,
+        nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
+        delegated_nodes=sum([len(subset.nodes) for _, subset in kernels]),
+        partitions=len(subsets),
+        delegate_kernels=len(kernels),
+        border_bytes=sum([border_bytes(graph, subset.inputs) + border_bytes(graph, subset.outputs) for graph, subset in kernels]),
+    )

@@ -1,0 +1,191 @@
+"""The report: what one or more runs found, as objects and as the dictionary that JSON output and other tools use."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..delegates.limits import largest_partitions
+from ..graph.graph import Graph
+from ..graph.partition import Subset
+from ..model.model import Model, Node
+from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT
+from ..rules.rule import Reason
+from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
+from ..version import __version__
+from .compute import Compute, compute_of
+from .rule_set import rule_set_version
+
+SCHEMA = "delegate-sim/report/1"
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
+
+    model: Model
+    runs: tuple[Run, ...]
+    is_chain: bool = False
+    """Whether each run goes on from what the one before it left."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data (schema ``delegate-sim/report/1``)."""
+        entry = {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "model": _model_entry(self.model),
+            "runs": [_run_entry(run) for run in self.runs],
+        }
+        if self.is_chain:
+            entry["placement"] = [
+                {
+                    "subgraph": subgraph,
+                    "nodes": [{"index": node.index, "op": node.op, "runs_on": place} for node, place in places],
+                }
+                for subgraph, places in enumerate(placements(self.runs))
+            ]
+        return entry
+
+
+CPU = "cpu"
+"""Where a node runs that no delegate takes."""
+
+
+def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
+    """Say where each node of each subgraph finally runs: the name of a delegate, or ``cpu``."""
+    found = []
+    for first in runs[0].subgraphs:
+        taken: dict[int, str] = {}
+        for run in runs:
+            for index in run.subgraphs[first.graph.index].delegated:
+                taken.setdefault(index, run.delegate.name)
+        nodes = first.graph.nodes
+        found.append([(nodes[index], taken.get(index, CPU)) for index in first.graph.execution_plan])
+    return found
+
+
+def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
+    """Return why a node is not supported, or is supported and yet not delegated."""
+    decision = run.decision
+    if decision is None:
+        return (_taken_back(refusal),) if refusal is not None else ()
+    verdict = decision.verdicts.get(index)
+    if verdict is None or not verdict.is_supported:
+        return verdict.reasons if verdict else ()
+    if index in decision.set_aside:
+        return (decision.set_aside[index],)
+    if index not in run.delegated and refusal is not None:
+        return (_taken_back(refusal),)
+    return ()
+
+
+def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
+    """Return the partitions that only the limit keeps from the delegate, largest first: in the order it would take them."""
+    if run.decision is None:
+        return ()
+    aside = run.decision.set_aside
+    dropped = [
+        subset
+        for subset in run.decision.candidates
+        if (reason := aside.get(subset.nodes[0])) is not None and reason.code == PARTITION_LIMIT.name
+    ]
+    return largest_partitions(dropped, len(dropped))
+
+
+def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
+    """Return the bytes of these tensors that cross a border while running; constants do not."""
+    return sum(graph.tensors[index].byte_size for index in tensors if not graph.tensors[index].is_constant)
+
+
+def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
+    """Return those of these tensors that are not constant."""
+    return [index for index in tensors if not graph.tensors[index].is_constant]
+
+
+def _model_entry(model: Model) -> dict[str, Any]:
+    return {
+        "path": model.path,
+        "sha256": model.sha256,
+        "bytes": model.size,
+        "schema_version": model.version,
+        "description": model.description,
+        "subgraphs": len(model.subgraphs),
+    }
+
+
+def _run_entry(run: Run) -> dict[str, Any]:
+    compute = compute_of(run)
+    return {
+        "delegate": run.delegate.name,
+        "kernel_name": run.delegate.kernel_name,
+        "runtime": str(run.release),
+        "options": option_values(run.options),
+        "rule_set": rule_set_version(run.delegate),
+        "by_default": run.by_default,
+        "outcome": run.outcome,
+        "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
+        "log_lines": list(run.log_lines),
+        "warnings": list(run.warnings),
+        "subgraphs": [_subgraph_entry(subgraph, run.refusal, compute) for subgraph in run.subgraphs],
+    }
+
+
+def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None, compute: Compute) -> dict[str, Any]:
+    graph = run.graph
+    counts = compute.by_node[graph.index]
+    partition_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
+    entry = functools.partial(_node_entry, run, partition_of, refusal, counts)
+    nodes = [entry(graph.nodes[index]) for index in graph.execution_plan]
+    return {
+        "index": graph.index,
+        "name": graph.name,
+        "nodes_total": len(nodes),
+        "nodes_supported": sum(node["supported"] for node in nodes),
+        "nodes_delegated": len(run.delegated),
+        "partitions": len(run.subsets),
+        "delegate_kernels": sum(subset.is_delegated for subset in run.subsets),
+        "multiply_adds": sum(counts.values()),
+        "multiply_adds_delegated": compute.of(graph.index, run.delegated),
+        "partitions_dropped": [len(subset.nodes) for subset in dropped_partitions(run)],
+        "nodes": nodes,
+        "partition_list": [_partition_entry(graph, number, subset, compute) for number, subset in enumerate(run.subsets)],
+    }
+
+
+def _node_entry(
+    run: SubgraphRun, partition_of: Mapping[int, int], refusal: Refusal | None, multiply_adds: Mapping[int, int], node: Node
+) -> dict[str, Any]:
+    verdict = run.decision.verdicts.get(node.index) if run.decision else None
+    return {
+        "index": node.index,
+        "op": node.op,
+        "version": node.version,
+        "supported": verdict is not None and verdict.is_supported,
+        "delegated": node.index in run.delegated,
+        "partition": partition_of.get(node.index),
+        "multiply_adds": multiply_adds.get(node.index, 0),
+        "reasons": [reason.to_dict() for reason in node_reasons(run, node.index, refusal)],
+    }
+
+
+def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute) -> dict[str, Any]:
+    return {
+        "id": number,
+        "kind": "delegate" if subset.is_delegated else "cpu",
+        "nodes": list(subset.nodes),
+        "inputs": crossing(graph, subset.inputs),
+        "outputs": crossing(graph, subset.outputs),
+        "bytes_in": border_bytes(graph, subset.inputs),
+        "bytes_out": border_bytes(graph, subset.outputs),
+        "multiply_adds": compute.of(graph.index, subset.nodes),
+    }
+
+
+def _taken_back(refusal: Refusal) -> Reason:
+    if refusal.code == DYNAMIC_TENSORS.name:
+        needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
+    else:
+        needed, what = "every delegate kernel and CPU kernel to prepare", "took all delegation back"
+    return Reason(refusal.code, "runtime", f"the runtime {what}: {refusal.message}", refusal.message, needed, refusal.hint)

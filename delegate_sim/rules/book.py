@@ -1,0 +1,204 @@
+"""All rules of a delegate, and the one engine that asks them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from ..graph.graph import NodeView
+from ..releases.catalogue import Release
+from .kinds import OPERATOR, Kind
+from .rule import ACCEPTED, Check, OpRule, Reason, Rules, Verdict
+from .source import Source
+
+
+class RuleTarget(Protocol):
+    """What every delegate's rules may depend on; each delegate's target has more."""
+
+    @property
+    def release(self) -> Release:
+        """The release of the runtime."""
+
+
+T = TypeVar("T", bound=RuleTarget)
+
+_MOST_KEPT = 4096
+
+
+class Policy(Enum):
+    """How a delegate goes on after a node failed a check."""
+
+    FIRST_FAILURE = "stops at the first failure"
+    ALL_FAILURES = "collects every failure"
+
+
+class Unknown(NamedTuple):
+    """How a delegate refuses operators that it has no rule for. ``problem`` may name the ``{builtin_code}``."""
+
+    needed: str
+    hint: str = ""
+    problem: str = "is not supported"
+    kind: Kind = OPERATOR
+
+
+class _Asked(NamedTuple):
+    """A check with what its refusal says, as it counts for one target."""
+
+    finder: Callable[[NodeView, Any], str | None]
+    code: str
+    kind: str
+    needed: str
+    hint: str
+
+
+class _Checks(NamedTuple):
+    """The checks that count for one target, and the finder of the one that accepts early."""
+
+    early: Callable[[NodeView, Any], str | None] | None
+    checks: tuple[_Asked, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RuleBook(Generic[T]):
+    """The rules of one delegate.
+
+    ``families`` are rules by operator, of which each operator has one; ``custom`` are those of custom operators. ``kinds`` are
+    the kinds of problem that occur, in the delegate's words. ``source`` is where rules stand that name no other place.
+    ``excluded`` returns why a node is refused before its rule is looked at, None if it is not. ``key`` returns what of a target
+    decides which checks count; all of it unless given.
+    """
+
+    delegate: str
+    families: tuple[Rules[T], ...]
+    kinds: tuple[Kind, ...]
+    source: Source
+    unknown: Unknown
+    policy: Policy = Policy.FIRST_FAILURE
+    custom: Rules[T] = MappingProxyType({})
+    unknown_custom: Unknown | None = None
+    excluded: Callable[[NodeView, T], Reason | None] | None = None
+    key: Callable[[T], Hashable] | None = None
+
+    _kept: dict[Hashable, _Checks | None] = field(default_factory=dict, init=False, repr=False)
+    """Which checks count, by operator and target."""
+
+    @functools.cached_property
+    def rules(self) -> Rules[T]:
+        """Every rule by operator, builtin ones first."""
+        return MappingProxyType({**self._builtin, **self.custom})
+
+    @functools.cached_property
+    def _builtin(self) -> Rules[T]:
+        return _joined(self.families)
+
+    @functools.cached_property
+    def _by_name(self) -> Mapping[str, Kind]:
+        return {kind.name: kind for kind in self.kinds}
+
+    @functools.cached_property
+    def explained(self) -> Mapping[str, Kind]:
+        """Each kind of problem by its code."""
+        return {kind.code(self.delegate): kind for kind in self.kinds}
+
+    def validate(self, node: NodeView, target: T) -> Verdict:
+        """Return the delegate's verdict on one node, with its failures in the delegate's order."""
+        if node.node.index in node.graph.assumed:
+            return ACCEPTED
+        if self.excluded is not None:
+            refusal = self.excluded(node, target)
+            if refusal is not None:
+                return Verdict(False, (refusal,))
+        asked = self._asked(node.op, node.node.is_custom, target)
+        if asked is None:
+            return Verdict(False, (self.unsupported(node),))
+        early, checks = asked
+        if early is not None and early(node, target) is None:
+            return ACCEPTED
+        reasons: list[Reason] = []
+        for finder, code, kind, needed, hint in checks:
+            found = finder(node, target)
+            if found is not None:
+                reasons.append(Reason(code, kind, f"{found}; needs {needed}", found, needed, hint))
+                if self.policy is Policy.FIRST_FAILURE:
+                    break
+        return Verdict(False, tuple(reasons)) if reasons else ACCEPTED
+
+    def unsupported(self, node: NodeView, unknown: Unknown | None = None) -> Reason:
+        """Return the reason of a node whose operator the delegate does not have."""
+        if unknown is None:
+            unknown = self.unknown_custom if node.node.is_custom and self.unknown_custom is not None else self.unknown
+        kind = self._worded(unknown.kind)
+        found = f"custom operator {node.op}" if node.node.is_custom else node.op
+        message = f"{found} {unknown.problem.format(builtin_code=node.node.builtin_code)}"
+        return Reason(self.code_of(kind), self.native_of(kind), message, found, unknown.needed, unknown.hint or kind.hint)
+
+    def code_of(self, kind: Kind) -> str:
+        """Return the delegate's code for a kind of problem."""
+        return self._worded(kind).code(self.delegate)
+
+    def native_of(self, kind: Kind) -> str:
+        """Return the delegate's own name for a kind of problem, or ours where it has none."""
+        worded = self._worded(kind)
+        return worded.native or worded.suffix or worded.name
+
+    def hint_of(self, check: Check[T]) -> str:
+        """Return in a few words what to change where a check is not met."""
+        return check.hint or self._worded(check.kind).hint
+
+    def sources_of(self, rule: OpRule[T]) -> tuple[Source, ...]:
+        """Return where a rule stands upstream."""
+        return rule.source or (self.source,)
+
+    def source_of(self, check: Check[T], rule: OpRule[T]) -> Source:
+        """Return where a check stands upstream."""
+        return check.source or self.sources_of(rule)[0]
+
+    def _worded(self, kind: Kind) -> Kind:
+        if kind.name not in self._by_name:
+            raise ValueError(f"{self.delegate} has no words for the kind {kind.name}")
+        return self._by_name[kind.name]
+
+    def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
+        """Return the checks that count for a target; None if the delegate does not know the operator."""
+        key = (op, is_custom, target if self.key is None else self.key(target))
+        if key not in self._kept:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = self._counting(op, is_custom, target)
+        return self._kept[key]
+
+    def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
+        rule = (self.custom if is_custom else self._builtin).get(op)
+        if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
+            return None
+        early = rule.accepted_early
+        checks = [
+            _Asked(
+                each.finder, self.code_of(each.kind), each.native or self.native_of(each.kind), each.needed, self.hint_of(each)
+            )
+            for each in rule.checks
+            if _counts(each, target)
+        ]
+        return _Checks(early.finder if early is not None and _counts(early, target) else None, tuple(checks))
+
+
+def _counts(check: Check[T], target: T) -> bool:
+    return check.counts_in(target.release) and all(condition.holds(target) for condition in check.conditions)
+
+
+def _joined(families: Iterable[Rules[T]]) -> dict[str, OpRule[T]]:
+    joined: dict[str, OpRule[T]] = {}
+    for op, rule in _entries(families):
+        if op in joined:
+            raise ValueError(f"two rules for {op}")
+        joined[op] = rule
+    return joined
+
+
+def _entries(families: Iterable[Rules[T]]) -> Iterator[tuple[str, OpRule[T]]]:
+    for family in families:
+        yield from family.items()

@@ -1,0 +1,264 @@
+"""Kinds of problem: what stands behind the code of a refusal, declared once for all delegates.
+
+A delegate words a kind differently only where it really differs (``Kind.reworded``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+
+class Problem(Enum):
+    """What a refusal is about, whatever the delegate; the diagnosis groups causes by it."""
+
+    DYNAMIC_SHAPE = "dynamic-shape"
+    OPERATOR_VERSION = "operator-version"
+    OPERATOR = "operator"
+    TARGET_LEVEL = "target-level"
+    DRIVER = "driver"
+    RANK = "rank"
+    TYPE = "type"
+    QUANTIZATION = "quantization"
+    CONSTANT = "constant"
+    OPERANDS = "operands"
+    SHAPE = "shape"
+    ATTRIBUTE = "attribute"
+    NEIGHBOURS = "neighbours"
+    LIMIT = "limit"
+    MODEL = "model"
+
+
+class Explanation(NamedTuple):
+    """What stands behind a code: a title, what it means, and what to do about it."""
+
+    title: str
+    meaning: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of problem.
+
+    ``name`` is what checks know it by; a delegate's code for it is ``DELEGATE-name``, unless ``suffix`` says otherwise.
+    ``title``, ``meaning`` and ``advice`` explain the code, ``hint`` says in a few words what to change. ``native`` is the
+    delegate's own word for it where it has one. An ``is_shared`` kind has the same code for every delegate: its name.
+    """
+
+    name: str
+    problem: Problem
+    title: str
+    meaning: str
+    advice: str
+    hint: str
+    suffix: str = ""
+    native: str = ""
+    is_shared: bool = False
+
+    @property
+    def explanation(self) -> Explanation:
+        """What stands behind the kind's code."""
+        return Explanation(self.title, self.meaning, self.advice)
+
+    def reworded(self, **changes: Any) -> Kind:
+        """Return this kind in a delegate's own words; it stays the same kind, with the same name."""
+        return dataclasses.replace(self, **changes)
+
+    def code(self, delegate: str) -> str:
+        """Return the code under which a delegate's refusals are reported."""
+        return self.name if self.is_shared else f"{delegate}-{self.suffix or self.name}"
+
+
+OPERATOR = Kind(
+    "unsupported-operator",
+    Problem.OPERATOR,
+    "operator the delegate does not have",
+    "The delegate has no implementation of this operator.",
+    "Replace the operator in the model with supported ones, or leave it to the CPU at the beginning or end of the model, where "
+    "it splits nothing.",
+    "replace the operator, or move it to the beginning or end of the model",
+)
+VERSION = Kind(
+    "operator-version",
+    Problem.OPERATOR_VERSION,
+    "operator version above the maximum",
+    "The converter raises an operator's version when a node uses a newer feature of it. The delegate takes versions only up to a "
+    "fixed maximum, whether or not it could run the node.",
+    "Find the feature that raised the version and switch it off in the converter.",
+    "convert so that the operator keeps an older version",
+)
+OPERAND_COUNT = Kind(
+    "operand-count",
+    Problem.OPERANDS,
+    "number of operands",
+    "The operator is taken only with certain numbers of operands and results.",
+    "Give the node the operands that the delegate expects.",
+    "give the node the operands that the delegate expects",
+)
+OPTIONAL_OPERAND = Kind(
+    "optional-operand",
+    Problem.OPERANDS,
+    "optional operand left out",
+    "The delegate needs an operand that the operator itself leaves optional, such as a bias.",
+    "Convert with the operand, for example with a bias of zeros.",
+    "convert with a bias, of zeros if need be",
+)
+CONSTANT = Kind(
+    "constant-operand",
+    Problem.CONSTANT,
+    "operand must be constant",
+    "The value of this operand must be stored in the model file. What the runtime computes while it prepares the graph does not "
+    "count.",
+    "Fix the shapes of the model before converting it, so that the converter folds the operand into a constant.",
+    "fix the shapes before converting, so that the converter folds this operand into a constant",
+)
+TENSOR_TYPE = Kind(
+    "tensor-type",
+    Problem.TYPE,
+    "type of a tensor",
+    "The operator is not taken with a tensor of this type.",
+    "Convert the model so that the tensor has a type that is taken, or insert a CAST.",
+    "convert so that the tensor has a type that is taken",
+)
+HYBRID = Kind(
+    "hybrid",
+    Problem.QUANTIZATION,
+    "float activations with quantised weights",
+    "The operator is not taken with operands of different types, such as float activations with integer weights.",
+    "Quantise fully (int8 with a representative data set), or keep weights and activations in one type.",
+    "quantise fully, or keep all operands in one type",
+)
+RANK = Kind(
+    "rank",
+    Problem.RANK,
+    "number of dimensions",
+    "The operator is taken only with tensors of certain ranks.",
+    "Add or fold dimensions with a RESHAPE around the operator.",
+    "add or fold dimensions with RESHAPE",
+)
+SHAPE = Kind(
+    "shape",
+    Problem.SHAPE,
+    "size of a dimension",
+    "The operator is taken only with certain shapes.",
+    "Change the shape in the model.",
+    "change the shape in the model",
+)
+BROADCAST = Kind(
+    "broadcast",
+    Problem.SHAPE,
+    "broadcast of operands",
+    "The operator does not broadcast its operands against each other in this way.",
+    "Give both operands the same shape, with BROADCAST_TO or by repeating the smaller one.",
+    "give both operands the same shape",
+)
+OPERAND_VALUE = Kind(
+    "operand-value",
+    Problem.ATTRIBUTE,
+    "value of an operand",
+    "The operator is not taken with this value of an operand.",
+    "Change the value in the model.",
+    "change the value in the model",
+)
+ATTRIBUTE = Kind(
+    "attribute-value",
+    Problem.ATTRIBUTE,
+    "value of an option",
+    "The operator is not taken with this setting.",
+    "Change the setting in the model.",
+    "change the setting in the model",
+)
+ACTIVATION = Kind(
+    "activation",
+    Problem.ATTRIBUTE,
+    "fused activation",
+    "The operator cannot apply this fused activation.",
+    "Keep the activation as an operator of its own.",
+    "keep the activation as an operator of its own",
+)
+QUANTIZATION = Kind(
+    "quantization",
+    Problem.QUANTIZATION,
+    "quantisation parameters",
+    "The operator demands particular quantisation parameters.",
+    "Quantise with a representative data set, and with the parameters that are asked for.",
+    "quantise with the parameters that are asked for",
+)
+NEIGHBOUR = Kind(
+    "neighbouring-node",
+    Problem.NEIGHBOURS,
+    "depends on the nodes around it",
+    "Whether the node is taken depends on the nodes that make its operands or read its results.",
+    "Look at the reasons of the nodes around it.",
+    "look at the reasons of the nodes around it",
+)
+
+DYNAMIC_TENSORS = Kind(
+    "dynamic-tensors",
+    Problem.DYNAMIC_SHAPE,
+    "dynamic-sized tensor in the graph",
+    "Before a delegate is applied, the CPU kernels prepare the graph. If the size of a tensor is known only at run time, the "
+    "runtime refuses the whole graph to every delegate that has not declared that it takes such tensors.",
+    "Fix the shapes of the model before converting it, so that whatever decides shapes becomes constant. The report names the "
+    "tensor, the node that makes it dynamic and, where one is to blame, the operand that would have to be constant.",
+    "fix the shapes of the model before converting it",
+    is_shared=True,
+)
+CPU_KERNEL_AFTER_REMAPPING = Kind(
+    "cpu-kernel-after-remapping",
+    Problem.QUANTIZATION,
+    "CPU node left with float16 constants",
+    "The delegate lets nodes read float16 constants directly instead of through DEQUANTIZE, and then did not get all of these "
+    "nodes, usually because of a limit on partitions. The CPU kernels of the nodes left over do not take float16, so the "
+    "runtime undoes all delegation.",
+    "Raise the limit on partitions so that these nodes are delegated too, or convert without float16 weights.",
+    "raise the limit on partitions so that the node is delegated, or convert without float16 weights",
+    is_shared=True,
+)
+CYCLIC_GRAPH = Kind(
+    "cyclic-graph",
+    Problem.MODEL,
+    "nodes that wait for each other",
+    "Some nodes need their own results, directly or through others, so the graph cannot be split into partitions that run one "
+    "after the other. The runtime gives up on the delegate.",
+    "Repair the model file: no converter writes such graphs.",
+    "repair the model: no node may need its own result",
+    is_shared=True,
+)
+PARTITION_LIMIT = Kind(
+    "partition-limit",
+    Problem.LIMIT,
+    "beyond the limit on partitions",
+    "The delegate accepts the node, but takes only a limited number of partitions, those with the most nodes first, and the "
+    "node's is not among them.",
+    "Raise the limit if the overhead of more delegate kernels pays off, or remove the refused nodes that split the graph, so "
+    "that partitions merge.",
+    "raise the limit, or merge partitions by removing what splits them",
+    is_shared=True,
+)
+PARTITION_MINIMUM = Kind(
+    "partition-minimum",
+    Problem.LIMIT,
+    "below the minimum of nodes",
+    "The delegate accepts the node, but leaves partitions with too few nodes to the CPU: handing tensors over would cost more "
+    "than such a kernel saves.",
+    "Remove the refused nodes that split the graph, so that partitions merge, or lower the minimum.",
+    "lower the minimum, or merge partitions by removing what splits them",
+    is_shared=True,
+)
+FLOAT16_DEQUANTIZE = Kind(
+    "float16-dequantize",
+    Problem.NEIGHBOURS,
+    "DEQUANTIZE of float16 weights",
+    "In a model with float16 weights the nodes read the float16 constants directly. The DEQUANTIZE nodes that widen them stay "
+    "on the CPU, unless every other node is accepted: then the delegate takes the whole graph.",
+    "Nothing needs to be done about this node: look at the reasons of the other nodes.",
+    "make every other node acceptable, and this one goes along",
+    is_shared=True,
+)
+
+RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH)
+"""Problems of the runtime itself, whatever the delegate."""

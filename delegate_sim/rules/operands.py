@@ -1,0 +1,40 @@
+"""How rules name a node's operands and results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..graph.graph import NodeView
+from ..model.model import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand or result of a node, with the name that messages give it."""
+
+    position: int
+    name: str
+    is_result: bool = False
+
+    def tensor(self, node: NodeView) -> Tensor:
+        """Return the tensor; what is left out or missing reads as ``NO_TENSOR``."""
+        return node.output(self.position) if self.is_result else node.input(self.position)
+
+    def is_given(self, node: NodeView) -> bool:
+        """Whether the node names a tensor here."""
+        indices = node.node.outputs if self.is_result else node.node.inputs
+        return self.position < len(indices) and indices[self.position] >= 0
+
+
+def operand(position: int, name: str = "") -> Operand:
+    """Return the operand at a position."""
+    return Operand(position, name or f"input {position}")
+
+
+def result(position: int = 0, name: str = "") -> Operand:
+    """Return the result at a position."""
+    return Operand(position, name or (f"output {position}" if position else "output"), is_result=True)
+
+
+INPUT = operand(0)
+OUTPUT = result()

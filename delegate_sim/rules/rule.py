@@ -1,0 +1,136 @@
+"""What an acceptance rule is, whatever the delegate, and what a refusal says.
+
+A delegate's rule for an operator is the list of conditions that the delegate tests, in its order. A condition (``Check``) says
+what it demands, finds what is there instead, and is documented and explained by its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from ..graph.graph import NodeView
+from ..releases.catalogue import Release, parse_release
+from .kinds import Kind
+from .source import Source
+
+TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
+"""What a delegate's rules may ask beside the node: its options, the release, what it has noticed so far."""
+
+
+class Reason(NamedTuple):
+    """Why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours where it has none."""
+
+    code: str
+    kind: str
+    message: str
+    found: str
+    needed: str
+    hint: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the fields as a dictionary, for JSON."""
+        return self._asdict()
+
+
+class Verdict(NamedTuple):
+    """A delegate's verdict on one node, with each reason in the delegate's order."""
+
+    is_supported: bool
+    reasons: tuple[Reason, ...] = ()
+
+
+ACCEPTED = Verdict(True)
+
+NodeFinder: TypeAlias = Callable[[NodeView], str | None]
+"""Returns what was found where a demand is not met, None where it is."""
+TargetFinder: TypeAlias = Callable[[NodeView, TargetT_contra], str | None]
+"""The same, for demands that depend on the target as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition(Generic[TargetT_contra]):
+    """For which targets a check counts; ``words`` say it in documentation, such as "from level 29"."""
+
+    words: str
+    holds: Callable[[TargetT_contra], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Generic[TargetT_contra]):
+    """One condition of a rule. ``needed`` completes the sentence "needs ...".
+
+    ``hint`` is the kind's unless given, ``native`` (the delegate's own name for this refusal) likewise, and ``source`` the
+    rule's.
+    """
+
+    kind: Kind
+    needed: str
+    finder: Callable[[NodeView, TargetT_contra], str | None]
+    hint: str = ""
+    native: str = ""
+    source: Source | None = None
+    conditions: tuple[Condition[TargetT_contra], ...] = ()
+    introduced: Release | None = None
+    withdrawn: Release | None = None
+
+    def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]:
+        """Return this check for targets of which a condition holds."""
+        return replace(self, conditions=(*self.conditions, condition))
+
+    def from_release(self, release: str) -> Check[TargetT_contra]:
+        """Return this check for releases of the runtime from this one on."""
+        return replace(self, introduced=parse_release(release))
+
+    def before_release(self, release: str) -> Check[TargetT_contra]:
+        """Return this check for releases of the runtime before this one."""
+        return replace(self, withdrawn=parse_release(release))
+
+    def reported_as(self, native: str) -> Check[TargetT_contra]:
+        """Return this check with the delegate's own name for the refusal, where it is not the kind's."""
+        return replace(self, native=native)
+
+    def of_kind(self, kind: Kind) -> Check[TargetT_contra]:
+        """Return this check as of another kind."""
+        return replace(self, kind=kind)
+
+    def from_source(self, source: Source) -> Check[TargetT_contra]:
+        """Return this check with its own place upstream."""
+        return replace(self, source=source)
+
+    def counts_in(self, release: Release) -> bool:
+        """Whether the check counts in a release of the runtime."""
+        return (self.introduced is None or release.is_at_least(self.introduced)) and (
+            self.withdrawn is None or not release.is_at_least(self.withdrawn)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpRule(Generic[TargetT_contra]):
+    """What a delegate demands of one operator: every check in order, unless ``accepted_early`` lets the node pass before."""
+
+    checks: tuple[Check[TargetT_contra], ...]
+    accepted_early: Check[TargetT_contra] | None = None
+    """A check that accepts the node at once where its demand is met; it never refuses."""
+    introduced: Release | None = None
+    """The release of the runtime from which the delegate knows the operator; None if all known releases do."""
+    source: tuple[Source, ...] = ()
+    """Where the rule stands upstream; empty if where the delegate's rules stand as a whole."""
+
+    def from_release(self, release: str) -> OpRule[TargetT_contra]:
+        """Return this rule for releases of the runtime from this one on; before, the operator is not known."""
+        return replace(self, introduced=parse_release(release))
+
+    def from_source(self, *source: Source) -> OpRule[TargetT_contra]:
+        """Return this rule with its place upstream."""
+        return replace(self, source=source)
+
+    @property
+    def all_checks(self) -> tuple[Check[TargetT_contra], ...]:
+        """The checks, with the one that accepts early in front."""
+        return self.checks if self.accepted_early is None else (self.accepted_early, *self.checks)
+
+
+Rules: TypeAlias = Mapping[str, OpRule[TargetT_contra]]
+"""Rules by operator."""

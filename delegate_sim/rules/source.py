@@ -1,0 +1,39 @@
+"""Where a rule was taken from: a function or class of an upstream source file, at a pinned commit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Repository(NamedTuple):
+    """An upstream repository on GitHub, at the commit that the rules were read from."""
+
+    name: str
+    """Owner and name."""
+    commit: str
+    """The full hash."""
+
+
+class Source(NamedTuple):
+    """A function, method or class in an upstream file."""
+
+    repository: Repository
+    file: str
+    """The path inside the repository."""
+    symbol: str
+
+    def with_symbol(self, symbol: str) -> Source:
+        """Return another symbol of the same file."""
+        return self._replace(symbol=symbol)
+
+    @property
+    def url(self) -> str:
+        """The file at the pinned commit."""
+        return f"https://github.com/{self.repository.name}/blob/{self.repository.commit}/{self.file}"
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.symbol}"
+
+
+LITERT = Repository("google-ai-edge/LiteRT", "f67457790c9c2ab67347d6fe53270e8d3df20868")
+VX_DELEGATE = Repository("VeriSilicon/tflite-vx-delegate", "3f4759e07221e6b90bd82989b65febdaaf9ec0ea")

@@ -1,0 +1,204 @@
+"""The checks that every delegate's rules are written with.
+
+Each maker says in its name what it demands, and takes the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
+option that it is about. A demand that only one delegate makes is a ``check`` with a function of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from ..graph.graph import NodeView
+from ..model import schema
+from .kinds import (
+    ACTIVATION,
+    ATTRIBUTE,
+    CONSTANT,
+    HYBRID,
+    OPERAND_COUNT,
+    RANK,
+    SHAPE,
+    TENSOR_TYPE,
+    VERSION,
+    Kind,
+)
+from .numbers import Numbers, allowed_numbers, at_most, counted, listed
+from .operands import Operand
+from .rule import Check, NodeFinder
+
+T = TypeVar("T")
+Predicate = Callable[[NodeView], bool]
+
+
+def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "") -> Check[Any]:
+    """Demand something of a node, whatever the target; the finder returns what was found where the demand is not met."""
+    return Check(kind, needed, lambda node, _: finder(node), hint)
+
+
+def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], str | None], hint: str = "") -> Check[T]:
+    """Demand something that depends on the target too."""
+    return Check(kind, needed, finder, hint)
+
+
+def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[Any]:
+    """Refuse nodes that meet a condition, in words that are always the same."""
+    return check(kind, needed, lambda node: found if condition(node) else None, hint)
+
+
+def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T], ...]:
+    """Return these checks for nodes that meet a condition, which the words name."""
+    return tuple(_only_where(condition, words, each) for each in checks)
+
+
+def where_given(which: Operand, *checks: Check[T]) -> tuple[Check[T], ...]:
+    """Return these checks for nodes that have an optional operand."""
+    return where(which.is_given, "if given", *checks)
+
+
+def _only_where(condition: Predicate, words: str, inner: Check[T]) -> Check[T]:
+    find_inner = inner.finder
+
+    def find(node: NodeView, target: T) -> str | None:
+        return find_inner(node, target) if condition(node) else None
+
+    return replace(inner, needed=f"{inner.needed} ({words})", finder=find)
+
+
+def max_version(limit: int) -> Check[Any]:
+    """Demand an operator version of at most this."""
+    return version(at_most(limit)) if limit > 1 else version(1)
+
+
+def version(allowed: int | Numbers) -> Check[Any]:
+    """Demand an operator version among these."""
+    numbers = allowed_numbers(allowed)
+    return check(VERSION, f"version {numbers.words}", lambda node: None if node.version in numbers else f"version {node.version}")
+
+
+def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[Any]:
+    """Demand numbers of operands and results; those that are left out count if the node names them."""
+    sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
+    sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
+
+    def find(node: NodeView) -> str | None:
+        found = {"input": len(node.node.inputs), "output": len(node.node.outputs)}
+        if all(found[side] in numbers for numbers, side in sides):
+            return None
+        return " and ".join([counted(found[side], side) for _, side in sides])
+
+    needed = " and ".join(
+        [f"{numbers.words} {side}{'' if numbers.words in ('1', 'at least 1') else 's'}" for numbers, side in sides]
+    )
+    return check(OPERAND_COUNT, needed, find)
+
+
+def given(which: Operand, hint: str = "") -> Check[Any]:
+    """Demand that the node has this operand."""
+    return check(OPERAND_COUNT, which.name, lambda node: None if which.is_given(node) else f"no {which.name}", hint)
+
+
+def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[Any]:
+    """Demand that a tensor has one of these types."""
+    tensor_of, allowed = which.tensor, frozenset(types)
+
+    def find(node: NodeView) -> str | None:
+        found = tensor_of(node).type
+        return None if found in allowed else f"{which.name} is {found}"
+
+    return check(kind, f"{which.name} of type {listed(types)}", find, hint)
+
+
+def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[Any]:
+    """Demand that two tensors have one type."""
+
+    def find(node: NodeView) -> str | None:
+        one, other = first.tensor(node).type, second.tensor(node).type
+        return None if one == other else f"{one} {first.name} and {other} {second.name}"
+
+    return check(kind, f"{first.name} and {second.name} of one type", find, hint)
+
+
+def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[Any]:
+    """Demand that a tensor has one of these numbers of dimensions."""
+    tensor_of, numbers = which.tensor, allowed_numbers(allowed)
+
+    def find(node: NodeView) -> str | None:
+        found = len(tensor_of(node).shape)
+        return None if found in numbers else f"{which.name} of rank {found}"
+
+    return check(kind, f"{which.name} of rank {numbers.words}", find, hint)
+
+
+def ranks_at_most(limit: int, *, results: bool = False) -> Check[Any]:
+    """Demand that no operand, or no result, has more dimensions than this."""
+    side = "output" if results else "input"
+
+    def find(node: NodeView) -> str | None:
+        tensors = node.graph.tensors
+        for position, index in enumerate(node.node.outputs if results else node.node.inputs):
+            if index >= 0 and len(tensors[index].shape) > limit:
+                return f"{side} {position} of rank {len(tensors[index].shape)}"
+        return None
+
+    return check(RANK, f"{side}s of rank at most {limit}", find)
+
+
+def has_elements(which: Operand, *, kind: Kind = SHAPE, hint: str = "") -> Check[Any]:
+    """Demand that no dimension of a tensor is 0."""
+
+    def find(node: NodeView) -> str | None:
+        shape = which.tensor(node).shape
+        return f"{which.name} of shape {list(shape)}" if 0 in shape else None
+
+    return check(kind, f"{which.name} without dimensions of 0", find, hint)
+
+
+def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[Any]:
+    """Demand that an operand is stored in the model file (``kTfLiteMmapRo``); one that is left out is not."""
+
+    def find(node: NodeView) -> str | None:
+        return None if which.tensor(node).is_constant else f"{which.name} is not constant"
+
+    return check(kind, f"a constant {which.name}", find, hint)
+
+
+def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[Any]:
+    """Demand that all of these operands are stored in the model file."""
+
+    def find(node: NodeView) -> str | None:
+        return next((f"{each.name} is not constant" for each in which if not each.tensor(node).is_constant), None)
+
+    names = [each.name for each in which]
+    return check(kind, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, hint)
+
+
+def fused_activation(node: NodeView) -> str:
+    """``ConvertActivation`` (``flatbuffer_conversions.cc``): what is unknown counts as none."""
+    return schema.enum_names("ActivationFunctionType").get(node.options.fused_activation_function, "NONE")
+
+
+def activation(allowed: Collection[str], *, hint: str = "") -> Check[Any]:
+    """Demand that the fused activation is one of these."""
+    names = ["none" if name == "NONE" else name for name in allowed]
+    needed = "no fused activation" if names == ["none"] else f"a fused activation {listed(names)}"
+    return check(
+        ACTIVATION, needed, lambda node: None if (found := fused_activation(node)) in allowed else f"fused {found}", hint
+    )
+
+
+def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[Any]:
+    """Demand that a builtin option has one of these values; a flag that is not set counts as 0."""
+    numbers = allowed_numbers(allowed)
+
+    def find(node: NodeView) -> str | None:
+        found = getattr(node.options, name)
+        return None if found in numbers else f"{name} {found}"
+
+    return check(kind, f"{name} {numbers.words}", find, hint)
+
+
+def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[Any]:
+    """Demand that a flag among the builtin options is not set."""
+    return check(kind, f"{name} false", lambda node: f"{name} true" if getattr(node.options, name) else None, hint)

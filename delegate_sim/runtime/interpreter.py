@@ -1,0 +1,413 @@
+"""What the runtime does with a delegate and a model, subgraph by subgraph.
+
+Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) and ``Subgraph::ModifyGraphWithDelegateImpl``
+(``core/subgraph.cc``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..delegates.base import Decision, Delegate, KernelFailure, Options
+from ..graph.graph import Graph, file_graphs
+from ..graph.partition import PartitionError, Subset, partition
+from ..model.model import Model, Node
+from ..prepare import Repreparation, has_kernel, prepare
+from ..releases.catalogue import (
+    DYNAMIC_TENSOR_LINE,
+    NEWEST,
+    RESTORED_LINE,
+    Release,
+    benchmark_failure_line,
+    benchmark_line,
+    replacing_line,
+)
+from ..releases.notes import unknown_build
+from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
+from .resolver import unresolved
+
+DELEGATE = 51
+"""The builtin code of a delegate's kernel in the graph."""
+
+VALIDATION_PREFIX = "VALIDATION:"
+"""Subgraphs with such names hold tests of the model; no delegate is applied to them."""
+
+
+@dataclass(frozen=True)
+class SubgraphRun:
+    """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
+
+    graph: Graph
+    decision: Decision | None = None
+    subsets: tuple[Subset, ...] = ()
+    """All partitions in running order; none if no node was replaced."""
+
+    @functools.cached_property
+    def delegated(self) -> frozenset[int]:
+        """The nodes that run on the delegate in the end."""
+        return frozenset(node for subset in self.subsets if subset.is_delegated for node in subset.nodes)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the runtime applied the delegate to nothing (``refused``), or took it back (``restored``).
+
+    With the outcome ``delegated``: why the model, though its nodes are replaced, will not run.
+    """
+
+    code: str
+    message: str
+    hint: str
+    subgraph: int
+    node: int | None
+    tensor: int | None
+    cause: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One delegate applied to a model."""
+
+    delegate: Delegate
+    options: Options
+    release: Release
+    outcome: str
+    """``delegated``, ``none``, ``refused`` or ``restored``."""
+    refusal: Refusal | None
+    log_lines: tuple[str, ...]
+    warnings: tuple[str, ...]
+    subgraphs: tuple[SubgraphRun, ...]
+    by_default: bool = False
+    """Whether the runtime applied the delegate by itself."""
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What is to be taken for granted, for the question what would be if."""
+
+    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Nodes of each subgraph that count as accepted by every delegate."""
+    fixed_shapes: bool = False
+    """Whether every tensor has the shape that the file gives it."""
+
+
+NOTHING_ASSUMED = Assumptions()
+
+Application = tuple[Delegate, Options]
+"""A delegate that is applied, with its options."""
+
+
+def simulate(
+    model: Model,
+    delegate: Delegate,
+    options: Options,
+    release: Release,
+    defaults: str = "api",
+    assumptions: Assumptions = NOTHING_ASSUMED,
+) -> Run:
+    """Apply one delegate to every subgraph of a model."""
+    return simulate_chain(model, [(delegate, options)], release, defaults, assumptions=assumptions)[0]
+
+
+def simulate_chain(
+    model: Model,
+    targets: Sequence[Application],
+    release: Release,
+    defaults: str = "api",
+    by_default: Application | None = None,
+    assumptions: Assumptions = NOTHING_ASSUMED,
+) -> tuple[Run, ...]:
+    """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
+
+    ``by_default`` is a delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph then
+    runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
+    come that far after a delegate that cannot be applied.
+    """
+    chain = _Chain(model, release, assumptions)
+    for delegate, options in targets:
+        chain.apply(delegate, options, defaults)
+    is_over = defaults == "benchmark" and any(run.outcome in ("refused", "restored") for run in chain.runs)
+    if by_default is not None and not is_over and not chain.is_fully_delegated():
+        chain.apply(*by_default, "api")
+        chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
+    return tuple(chain.runs)
+
+
+class _Chain:
+    """The state of a model between delegates."""
+
+    def __init__(self, model: Model, release: Release, assumptions: Assumptions) -> None:
+        self.model = model
+        self.release = release
+        self.assumptions = assumptions
+        self.runs: list[Run] = []
+        self._plans: dict[int, tuple[tuple[Node, ...], tuple[int, ...]]] = {}
+        """Nodes and execution plan of each subgraph that a delegate changed."""
+        self._is_static = False
+        """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
+
+    def apply(self, delegate: Delegate, options: Options, defaults: str) -> None:
+        """Apply one more delegate."""
+        is_static = not delegate.allows_dynamic_tensors(options)
+        graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
+        current = tuple(self._current(graph) for graph in graphs)
+        needs_static = is_static and not self._is_static
+        run = _Simulation(self.model, current, needs_static, self._is_static, delegate, options, self.release, defaults).run()
+        if run.outcome == "restored":
+            self._take_back(run)
+        elif run.outcome != "refused":
+            self._is_static |= is_static
+            for subgraph in run.subgraphs:
+                if subgraph.subsets:
+                    self._plans[subgraph.graph.index] = _plan_after(subgraph, delegate.kernel_name)
+        self.runs.append(run)
+
+    def is_fully_delegated(self) -> bool:
+        """Whether nothing of the first subgraph is left to the CPU."""
+        first = self._current(self._prepared()[0])
+        return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
+
+    def _prepared(self) -> tuple[Graph, ...]:
+        return prepare(self.model, self.assumptions.fixed_shapes, self.release)
+
+    def _current(self, graph: Graph) -> Graph:
+        accepted = self.assumptions.accepted.get(graph.index)
+        if accepted:
+            graph = dataclasses.replace(graph, assumed=accepted)
+        if graph.index not in self._plans:
+            return graph
+        nodes, plan = self._plans[graph.index]
+        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan)
+
+    def _take_back(self, failed: Run) -> None:
+        """One delegate that fails takes back those before it (``Interpreter::RemoveAllDelegates``)."""
+        assert failed.refusal is not None
+        self._plans.clear()
+        self._is_static = False
+        for number, run in enumerate(self.runs):
+            if run.outcome == "delegated":
+                subgraphs = tuple(SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in run.subgraphs)
+                self.runs[number] = dataclasses.replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)
+
+
+def _plan_after(run: SubgraphRun, kernel_name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
+    """Return nodes and plan with a kernel in place of each delegated partition (``ReplaceNodeSubsetsWithDelegateKernels``)."""
+    assert run.decision is not None
+    nodes = list(run.decision.graph.nodes)
+    plan: list[int] = []
+    for subset in run.subsets:
+        if subset.is_delegated:
+            plan.append(len(nodes))
+            nodes.append(Node(len(nodes), kernel_name, DELEGATE, None, 1, subset.inputs, subset.outputs, (), None, None))
+        else:
+            plan += subset.nodes
+    return tuple(nodes), tuple(plan)
+
+
+class _Simulation:
+    """One delegate applied to the subgraphs as they stand."""
+
+    def __init__(
+        self,
+        model: Model,
+        graphs: tuple[Graph, ...],
+        needs_static: bool,
+        is_allocated: bool,
+        delegate: Delegate,
+        options: Options,
+        release: Release,
+        defaults: str,
+    ) -> None:
+        self.graphs = graphs
+        self.needs_static = needs_static
+        self.is_allocated = is_allocated
+        """Whether a delegate before this one had the runtime allocate tensors, as it then does after this one too."""
+        self.delegate = delegate
+        self.options = options
+        self.release = release
+        self.defaults = defaults
+        self.log_lines: list[str] = []
+        self.warnings = [*delegate.release_notes(release), *resolution_warnings(model, release)]
+        self.subgraphs = [SubgraphRun(graph) for graph in graphs]
+        self.later_failure: Refusal | None = None
+
+    def run(self) -> Run:
+        for graph in self.graphs:
+            if graph.name.startswith(VALIDATION_PREFIX):
+                continue
+            if self.needs_static and _is_dynamic(graph):
+                return self._finish("refused", self._refuse_dynamic(graph))
+            if graph.failure is not None:
+                self.warnings.append(
+                    f"subgraph {graph.index}: the CPU runtime cannot prepare node {graph.failure.node} "
+                    f"({graph.nodes[graph.failure.node].op}): {graph.failure.message}; shapes behind it are those of the file"
+                )
+            failure = self._apply(graph)
+            if failure is not None:
+                refusal = self._restore(graph, failure)
+                self._judge_rest(self.graphs[graph.index + 1 :])
+                return self._finish("restored", refusal)
+        delegated = any(subgraph.delegated for subgraph in self.subgraphs)
+        return self._finish("delegated" if delegated else "none", self.later_failure)
+
+    def _apply(self, graph: Graph) -> KernelFailure | None:
+        try:
+            decision = self.delegate.decide(graph, self.options, self.release)
+        except PartitionError as error:
+            message = f"the nodes cannot be put in running order: {error}"
+            return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
+        self.warnings += decision.warnings
+        self.log_lines += decision.log_lines
+        self.subgraphs[graph.index] = SubgraphRun(graph, decision)
+        if decision.failure is not None or not decision.nodes:
+            return decision.failure
+        subsets = decision.preview if decision.keeps_preview else partition(decision.graph, decision.nodes)
+        self.log_lines.append(
+            replacing_line(
+                self.release,
+                replaced=len(decision.nodes),
+                total=len(graph.execution_plan),
+                kernel=self.delegate.kernel_name,
+                partitions=len(subsets),
+                subgraph=graph.index,
+                name=graph.name,
+            )
+        )
+        self.subgraphs[graph.index] = SubgraphRun(graph, decision, subsets)
+        failure = self._prepare_plan(graph, decision, subsets)
+        if failure is None:
+            return None
+        place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+        if failure.is_crash:
+            self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+        elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
+            # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
+            self._will_fail(graph, failure, f"AllocateTensors will fail: {place}{failure.message}")
+        else:
+            return failure
+        return None
+
+    def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
+        """Note that the nodes are replaced, and yet the model will not run."""
+        self.warnings.append(f"subgraph {graph.index}: {message}")
+        if self.later_failure is None:
+            self.later_failure = Refusal(failure.code, message, failure.hint, graph.index, failure.node, failure.tensor)
+
+    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+        """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
+        repreparation = Repreparation(decision.graph, self.release)
+        for subset in subsets:
+            if subset.is_delegated:
+                # What the delegate would make of a node that it does not take, nobody knows.
+                is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
+                failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
+                if failure is not None and not failure.is_known:
+                    self.warnings.append(
+                        f"subgraph {graph.index}: in {NEWEST} a kernel cannot be made, and the runtime takes all delegation "
+                        f"back; {unknown_build(self.release)}: {failure.message}"
+                    )
+                elif failure is not None:
+                    return failure
+                continue
+            for index in subset.nodes:
+                node = decision.graph.nodes[index]
+                if node is graph.nodes[index]:
+                    continue
+                message = repreparation.refusal(node)
+                if message is not None:
+                    return KernelFailure(
+                        index,
+                        None,
+                        CPU_KERNEL_AFTER_REMAPPING.name,
+                        f"the CPU kernel of {node.op} cannot take the float16 constants that the delegate gave it: {message}",
+                        CPU_KERNEL_AFTER_REMAPPING.hint,
+                    )
+        return None
+
+    def _refuse_dynamic(self, graph: Graph) -> Refusal:
+        assert graph.dynamic is not None
+        dynamic = graph.dynamic
+        self.log_lines.append(DYNAMIC_TENSOR_LINE.format(tensor=dynamic.tensor))
+        tensor = graph.tensors[dynamic.tensor]
+        message = f"tensor {dynamic.tensor} ({tensor.name}) of subgraph {graph.index} is dynamic-sized"
+        hint = DYNAMIC_TENSORS.hint
+        if dynamic.node is not None:
+            message += f", made so by node {dynamic.node} ({graph.nodes[dynamic.node].op})"
+        if dynamic.cause is not None:
+            cause = graph.tensors[dynamic.cause]
+            message += f", because its input tensor {dynamic.cause} ({cause.name}) is not constant"
+            hint = f"make tensor {dynamic.cause} a constant: {hint}"
+        return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
+
+    def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
+        """The runtime takes all delegation back, in every subgraph."""
+        self.log_lines.append(RESTORED_LINE)
+        self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
+        return Refusal(failure.code, failure.message, failure.hint, graph.index, failure.node, failure.tensor)
+
+    def _judge_rest(self, graphs: Sequence[Graph]) -> None:
+        """Ask about the nodes of subgraphs that the runtime does not come to any more, for the report."""
+        for graph in graphs:
+            if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
+                with suppress(PartitionError):
+                    self.subgraphs[graph.index] = SubgraphRun(graph, self.delegate.decide(graph, self.options, self.release))
+
+    def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
+        if outcome == "refused":
+            self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
+        if self.defaults == "benchmark":
+            self.log_lines.append(self._benchmark_line(outcome))
+        return Run(
+            self.delegate,
+            self.options,
+            self.release,
+            outcome,
+            refusal,
+            tuple(self.log_lines),
+            tuple(self.warnings),
+            tuple(self.subgraphs),
+        )
+
+    def _benchmark_line(self, outcome: str) -> str:
+        if outcome in ("refused", "restored"):
+            return benchmark_failure_line(self.delegate.provider_name)
+        first = self.subgraphs[0]
+        kernels = sum(subset.is_delegated for subset in first.subsets)
+        cpu_nodes = len(first.graph.execution_plan) - len(first.delegated)
+        return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
+
+
+def _is_dynamic(graph: Graph) -> bool:
+    """Whether a tensor is dynamic-sized, and the node that makes it so still runs on the CPU."""
+    return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)
+
+
+def resolution_warnings(model: Model, release: Release) -> list[str]:
+    """Say which operators the runtime's own kernels do not resolve: a model that uses one fails to load without more."""
+    warnings = []
+    for code in dict.fromkeys((node.op, node.version, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes):
+        op, version, is_custom = code
+        if not is_custom:
+            problem = unresolved(op, version, release)
+            if problem is not None:
+                warnings.append(f"{problem}; the model does not load unless the application registers one")
+        elif not has_kernel(op, is_custom=True):
+            warnings.append(f"custom operator {op}: taken as registered by the application")
+    return warnings
+
+
+def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options fit for JSON."""
+    return {name: _option_value(value) for name, value in options.items()}
+
+
+def _option_value(value: Any) -> Any:
+    """What is not plain data, such as the profile of a driver, is named by its text."""
+    if value is None or isinstance(value, bool | int | float | str | list):
+        return value
+    return list(value) if isinstance(value, tuple) else str(value)

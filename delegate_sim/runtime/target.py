@@ -1,0 +1,17 @@
+"""What a model is simulated on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..delegates.base import Delegate, Options
+from ..releases.catalogue import Release
+
+
+class Target(NamedTuple):
+    """One delegate with its options, the release of the runtime, and the set of defaults, which decides what is logged."""
+
+    delegate: Delegate
+    options: Options
+    release: Release
+    defaults: str

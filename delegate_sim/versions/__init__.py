@@ -1,0 +1,1 @@
+"""Operator versions: which features of a node demand which version."""

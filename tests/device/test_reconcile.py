@@ -1,0 +1,242 @@
+"""What a log shows beside the simulation, and what explains the difference."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from delegate_sim.device.log import read_log
+from delegate_sim.device.reconcile import ReconcileError, reconcile, setting_of
+from delegate_sim.options import parse_options
+from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.runtime.interpreter import simulate
+from fixtures.builder import ModelBuilder
+from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
+from tests.device.test_log import SYNAP
+from tests.models import MIXED, chain_model
+
+TRANSFORMER = "fixtures/models/transformer_block.tflite"
+
+
+def chain(*ops):
+    return delegate_sim.load(chain_model(ops).bytes())
+
+
+def detector():
+    """A model like a detector's neck: convolutions around a RESIZE_NEAREST_NEIGHBOR."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    last, shape = graph.input("image", "FLOAT32", (1, 4, 4, 2)), (1, 4, 4, 2)
+    for number in range(4):
+        if number == 2:
+            size = graph.tensor("size", "INT32", (2,), data=[8, 8])
+            shape = (1, 8, 8, 2)
+            result = graph.tensor("upsampled", "FLOAT32", shape)
+            graph.node("RESIZE_NEAREST_NEIGHBOR", (last, size), (result,), options={})
+            last = result
+        weights = graph.tensor(f"weights{number}", "FLOAT32", (2, 1, 1, 2), data=[1] * 4)
+        bias = graph.tensor(f"bias{number}", "FLOAT32", (2,), data=[0, 0])
+        result = graph.tensor(f"feature{number}", "FLOAT32", shape)
+        graph.node("CONV_2D", (last, weights, bias), (result,), options={"stride_w": 1, "stride_h": 1})
+        last = result
+    graph.outputs(last)
+    return delegate_sim.load(builder.bytes())
+
+
+def causes(found):
+    return {finding.node: finding.cause for finding in found.nodes}
+
+
+def test_everything_delegated_as_published():
+    found = reconcile(chain(*["ADD"] * 31), read_log(SYNAP))
+    assert found.status == "reproduced"
+    assert found.setting.delegate.name == "nnapi"
+    assert [str(release) for release in found.setting.releases] == ["tf-2.15"]
+    assert found.setting.options["accelerator_name"] == "synap-npu"
+    assert found.device == found.simulated
+    assert found.nodes == ()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_operator_on_the_cpu_between_two_delegate_kernels(form):
+    model = detector()
+    log = read_log(write_log(model, Device(HiddenDriver(HiddenRule("RESIZE_NEAREST_NEIGHBOR")), {}, "tf-2.15"), form))
+    assert [row.op for row in log.run_orders[0].rows] == ["TfLiteNnapiDelegate", "RESIZE_NEAREST_NEIGHBOR", "TfLiteNnapiDelegate"]
+    found = reconcile(model, log)
+    assert (found.status, found.evidence, found.explanation.kind) == ("explained", "run-order", "driver")
+    assert causes(found) == {2: "driver"}
+    assert (found.device.kernels, found.device.delegated, found.simulated.delegated) == (2, 4, 5)
+
+
+def test_a_summary_by_node_type_as_of_distilbert():
+    model = delegate_sim.load(TRANSFORMER)
+    device = Device(HiddenDriver(HiddenRule("FULLY_CONNECTED"), HiddenRule("MEAN")), {}, "tf-2.15")
+    log = read_log(write_log(model, device, "logcat", has_run_order=False))
+    assert {"FULLY_CONNECTED", "MEAN", "TfLiteNnapiDelegate"} == set(log.summaries[0].counts)
+    found = reconcile(model, log)
+    assert (found.status, found.evidence) == ("explained", "node-types")
+    by_driver = {finding.op for finding in found.nodes if finding.cause == "driver"}
+    assert by_driver == {"FULLY_CONNECTED", "MEAN"}
+    assert "by operator: FULLY_CONNECTED, MEAN" in found.explanation.text
+
+
+def test_a_summary_that_several_choices_fit():
+    model = chain("RELU", "ADD", "RELU", "ADD", "ADD")
+    text = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_run_order=False)
+    log = read_log(text.replace("RELU\t        2", "RELU\t        1"))
+    assert reconcile(model, log).status == "unexplained"
+
+
+def test_only_the_lines():
+    model = chain("ADD", "RELU", "ADD", "TANH", "ADD")
+    log = read_log(write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_run_order=False, has_summary=False))
+    found = reconcile(model, log)
+    assert (found.status, found.evidence, found.explanation.is_certain) == ("explained", "lines", False)
+    assert "RELU" in found.explanation.text
+    assert "TANH" in found.explanation.text
+    assert set(causes(found).values()) == {"undecided"}
+
+
+def test_a_limit_and_a_driver():
+    model = chain("ADD", "ADD", "ADD", "RELU", "ADD", "ROUND", "ADD", "ADD")
+    options = {"max_number_delegated_partitions": 2}
+    found = reconcile(model, read_log(write_log(model, Device(HiddenDriver(HiddenRule("RELU")), options))))
+    assert found.status == "explained"
+    assert causes(found) == {3: "driver", 4: "limit", 5: "refused"}
+
+
+def test_a_limit_that_an_application_sets():
+    model = chain("ADD", "ADD", "ROUND", "ADD", "ROUND", "ADD", "ROUND", "ADD")
+    run = Device(None, {"max_number_delegated_partitions": 1}).run(model)
+    found = reconcile(model, read_log(f"VERBOSE: {run.log_lines[0]}\n"))
+    assert found.setting.defaults == "api"
+    assert found.explanation.options == {"max_number_delegated_partitions": 1}
+    assert set(causes(found).values()) == {"limit", "refused"}
+
+
+def test_another_feature_level():
+    model = delegate_sim.load(TRANSFORMER)
+    log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))
+    found = reconcile(model, log)
+    assert found.explanation.options == {"feature_level": 29}
+    assert found.feature_levels == (29,)
+    assert {finding.op for finding in found.operators} == {"BATCH_MATMUL", "FULLY_CONNECTED", "PACK", "UNPACK"}
+
+
+def test_a_driver_is_likelier_and_the_level_is_named():
+    model = delegate_sim.load(TRANSFORMER)
+    found = reconcile(model, read_log(write_log(model, Device(None, {"feature_level": 29}))))
+    assert (found.explanation.kind, found.feature_levels) == ("driver", (29,))
+
+
+def test_a_level_that_is_given_is_not_questioned():
+    model = delegate_sim.load(TRANSFORMER)
+    log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))
+    found = reconcile(model, log, setting_of(log, options={"feature_level": 31}))
+    assert found.status == "unexplained"
+    assert reconcile(model, log, setting_of(log, options={"feature_level": 29})).status == "reproduced"
+
+
+@pytest.mark.parametrize(
+    "name", ["dynamic_reshape", "float16_weights", "sparse_weights", "control_flow", "int64_tensor", "quantized_block"]
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_simulated_is_reproduced(name, form):
+    model = delegate_sim.load(f"fixtures/models/{name}.tflite")
+    assert reconcile(model, read_log(write_log(model, Device(), form))).status == "reproduced"
+
+
+@pytest.mark.parametrize("delegate", ["gpu", "xnnpack", "vx", "coreml", "hexagon"])
+def test_other_delegates(delegate):
+    model = delegate_sim.load("fixtures/models/mobilenet_block.tflite")
+    target = delegate_sim.delegates.registry.find_delegate(delegate)
+    run = simulate(model, target, parse_options(delegate, target.options, {}, "benchmark"), parse_release("tf-2.15"), "benchmark")
+    log = read_log("INFO: STARTING!\n" + "".join(f"INFO: {line}\n" for line in run.log_lines))
+    found = reconcile(model, log)
+    assert (found.setting.delegate.name, found.status) == (delegate, "reproduced")
+
+
+def test_a_driver_that_cannot_compile():
+    model = chain("ADD", "RELU")
+    line = Device().run(model).log_lines[0]
+    log = read_log(
+        f"INFO: {line}\n"
+        "ERROR: NN API returned error ANEURALNETWORKS_OP_FAILED at line 4650 while completing NNAPI compilation.\n"
+        "ERROR: Node number 2 (TfLiteNnapiDelegate) failed to prepare.\n"
+        "ERROR: Restored original execution plan after delegate application failure.\n"
+    )
+    found = reconcile(model, log)
+    assert (found.status, found.explanation.kind) == ("explained", "compilation")
+
+
+def test_nodes_that_xnnpack_took_are_not_known():
+    model = chain("ADD", "RELU", "ADD", "ROUND")
+    text = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))))
+    taken = "\t Clamp (NC, F32)\t 0.1\t 0.1\t 1.0%\t 1.0%\t 0.0\t 1\tDelegate/Clamp (NC, F32):0\n"
+    lines = [taken if "]:1\n" in line and "RELU" in line else line for line in text.splitlines(keepends=True)]
+    listed = "".join(lines).replace("RELU\t", "Clamp (NC, F32)\t")
+    found = reconcile(model, read_log(listed))
+    assert found.evidence == "partial"
+    assert any("--use_xnnpack=false" in note for note in found.notes)
+    assert (found.status, found.explanation.is_certain) == ("explained", False)
+    summary = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_run_order=False).replace(
+        "RELU\t", "Clamp (NC, F32)\t"
+    )
+    found = reconcile(model, read_log(summary))
+    assert found.evidence == "lines"
+    assert any("--use_xnnpack=false" in note for note in found.notes)
+
+
+def test_a_table_that_is_cut_short_tells_of_its_nodes():
+    model = chain("ADD", "RELU", "ADD", "ROUND", "ADD")
+    text = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_summary=False)
+    cut = text[: text.index(":3\n", text.rindex("Run Order"))]
+    found = reconcile(model, read_log(cut))
+    assert found.evidence == "partial"
+    assert any("cut short" in note for note in found.notes)
+
+
+def test_old_tables_without_node_indices():
+    model = chain("ADD", "RELU", "ADD", "RELU", "ROUND")
+    text = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))))
+    for index in range(len(model.subgraphs[0].nodes) + 3):
+        text = text.replace(f"]:{index}\n", "]\n")
+    assert causes(reconcile(model, read_log(text))) == {1: "driver", 3: "driver", 4: "refused"}
+
+
+def test_a_log_of_another_model():
+    log = read_log(write_log(chain("ADD", "RELU", "CEIL"), Device()))
+    with pytest.raises(ReconcileError, match="the log lists CEIL as node 2 of subgraph 0, which the model does not have"):
+        reconcile(chain(*MIXED), log)
+    summary = read_log(write_log(chain("ADD", "RELU", "CEIL"), Device(), has_run_order=False))
+    with pytest.raises(ReconcileError, match="is it of this model"):
+        reconcile(chain(*MIXED), summary)
+    found = reconcile(chain(*MIXED), read_log(SYNAP))
+    assert found.status == "unexplained"
+    assert any("31 nodes" in note for note in found.notes)
+
+
+def test_a_log_that_shows_no_delegate():
+    log = read_log("== Run\n" + "=" * 30 + " Run Order " + "=" * 30 + "\nRELU, 0.1, 0.1, 1%, 1%, 0, 1, [a]:0\n\n")
+    with pytest.raises(ReconcileError, match="give --delegate"):
+        setting_of(log)
+    assert setting_of(log, "gpu").delegate.name == "gpu"
+
+
+def test_options_of_the_log_and_what_overrides_them():
+    text = (
+        "INFO: STARTING!\nINFO: Max number of delegated partitions: [3]\nINFO: Use NNAPI: [1]\nINFO: NNAPI accelerator name: []\n"
+        "INFO: Disable NNAPI cpu: [0]\nINFO: Allow dynamic dimensions in NNAPI: [1]\nINFO: Min nodes per partition: [x]\n"
+    )
+    setting = setting_of(read_log(text))
+    assert setting.options["max_number_delegated_partitions"] == 3
+    assert not setting.options["disallow_nnapi_cpu"]
+    assert setting.options["allow_dynamic_dimensions"]
+    overridden = setting_of(
+        read_log(text), options={"disallow_nnapi_cpu": True, "max_number_delegated_partitions": 1}, runtime="tf-2.15"
+    )
+    assert overridden.options["max_number_delegated_partitions"] == 1
+    assert overridden.options["disallow_nnapi_cpu"]
+    assert [str(release) for release in overridden.releases] == ["tf-2.15"]
+    broken = setting_of(read_log(text.replace("partitions: [3]", "partitions: [\x1b[1mx\u202e]")))
+    assert any("max_number_delegated_partitions is left out" in note for note in broken.notes)

@@ -1,0 +1,244 @@
+"""The partitioner against a literal, quadratic reading of the original's passes, and its documented cases."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delegate_sim.graph.graph import Graph, file_graph
+from delegate_sim.graph.partition import PartitionError, Subset, partition
+from delegate_sim.model.control_dependencies import METADATA_NAME, control_dependencies
+from delegate_sim.model.model import Allocation, Node
+from delegate_sim.model.reader import load
+from fixtures.builder import ModelBuilder
+
+NOT_READY = -1
+ALWAYS_READY = -2
+
+
+def make_graph(nodes, tensor_count, outputs=(), resources=(), control_edges=None):
+    """A graph of ADDs whose nodes are (inputs, outputs); ``resources`` are tensors of variables."""
+    builder = ModelBuilder()
+    subgraph = builder.subgraph("main")
+    for number in range(tensor_count):
+        subgraph.tensor(f"t{number}", "RESOURCE" if number in resources else "FLOAT32", (1,))
+    model = load(builder.bytes())
+    template = file_graph(model, model.subgraphs[0])
+    made = tuple(
+        Node(index, "ADD", 0, None, 1, tuple(inputs), tuple(results), (), None, None)
+        for index, (inputs, results) in enumerate(nodes)
+    )
+    return dataclasses.replace(
+        template, nodes=made, outputs=tuple(outputs), execution_plan=tuple(range(len(made))), control_edges=control_edges
+    )
+
+
+def passes_over_the_plan(graph: Graph, delegated, clustering=True, fusion=True):
+    """What graph_info.cc does, as literally as can be: scan all nodes until a scan changes nothing."""
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    stateful = [
+        position
+        for position, node in enumerate(nodes)
+        if any(index >= 0 and graph.tensors[index].type == "RESOURCE" for index in (*node.inputs, *node.outputs))
+    ]
+    edges = graph.control_edges
+    if edges is None:
+        edges = list(zip(stateful, stateful[1:], strict=False)) if clustering else []
+    edges = sorted(set(edges))
+    incoming = [sum(after == position for _, after in edges) for position in range(len(nodes))]
+    tensor_epoch = [ALWAYS_READY] * len(graph.tensors)
+    for node in nodes:
+        for tensor in node.outputs:
+            if tensor >= 0:
+                tensor_epoch[tensor] = NOT_READY
+    node_epoch = [NOT_READY] * len(nodes)
+    subsets = []
+
+    def update(position):
+        node = nodes[position]
+        kind, members, inputs, _ = subset = subsets[-1]
+        epoch = len(subsets) - 1
+        if (not fusion and members) or node_epoch[position] != NOT_READY or incoming[position]:
+            return False
+        if any(tensor >= 0 and tensor_epoch[tensor] == NOT_READY for tensor in node.inputs):
+            return False
+        own = graph.execution_plan[position] in delegated
+        if kind is None:
+            subset[0] = kind = own
+        if kind != own:
+            return False
+        node_epoch[position] = epoch
+        members.append(graph.execution_plan[position])
+        for tensor in node.outputs:
+            if tensor >= 0:
+                tensor_epoch[tensor] = epoch
+        for tensor in node.inputs:
+            if tensor >= 0 and tensor_epoch[tensor] != epoch:
+                inputs.add(tensor)
+                if tensor_epoch[tensor] >= 0:
+                    subsets[tensor_epoch[tensor]][3].add(tensor)
+        for before, after in edges:
+            if before == position:
+                incoming[after] -= 1
+        return True
+
+    def fill():
+        while True:
+            changed = False
+            for position in range(len(nodes)):
+                if update(position):
+                    changed = True
+                elif changed and not clustering:
+                    return
+            if not changed:
+                return
+
+    while True:
+        subsets.append([None, [], set(), set()])
+        fill()
+        if not subsets[-1][1]:
+            subsets.pop()
+            break
+    if NOT_READY in node_epoch:
+        return None
+    for tensor in graph.outputs:
+        if tensor >= 0 and tensor_epoch[tensor] >= 0:
+            subsets[tensor_epoch[tensor]][3].add(tensor)
+    return tuple(Subset(kind, tuple(nodes), tuple(sorted(inputs)), tuple(sorted(outs))) for kind, nodes, inputs, outs in subsets)
+
+
+@st.composite
+def graphs(draw):
+    """Graphs of up to 14 nodes in any order, with optional, shared, doubly written and stateful tensors, and cycles."""
+    tensor_count = draw(st.integers(1, 18))
+    tensor = st.integers(-1, tensor_count - 1)
+    nodes = draw(st.lists(st.tuples(st.lists(tensor, max_size=3), st.lists(tensor, min_size=1, max_size=2)), max_size=14))
+    resources = draw(st.sets(st.integers(0, tensor_count - 1), max_size=2))
+    position = st.integers(0, max(len(nodes) - 1, 0))
+    edges = draw(st.none() | st.lists(st.tuples(position, position), max_size=4)) if nodes else None
+    outputs = draw(st.lists(tensor, max_size=3))
+    graph = make_graph(nodes, tensor_count, outputs, resources, tuple(edges) if edges is not None else None)
+    return graph, draw(st.sets(st.integers(0, max(len(nodes) - 1, 0))))
+
+
+@st.composite
+def acyclic_graphs(draw):
+    """Graphs in which each tensor has one producer, in running order or shuffled."""
+    count = draw(st.integers(1, 16))
+    nodes = []
+    for index in range(count):
+        inputs = draw(st.lists(st.integers(-1, index), max_size=3))
+        nodes.append((inputs, [index + 1]))
+    order = draw(st.permutations(range(count))) if draw(st.booleans()) else range(count)
+    graph = make_graph([nodes[index] for index in order], count + 1, [count])
+    return graph, draw(st.sets(st.integers(0, count - 1)))
+
+
+@given(graphs() | acyclic_graphs(), st.booleans(), st.booleans())
+def test_same_subsets_as_the_original(case, clustering, fusion):
+    graph, delegated = case
+    expected = passes_over_the_plan(graph, delegated, clustering, fusion)
+    if expected is None:
+        with pytest.raises(PartitionError):
+            partition(graph, delegated, clustering=clustering, fusion=fusion)
+    else:
+        assert partition(graph, delegated, clustering=clustering, fusion=fusion) == expected
+
+
+@given(acyclic_graphs())
+def test_every_node_runs_once_and_after_its_operands(case):
+    graph, delegated = case
+    subsets = partition(graph, delegated)
+    order = [node for subset in subsets for node in subset.nodes]
+    assert sorted(order) == list(graph.execution_plan)
+    made = {tensor for node in graph.nodes for tensor in node.outputs}
+    ready = set(range(len(graph.tensors))) - made
+    for index in order:
+        assert {tensor for tensor in graph.nodes[index].inputs if tensor >= 0} <= ready
+        ready.update(graph.nodes[index].outputs)
+    assert all(set(subset.nodes) <= delegated or not set(subset.nodes) & delegated for subset in subsets)
+
+
+def test_clustering_gathers_nodes_past_others():
+    graph = make_graph([([0], [1]), ([1], [2]), ([0], [3]), ([2, 3], [4])], 5, [4])
+    assert [subset.nodes for subset in partition(graph, {0, 2, 3})] == [(0, 2), (1,), (3,)]
+    assert [subset.nodes for subset in partition(graph, {0, 2, 3}, clustering=False)] == [(0,), (1,), (2, 3)]
+
+
+def test_without_fusion_each_node_is_a_partition():
+    graph = make_graph([([0], [1]), ([1], [2])], 3, [2])
+    assert [subset.nodes for subset in partition(graph, {0, 1}, fusion=False)] == [(0,), (1,)]
+
+
+def test_a_model_input_that_is_also_an_output_belongs_to_no_subset():
+    graph = make_graph([([0], [1])], 2, [0, 1])
+    assert partition(graph, {0}) == (Subset(True, (0,), (0,), (1,)),)
+
+
+def test_a_left_out_operand_is_always_ready():
+    graph = make_graph([([0, -1], [1])], 2, [1])
+    assert partition(graph, ()) == (Subset(False, (0,), (0,), (1,)),)
+
+
+def test_nodes_with_side_effects_keep_their_order():
+    nodes = [([0], [1]), ([1], [2]), ([0], [3])]
+    free = partition(make_graph(nodes, 4, [2, 3]), {0, 2})
+    assert [subset.nodes for subset in free] == [(0, 2), (1,)]
+    chained = partition(make_graph([([0, 4], [1]), ([1, 4], [2]), ([0, 4], [3])], 5, [2, 3], resources={4}), {0, 2})
+    assert [subset.nodes for subset in chained] == [(0,), (1,), (2,)]
+
+
+def test_control_edges_of_the_model_replace_the_chain():
+    nodes = [([0, 4], [1]), ([1, 4], [2]), ([0, 4], [3])]
+    graph = make_graph(nodes, 5, [2, 3], resources={4}, control_edges=((1, 2),))
+    assert [subset.nodes for subset in partition(graph, {0, 2})] == [(0,), (1,), (2,)]
+    assert [subset.nodes for subset in partition(dataclasses.replace(graph, control_edges=()), {0, 2})] == [(0, 2), (1,)]
+
+
+def test_a_cycle_is_an_error():
+    with pytest.raises(PartitionError):
+        partition(make_graph([([1], [0]), ([0], [1])], 2), {0})
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 128:
+        out.append(value % 128 + 128)
+        value //= 128
+    return bytes([*out, value])
+
+
+def model_with_control_dependencies(content):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.outputs(graph.input("x", "FLOAT32", (1,)))
+    builder.metadata(METADATA_NAME, content)
+    return load(builder.bytes())
+
+
+def test_control_dependencies_are_read_from_the_metadata():
+    content = varint(1) + varint(1) + varint(2) + varint(0) + varint(2 * 1) + varint(2 * 300) + varint(2 * 2 - 1)
+    assert control_dependencies(model_with_control_dependencies(content)) == (((0, 1), (300, -2)),)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        varint(2) + varint(1) + varint(0),
+        varint(1) + varint(2) + varint(0) + varint(0),
+        varint(1) + varint(1) + varint(1),
+        b"\x80",
+    ],
+    ids=["empty", "other version", "other number of subgraphs", "truncated", "unfinished number"],
+)
+def test_control_dependencies_that_do_not_fit_are_ignored(content):
+    assert control_dependencies(model_with_control_dependencies(content)) is None
+
+
+def test_tensors_are_described_by_allocation():
+    graph = make_graph([([0], [1])], 2, [1])
+    assert {tensor.allocation for tensor in graph.tensors} == {Allocation.ARENA}

@@ -1,0 +1,343 @@
+"""Sources that are no model: each must give one line that names the file and the fault, at a cost in line with its size."""
+
+from __future__ import annotations
+
+import os
+import struct
+import tracemalloc
+
+import pytest
+import tflite
+
+from delegate_sim.errors import ModelError
+from delegate_sim.model import schema
+from delegate_sim.model.reader import load
+from fixtures.builder import ModelBuilder, Table, Writer
+from fixtures.sample import one_of_everything
+
+MANY = 4_000
+RESHAPE = 22
+RESHAPE_OPTIONS = 17
+
+
+def fault(source):
+    """What the error says of the source."""
+    with pytest.raises(ModelError) as raised:
+        load(source)
+    message = str(raised.value)
+    assert message.isprintable()
+    return message
+
+
+def replaced(content, position, value):
+    """The content with another number of 32 bits at this position."""
+    return content[:position] + struct.pack("<I", value) + content[position + 4 :]
+
+
+def elements_of(table, slot):
+    """Where the vector of a table's field has its elements, as the accessors of the ``tflite`` package find it."""
+    return table._tab.Vector(table._tab.Offset(4 + 2 * slot))
+
+
+@pytest.fixture(scope="module")
+def content():
+    return one_of_everything().bytes()
+
+
+@pytest.fixture(scope="module")
+def root(content):
+    return tflite.Model.GetRootAs(content)
+
+
+class TestFiles:
+    def test_empty(self, tmp_path):
+        path = tmp_path / "m.tflite"
+        path.write_bytes(b"")
+        assert fault(path) == f"{path}: is empty"
+        assert fault(b"") == "the given bytes: is empty"
+
+    def test_text(self, tmp_path):
+        path = tmp_path / "notes.txt"
+        path.write_text("not a model at all")
+        assert fault(path) == f"{path}: is not a TFLite model: the identifier at offset 4 is b'a mo', not b'TFL3'"
+
+    def test_few_bytes(self):
+        assert fault(b"TFL3") == "the given bytes: is 4 bytes long, too short for a TFLite model"
+
+    def test_an_identifier_and_nothing_else(self):
+        assert "the root" not in fault(bytes(4) + b"TFL3")
+        assert "lies outside the file" in fault(b"\xff\xff\xff\xffTFL3")
+
+    def test_another_identifier(self, content):
+        assert "is b'TFL9', not b'TFL3'" in fault(content[:4] + b"TFL9" + content[8:])
+        assert r"\x1b[31" in fault(content[:4] + b"\x1b[31" + content[8:])
+
+    def test_missing(self, tmp_path):
+        path = tmp_path / "none.tflite"
+        assert fault(path) == f"{path}: No such file or directory"
+
+    def test_a_directory(self, tmp_path):
+        assert fault(tmp_path) == f"{tmp_path}: is a directory, not a model file"
+
+    def test_what_is_no_regular_file(self, tmp_path):
+        path = tmp_path / "pipe"
+        os.mkfifo(path)
+        assert fault(path) == f"{path}: is not a regular file"
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    def test_no_permission(self, tmp_path, content):
+        path = tmp_path / "m.tflite"
+        path.write_bytes(content)
+        path.chmod(0)
+        assert fault(path) == f"{path}: Permission denied"
+
+    def test_a_path_with_a_null_byte(self):
+        assert fault("a\0b.tflite").startswith(r"a\x00b.tflite: ")
+
+    def test_a_path_that_is_too_long(self):
+        assert "File name too long" in fault("x" * 5000)
+
+    def test_a_path_with_controls(self, tmp_path):
+        path = tmp_path / "a\n\x1b[31m\u202e.tflite"
+        path.write_bytes(b"no model")
+        assert fault(path).startswith(f"{tmp_path}/a\\n\\x1b[31m\\u202e.tflite: is not a TFLite model")
+
+    def test_a_path_that_is_not_utf_8(self, tmp_path):
+        path = os.fsencode(tmp_path) + b"/\xff.tflite"
+        with open(path, "wb") as file:
+            file.write(b"no model")
+        assert r"\udcff.tflite: is not a TFLite model" in fault(os.fsdecode(path))
+
+
+class TestStructure:
+    def test_truncated(self, content):
+        for part in (0.1, 0.3, 0.5, 0.8):
+            assert "truncated" in fault(content[: int(len(content) * part)])
+
+    def test_external_data_that_is_cut_off(self):
+        content = one_of_everything(external_buffers=True).bytes()
+        message = fault(content[:-64])
+        assert "is truncated: the data of a buffer (number" in message
+        assert "past the end of the file" in message
+
+    def test_no_subgraph(self):
+        assert fault(ModelBuilder().bytes()) == "the given bytes: holds no subgraph"
+
+    @pytest.mark.parametrize("value", [0x7FFFFFF0, 0xFFFFFFF0])
+    def test_offsets_past_the_end(self, content, root, value):
+        position = elements_of(root, 2)
+        assert "lies outside the file" in fault(replaced(content, position, value))
+
+    @pytest.mark.parametrize("slot", [1, 2, 4, 6, 7])
+    @pytest.mark.parametrize("count", [0x10000, 0x7FFFFFFF, 0xFFFFFFFF])
+    def test_vectors_of_tables_with_absurd_counts(self, content, root, slot, count):
+        position = elements_of(root, slot) - 4
+        assert "runs past the end of the file" in fault(replaced(content, position, count))
+
+    @pytest.mark.parametrize("count", [0x10000, 0x7FFFFFFF, 0xFFFFFFFF])
+    def test_tensors_nodes_and_shapes_with_absurd_counts(self, content, root, count):
+        graph = root.Subgraphs(0)
+        for table, slot in [(graph, 0), (graph, 1), (graph, 3), (graph, 4), (graph.Tensors(0), 0), (graph.Operators(0), 1)]:
+            assert "runs past the end of the file" in fault(replaced(content, elements_of(table, slot) - 4, count))
+
+    def test_options_with_absurd_counts(self, content, root):
+        options = tflite.ReshapeOptions()
+        place = root.Subgraphs(0).Operators(2).BuiltinOptions()
+        options.Init(place.Bytes, place.Pos)
+        assert "ReshapeOptions tables runs past the end" in fault(replaced(content, elements_of(options, 0) - 4, 0x10000))
+
+    def test_a_table_in_a_hole(self, content, root):
+        position = elements_of(root.Subgraphs(0), 0)
+        hole = len(content)
+        assert "has no vtable" in fault(replaced(content, position, hole - position) + bytes(64))
+
+    def test_a_subgraph_that_contains_itself(self):
+        content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {"tensors": [Table("Tensor", {})]})]}))
+        graph = tflite.Model.GetRootAs(content).Subgraphs(0)
+        position = elements_of(graph, 0)
+        cyclic = replaced(content, position, (graph._tab.Pos - position) % 2**32)
+        assert "lies outside the file" in fault(cyclic)
+
+    def test_tensor_indices_out_of_range(self):
+        for inputs, outputs, intermediates in [((9,), (), ()), ((0, -2), (), ()), ((), (0, 7), ()), ((), (), (2,))]:
+            builder = ModelBuilder()
+            builder.subgraph("first").tensor("t", "FLOAT32", ())
+            graph = builder.subgraph("second")
+            graph.tensor("t", "FLOAT32", ())
+            graph.tensor("u", "FLOAT32", ())
+            graph.node("ADD", (0, 1), (1,))
+            graph.node("ADD", inputs, outputs, intermediates=intermediates)
+            wrong = min((*inputs, *outputs, *intermediates)) if -2 in inputs else max((*inputs, *outputs, *intermediates))
+            expected = f"the given bytes: is malformed: node 1 of subgraph 1 names tensor {wrong}, of 2 tensors"
+            assert fault(builder.bytes()) == expected
+
+    def test_inputs_and_outputs_out_of_range(self):
+        for field in ("inputs", "outputs"):
+            content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {field: [5]})]}))
+            assert f"an {field[:-1]} of subgraph 0 names tensor 5, of 0 tensors" in fault(content)
+
+    def test_a_missing_operator_code(self):
+        operator = Table("Operator", {"opcode_index": 3})
+        content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {"operators": [operator]})]}))
+        assert fault(content) == "the given bytes: is malformed: node 0 of subgraph 0 uses operator code 3, of 0"
+
+    def test_a_missing_buffer(self):
+        builder = ModelBuilder()
+        graph = builder.subgraph()
+        graph.tensor("t", "FLOAT32", ())
+        graph.tensor("u", "FLOAT32", (), buffer=4)
+        assert fault(builder.bytes()) == "the given bytes: is malformed: tensor 1 of subgraph 0 uses buffer 4, of 1"
+
+    def test_an_absurd_rank(self):
+        builder = ModelBuilder()
+        builder.subgraph().tensor("t", "FLOAT32", (1,) * 1000)
+        assert fault(builder.bytes()) == "the given bytes: is malformed: tensor 0 of subgraph 0 has 1000 dimensions"
+
+
+def model_of(writer, graph, **fields):
+    code = Table("OperatorCode", {"builtin_code": RESHAPE})
+    return writer.file(Table("Model", {"subgraphs": [Table("SubGraph", graph)], "operator_codes": [code], **fields}))
+
+
+def many_tensors(writer, fields):
+    """A subgraph with one tensor table many times over."""
+    return model_of(writer, {"tensors": [writer.table(Table("Tensor", fields))] * MANY})
+
+
+def many_nodes(writer, fields):
+    """A subgraph with one operator table many times over."""
+    return model_of(writer, {"operators": [writer.table(Table("Operator", fields))] * MANY})
+
+
+def one_subgraph_over_and_over(writer):
+    return writer.file(Table("Model", {"subgraphs": [writer.table(Table("SubGraph", {}))] * MANY}))
+
+
+def two_subgraphs_at_one_place(writer):
+    return writer.file(Table("Model", {"subgraphs": [writer.table(Table("SubGraph", {}))] * 2}))
+
+
+def subgraphs_that_share_their_tensors(writer):
+    tensors = writer.reference(None, [writer.table(Table("Tensor", {}))] * 300)
+    return writer.file(Table("Model", {"subgraphs": [Table("SubGraph", {"tensors": tensors})] * MANY}))
+
+
+def tensors_that_share_a_long_shape(writer):
+    return many_tensors(writer, {"shape": [1000] * 256})
+
+
+def tensors_that_share_a_long_name(writer):
+    return many_tensors(writer, {"name": "x" * MANY})
+
+
+def tensors_that_share_many_scales(writer):
+    return many_tensors(writer, {"quantization": Table("QuantizationParameters", {"scale": [0.5] * MANY})})
+
+
+def tensors_that_share_a_long_sparsity(writer):
+    return many_tensors(
+        writer, {"sparsity": Table("SparsityParameters", {"dim_metadata": [Table("DimensionMetadata", {})] * 99})}
+    )
+
+
+def nodes_that_share_many_inputs(writer):
+    return many_nodes(writer, {"inputs": [-1] * MANY})
+
+
+def nodes_that_share_long_options(writer):
+    options = Table("ReshapeOptions", {"new_shape": [1] * MANY})
+    return many_nodes(writer, {"builtin_options_type": RESHAPE_OPTIONS, "builtin_options": options})
+
+
+def signatures_that_share_long_arguments(writer):
+    arguments = writer.reference(None, [writer.table(Table("TensorMap", {}))] * 300)
+    signatures = [writer.table(Table("SignatureDef", {"inputs": arguments, "outputs": arguments}))] * MANY
+    return model_of(writer, {}, signature_defs=signatures)
+
+
+def traced(content):
+    """Peak of memory while content is read, and what the reader says of it."""
+    tracemalloc.start()
+    try:
+        load(content)
+        message = ""
+    except ModelError as error:
+        message = str(error)
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak, message
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        one_subgraph_over_and_over,
+        subgraphs_that_share_their_tensors,
+        tensors_that_share_a_long_shape,
+        tensors_that_share_a_long_name,
+        tensors_that_share_many_scales,
+        tensors_that_share_a_long_sparsity,
+        nodes_that_share_many_inputs,
+        nodes_that_share_long_options,
+        signatures_that_share_long_arguments,
+    ],
+)
+def test_parts_that_claim_more_than_the_file_holds(write):
+    content = write(Writer())
+    load(one_of_everything().bytes())
+    peak, message = traced(content)
+    assert "claim far more bytes than the file holds" in message
+    assert peak < 80 * len(content)
+
+
+@pytest.mark.parametrize("padding", [1, 2, 4, 8])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda writer: many_tensors(writer, {}),
+        lambda writer: many_tensors(writer, {"quantization": Table("QuantizationParameters", {"scale": [1], "zero_point": [2]})}),
+        lambda writer: many_tensors(writer, {"shape": [1000, 1001], "name": "t"}),
+        lambda writer: many_nodes(writer, {"inputs": [-1, -1]}),
+        lambda writer: model_of(writer, {}, buffers=[writer.table(Table("Buffer", {"data": b"1234"}))] * MANY),
+    ],
+)
+def test_memory_stays_in_proportion_to_the_file(write, padding):
+    content = write(Writer())
+    content += bytes((padding - 1) * len(content))
+    peak, _ = traced(content)
+    assert peak < 80 * len(content)
+
+
+def test_two_subgraphs_at_one_place():
+    assert fault(two_subgraphs_at_one_place(Writer())) == "the given bytes: is malformed: two of its subgraphs lie at one place"
+
+
+def test_equal_parts_may_be_written_once():
+    writer = Writer()
+    fields = {
+        "shape": writer.reference("i", [1, 2, 3]),
+        "quantization": writer.table(Table("QuantizationParameters", {"scale": [0.5], "zero_point": [3]})),
+    }
+    tables = [Table("Tensor", {"name": f"tensor {number}", **fields}) for number in range(500)]
+    tensors = load(model_of(writer, {"tensors": tables})).subgraphs[0].tensors
+    assert {(tensor.shape, tensor.scale) for tensor in tensors} == {((1, 2, 3), 0.5)}
+
+
+def test_a_sparse_file_costs_little(tmp_path):
+    path = tmp_path / "hole.tflite"
+    builder = ModelBuilder(external_buffers=True)
+    builder.subgraph().tensor("t", "FLOAT32", (1,), data=b"1234")
+    builder.write_sparse(path, 3 << 30)
+    with open(path, "r+b") as file:
+        graph = tflite.Model.GetRootAs(file.read(4096)).Subgraphs(0)
+        file.seek(elements_of(graph, 0) - 4)
+        file.write(struct.pack("<I", 0x20000000))
+    peak, message = traced(path)
+    assert message
+    assert peak < 64 << 20
+
+
+def test_the_schema_knows_the_numbers_used_here():
+    assert schema.operator_name(RESHAPE) == "RESHAPE"
+    assert schema.enum_names("BuiltinOptions")[RESHAPE_OPTIONS] == "ReshapeOptions"

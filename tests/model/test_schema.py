@@ -1,0 +1,112 @@
+"""What ``delegate_sim.schema`` says must agree with the accessors that the ``tflite`` package was generated with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tflite
+
+from delegate_sim.model import schema
+from delegate_sim.model.reader import load
+from fixtures.builder import ModelBuilder
+
+OPERATORS = {op: schema.options_table(op) for op in schema.enum_names("BuiltinOperator").values()}
+NEWER_THAN_THE_PACKAGE = {"StablehloCaseOptions"}
+TABLES = sorted(set(OPERATORS.values()) - NEWER_THAN_THE_PACKAGE - {""})
+SAMPLES = {"?": True, "b": -3, "B": 3, "h": -300, "H": 300, "i": -70000, "I": 70000, "q": -(2**40), "Q": 2**40, "f": 0.5}
+
+
+def sample(field: schema.Field, place: int):
+    """A value for a field, other than its default and, where the type allows, other than that of its neighbours."""
+    if field.format is None:
+        return [SAMPLES[field.element]] * (place + 1) if field.element else f"text {place}"
+    kind = field.format[1]
+    return not field.default if kind == "?" else SAMPLES[kind] + place
+
+
+def model_with_options(table, values):
+    """A model of one node with these options; the options and what the package's accessors find in their place."""
+    builder = ModelBuilder()
+    builder.subgraph().node(next(op for op in OPERATORS if OPERATORS[op] == table), (), (), options=values)
+    content = builder.bytes()
+    model = load(content)
+    operator = tflite.Model.GetRootAs(content).Subgraphs(0).Operators(0)
+    place = operator.BuiltinOptions() or operator.BuiltinOptions2()
+    reference = getattr(tflite, table)()
+    reference.Init(place.Bytes, place.Pos)
+    return model.options(model.subgraphs[0].nodes[0]), reference
+
+
+def accessor_value(reference, field):
+    """What the package's accessor says of a field."""
+    names = {name.lower(): name for name in dir(reference)}
+    words = names[field.name.replace("_", "")]
+    if field.element is not None:
+        found = getattr(reference, f"{words}AsNumpy")()
+        return tuple(found.tolist()) if isinstance(found, np.ndarray) else ()
+    found = getattr(reference, words)()
+    return (found or b"").decode() if field.format is None else found
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_fields_that_are_set_read_as_with_the_accessors(table):
+    fields = schema.table_fields(table)
+    values = {field.name: sample(field, place) for place, field in enumerate(fields)}
+    options, reference = model_with_options(table, values)
+    assert options.table == table
+    for field in fields:
+        expected = values[field.name]
+        assert getattr(options, field.name) == (tuple(expected) if isinstance(expected, list) else expected)
+        assert getattr(options, field.name) == accessor_value(reference, field)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_fields_left_out_read_as_with_the_accessors(table):
+    options, reference = model_with_options(table, {})
+    for field in schema.table_fields(table):
+        assert getattr(options, field.name) == accessor_value(reference, field)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_field_is_missing(table):
+    accessors = {name.lower() for name in dir(getattr(tflite, table)) if not name.startswith(("_", "GetRootAs"))}
+    derived = {name for name in accessors if name.endswith(("asnumpy", "length", "isnone"))}
+    known = {field.name.replace("_", "") for field in schema.table_fields(table)}
+    assert accessors - derived - {"init", f"{table}bufferhasidentifier".lower()} == known
+
+
+def test_every_options_table_belongs_to_an_operator():
+    unions = {*schema.enum_names("BuiltinOptions").values(), *schema.enum_names("BuiltinOptions2").values()}
+    assert set(OPERATORS.values()) - {""} == unions - {"NONE"}
+
+
+@pytest.mark.parametrize(
+    ("op", "table"),
+    [
+        ("CONV_2D", "Conv2DOptions"),
+        ("MAX_POOL_2D", "Pool2DOptions"),
+        ("REDUCE_ANY", "ReducerOptions"),
+        ("STABLEHLO_COMPOSITE", "StableHLOCompositeOptions"),
+        ("PRELU", ""),
+        ("UNKNOWN(999)", ""),
+    ],
+)
+def test_options_table_of_an_operator(op, table):
+    assert schema.options_table(op) == table
+
+
+def test_enums_agree_with_the_package_and_hold_newer_members():
+    assert schema.enum_names("Padding") == {0: "SAME", 1: "VALID"}
+    for value, name in schema.enum_names("TensorType").items():
+        assert getattr(tflite.TensorType, name, value) == value
+    assert schema.tensor_type_name(19) == "INT2"
+    assert schema.operator_name(209) == "STABLEHLO_CASE"
+    assert schema.table_fields("StablehloCaseOptions")[0].name == "branch_subgraph_indices"
+
+
+def test_what_is_newer_than_the_schema_has_a_name_all_the_same():
+    assert schema.tensor_type_name(99) == "UNKNOWN(99)"
+    assert schema.operator_name(-1) == "UNKNOWN(-1)"
+    assert schema.table_fields("UNKNOWN(77)") == ()
+    with pytest.raises(KeyError):
+        schema.enum_names("NoSuchEnum")

@@ -1,0 +1,145 @@
+"""Releases of the runtime: their order, the release among options, and the table of all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim import OptionError, load
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.options import parse_options
+from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, parse_release, release_note
+from delegate_sim.releases.notes import notes
+from delegate_sim.results.release_table import release_table
+from delegate_sim.results.rule_changes import rule_changes
+from delegate_sim.rules.rule import Check, OpRule, rules_in
+from fixtures.builder import ModelBuilder
+from tests.models import chain_model
+
+
+def test_known_releases_are_in_order():
+    litert = [parse_release(name) for name in KNOWN_RELEASES if name.startswith("litert")]
+    assert [release.order for release in litert] == sorted(release.order for release in litert)
+    assert litert[-1].order == NEWEST.order
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("tf-2.10", "tf-2.14"),
+        ("tf-2.17", "litert-1.0.1"),
+        ("litert-1.0", "litert-1.1.0"),
+        ("litert-1.4.1", "litert-2.0"),
+        ("litert-2.1", "litert-2.1.1"),
+        ("litert-2.1.6", "litert-2.2"),
+        ("tf-2.20", "tf-2.21"),
+    ],
+)
+def test_the_order(older, newer):
+    assert parse_release(newer).is_at_least(parse_release(older))
+    assert not parse_release(older).is_at_least(parse_release(newer))
+
+
+@pytest.mark.parametrize(("name", "counts_as"), [("litert-2.1.9", "litert-2.1.6"), ("litert-1.7", "litert-1.4.1")])
+def test_a_release_between_known_ones_counts_as_the_one_before(name, counts_as):
+    assert release_note(parse_release(name)) == f"{name} is not known here: the rules of {counts_as} are taken"
+    report = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "gpu", runtime=name).to_dict()
+    assert any(name in warning for warning in report["runs"][0]["warnings"])
+
+
+@pytest.mark.parametrize("name", ["tf-2.9", "tf-3.0", "litert-0.9", "litert-2.4", "litert", "2.3"])
+def test_an_unknown_release_names_the_known_ones(name):
+    with pytest.raises(OptionError, match=r"known are tf-2\.10, .*, litert-2\.3"):
+        parse_release(name)
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_the_release_may_stand_among_the_options(delegate):
+    model = chain_model(["ADD", "RELU"]).bytes()
+    named = delegate_sim.analyze(model, delegate, {"release": "litert-2.1.3"}).to_dict()
+    assert named == delegate_sim.analyze(model, delegate, runtime="litert-2.1.3").to_dict()
+    assert named["runs"][0]["runtime"] == "litert-2.1.3"
+    with pytest.raises(OptionError, match=r"two releases are named: litert-2\.2 and litert-2\.1\.3"):
+        delegate_sim.analyze(model, delegate, {"release": "litert-2.1.3"}, runtime="litert-2.2")
+
+
+def test_the_release_of_nxps_support_package_is_another_matter():
+    run = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "vx-nxp", {"release": "lf-5.15.71"}).to_dict()["runs"][0]
+    assert (run["options"]["release"], run["runtime"]) == ("lf-5.15.71", "litert-2.3")
+
+
+def test_what_is_not_known_is_said():
+    assert list(notes("gpu", parse_release("litert-2.1.3"))) == []
+    assert "oldest known" in " ".join(notes("xnnpack", parse_release("tf-2.15")))
+    assert "litert-1.4.0, of the same time" in " ".join(notes("xnnpack", parse_release("tf-2.20")))
+    assert list(notes("nnapi", parse_release("tf-2.20"))) == []
+    assert list(notes("vx", parse_release("tf-2.15"))) == []
+
+
+def check(code="c", **fields):
+    return Check(code, "kind", f"{code} needed", lambda node, target: None, **fields)
+
+
+def test_rules_in_a_release():
+    old, new, always = check("old").before_release("litert-2.1.0"), check("new").from_release("litert-2.1.0"), check("always")
+    rules = {"ADD": OpRule((always, old, new)), "LOG": OpRule((always,)).from_release("litert-2.1.6")}
+    before = rules_in(rules, parse_release("litert-2.0.3"))
+    assert [one.code for one in before["ADD"].checks] == ["always", "old"]
+    assert "LOG" not in before
+    after = rules_in(rules, parse_release("litert-2.1"))
+    assert [one.code for one in after["ADD"].checks] == ["always", "new"]
+    assert set(rules_in(rules, NEWEST)) == {"ADD", "LOG"}
+
+
+def test_changes_are_read_from_the_rules():
+    delegate = type("Some", (), {"rules": {
+        "ADD": OpRule((check("old").before_release("litert-2.1.0"), check("new").from_release("litert-2.1.0"))),
+        "LOG": OpRule((check(),)).from_release("litert-2.1.6"),
+    }})()  # fmt: skip
+    first, second = rule_changes(delegate)
+    assert (str(first.release), first.op, [one.code for one in first.gone], [one.code for one in first.come]) == (
+        "litert-2.1.0", "ADD", ["old"], ["new"],
+    )  # fmt: skip
+    assert (str(second.release), second.op, second.is_new) == ("litert-2.1.6", "LOG", True)
+    assert rule_changes(delegate, parse_release("litert-2.1.0")) == [second]
+
+
+def table_of(builder, delegate="nnapi"):
+    found = find_delegate(delegate)
+    return release_table(load(builder.bytes()), found, parse_options(delegate, found.options, {}, "benchmark"), "benchmark")
+
+
+def test_the_first_release_that_loads_a_model():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "FLOAT32", [1, 4])
+    result = graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("SOFTMAX", [source], [result], version=4, options={"beta": 1.0})
+    graph.outputs(result)
+    release, because = table_of(builder).first_loading
+    assert str(release) == "litert-2.1.6"
+    assert because == (("SOFTMAX", 4),)
+
+
+def test_a_model_that_every_release_takes():
+    table = table_of(chain_model(["ADD", "RELU"]))
+    assert [str(release) for release in table.full] == [str(row.release) for row in table.rows]
+    assert not any(row.moves for row in table.rows)
+    assert table.first_loading[1] == ()
+
+
+def test_a_model_that_no_release_takes():
+    table = table_of(chain_model(["ADD", "GELU 9"]))
+    assert table.full == ()
+    assert table.first_loading is None
+
+
+def test_a_build_that_is_only_known_of_the_newest_release_is_a_warning_before():
+    model = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "reshaping.tflite"
+    newest = delegate_sim.analyze(model, "gpu").to_dict()["runs"][0]
+    assert newest["outcome"] == "restored"
+    older = delegate_sim.analyze(model, "gpu", runtime="litert-2.1.3").to_dict()["runs"][0]
+    assert older["outcome"] == "delegated"
+    assert any("whether litert-2.1.3 does so is not known" in warning for warning in older["warnings"])
