@@ -161,6 +161,11 @@ class Delegate:
         runtime = {kind.name: kind for kind in RUNTIME_KINDS}
         return MappingProxyType({**self.rules.explained, **self.further_kinds, **runtime})
 
+    @property
+    def rule_books(self) -> tuple[RuleBook[Any], ...]:
+        """Every set of rules that some options choose."""
+        return (self.rules,)
+
     def rules_for(self, options: Options) -> RuleBook[Any]:
         """Return the rules that count with these options."""
         return self.rules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..delegates.base import Delegate
 from ..releases.catalogue import Release
@@ -13,26 +13,26 @@ from ..rules.rule import Check, OpRule
 class RuleChange(NamedTuple):
     """What a release changed in the rule of one operator.
 
-    ``is_new`` says that the delegate knows the operator since then; ``gone`` are conditions that it dropped, ``come`` those that
+    ``is_new`` says that the delegate knows the operator since then; ``dropped`` are conditions that it dropped, ``added`` those that
     it added. A condition that was changed is in both, old and new.
     """
 
     release: Release
     op: str
     is_new: bool
-    gone: tuple[Check, ...]
-    come: tuple[Check, ...]
+    dropped: tuple[Check[Any], ...]
+    added: tuple[Check[Any], ...]
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
     """Return the changes, oldest release first; ``since`` leaves out those that this release and earlier ones made."""
-    found = [change for op, rule in sorted(delegate.rules.items()) for change in _changes(op, rule)]
+    found = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
     wanted = [change for change in found if since is None or not since.is_at_least(change.release)]
     return sorted(wanted, key=lambda change: (change.release.order, change.op))
 
 
-def _changes(op: str, rule: OpRule) -> Iterator[RuleChange]:
-    checks = rule.checks if rule.accepted_early is None else (rule.accepted_early, *rule.checks)
+def _changes(op: str, rule: OpRule[Any]) -> Iterator[RuleChange]:
+    checks = rule.all_checks
     releases = {release for check in checks for release in (check.introduced, check.withdrawn) if release is not None}
     if rule.introduced is not None:
         releases.add(rule.introduced)

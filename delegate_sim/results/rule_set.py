@@ -1,58 +1,59 @@
-"""The version of what decides about a delegate: when it is the same, so is every verdict on the same model and target."""
+"""The version of what decides about a delegate: while it is the same, so is every verdict on the same model and target."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 from ..delegates.base import Delegate
+from ..rules.book import RuleBook
+from ..rules.rule import Check, OpRule
 
-_FOLDER = Path(__file__).parent.parent
-_MODULES = (
-    "model/control_dependencies",
-    "errors",
-    "rules/explanations",
-    "model/flexbuffer",
-    "graph/graph",
-    "runtime/interpreter",
-    "model/model",
-    "options",
-    "graph/partition",
-    "model/reader",
-    "releases/notes",
-    "runtime/resolver",
-    "rules/rule",
-    "releases/catalogue",
-    "model/schema",
-    "text",
-)
-"""What reads, prepares, judges and partitions whatever the delegate, beside the packages ``prepare`` and ``delegates``."""
+SEMANTICS = 1
+"""Raised by hand when reading, preparing or partitioning changes what comes out for any delegate.
+
+What a rule says is counted as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides otherwise
+though its rules read the same; wording counts nowhere.
+"""
 
 
 def rule_set_version(delegate: Delegate) -> str:
-    """Return a digest of the rules of a delegate and of all that prepares and partitions graphs for them.
-
-    It is taken from the sources, so that nobody can forget to raise it.
-    """
-    return _digest(type(delegate).__module__.split(".")[-2])
+    """Return a digest of a delegate's rules as data, and of the numbers that stand for what is not data."""
+    return _digest(delegate)
 
 
 @functools.cache
-def _digest(delegate_package: str) -> str:
+def _digest(delegate: Delegate) -> str:
     import hashlib  # loads OpenSSL, which only reports for programs need
+    import json
 
-    digest = hashlib.sha256()
-    for path in sources(delegate_package):
-        name = path.relative_to(_FOLDER).as_posix()
-        digest.update(f"{name}\0{path.read_text(encoding='utf-8')}\0".encode())
-    return digest.hexdigest()[:12]
+    content = [SEMANTICS, delegate.semantics, [list(book_data(book)) for book in delegate.rule_books]]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
 
 
-def sources(delegate_package: str) -> Iterator[Path]:
-    """Return the files that a delegate's verdicts come from, in a fixed order."""
-    for module in _MODULES:
-        yield _FOLDER / f"{module}.py"
-    yield from sorted((_FOLDER / "delegates").glob("*.py"))
-    for folder in ("prepare", f"delegates/{delegate_package}"):
-        yield from sorted((_FOLDER / folder).rglob("*.py"))
+def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
+    """Return all rules as plain data, without wording: operator, release, and the checks in order."""
+    yield [book.delegate, book.policy.name, sorted(book.explained)]
+    for op, rule in sorted(book.rules.items()):
+        yield [op, op in book.custom, _text(rule.introduced), *_rule_data(book, rule)]
+
+
+def _rule_data(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[list[Any]]:
+    for check in rule.all_checks:
+        yield [check is rule.accepted_early, *_check_data(book, check)]
+
+
+def _check_data(book: RuleBook[Any], check: Check[Any]) -> list[Any]:
+    return [
+        book.code_of(check.kind),
+        check.native or book.native_of(check.kind),
+        check.needed,
+        [condition.words for condition in check.conditions],
+        _text(check.introduced),
+        _text(check.withdrawn),
+    ]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

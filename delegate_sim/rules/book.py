@@ -78,7 +78,7 @@ class RuleBook(Generic[T]):
     source: Source
     unknown: Unknown
     policy: Policy = Policy.FIRST_FAILURE
-    custom: Rules[T] = MappingProxyType({})
+    custom: Rules[T] = field(default_factory=dict)
     unknown_custom: Unknown | None = None
     excluded: Callable[[NodeView, T], Reason | None] | None = None
     key: Callable[[T], Hashable] | None = None
