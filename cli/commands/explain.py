@@ -74,7 +74,7 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
         for check in rule.checks:
             if delegate.rules.code_of(check.kind) == code:
                 condition = when(check)
-                operators.setdefault(f"{check.needed} ({condition})" if condition else check.needed, []).append(op)
+                operators.setdefault(f"{check.demand} ({condition})" if condition else check.demand, []).append(op)
                 sources[str(delegate.rules.source_of(check, rule))] = None
     for needed, ops in operators.items():
         yield from map(Line, wrapped(f"needs {needed}", columns, "  ", "    "))
@@ -93,7 +93,7 @@ def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
         for sign, checks in (("-", change.dropped), ("+", change.added)):
             for check in checks:
                 if delegate.rules.code_of(check.kind) == code:
-                    found.setdefault(f"{change.release}: {sign} needs {check.needed}", []).append(change.op)
+                    found.setdefault(f"{change.release}: {sign} needs {check.demand}", []).append(change.op)
     if found:
         yield Line("  changed by releases of the runtime:")
     for words, ops in found.items():

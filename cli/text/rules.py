@@ -91,7 +91,7 @@ def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str |
         lines.append(f"  {change.op}{': known from here on' if change.is_new else ''}")
         for sign, checks in (("-", change.dropped), ("+", change.added)):
             for check in checks:
-                lines += wrapped(f"{sign} needs {check.needed} ({delegate.rules.code_of(check.kind)})", width, "    ", "      ")
+                lines += wrapped(f"{sign} needs {check.demand} ({delegate.rules.code_of(check.kind)})", width, "    ", "      ")
     return "\n".join(lines) + "\n"
 
 
@@ -152,7 +152,7 @@ def _rows(delegate: Delegate, rule: OpRule[Any]) -> Iterator[tuple[str, str, str
         early = rule.accepted_early
         yield "", f"{early.needed}: accepted at once", when(early), delegate.rules.code_of(early.kind)
     for number, check in enumerate(rule.checks, 1):
-        yield str(number), check.needed, when(check), delegate.rules.code_of(check.kind)
+        yield str(number), check.demand, when(check), delegate.rules.code_of(check.kind)
 
 
 def _check_entry(delegate: Delegate, check: Check[Any], rule: OpRule[Any] | None = None) -> dict[str, Any]:
@@ -162,6 +162,7 @@ def _check_entry(delegate: Delegate, check: Check[Any], rule: OpRule[Any] | None
         "code": book.code_of(check.kind),
         "kind": check.native or book.native_of(check.kind),
         "needed": check.needed,
+        "applies": check.applies,
         "hint": book.hint_of(check),
         "when": [condition.words for condition in check.conditions],
         "introduced": None if check.introduced is None else str(check.introduced),
