@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.architecture import PAGE, page_with_picture, rooms_imported
+
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
@@ -24,32 +26,6 @@ LAYERS = (
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-
-
-def imports(path, package):
-    """The modules of ``package`` that a file imports, as dotted names; imports for types only are left out."""
-    inside = [package, *path.relative_to(ROOT / path.relative_to(ROOT).parts[0]).with_suffix("").parts]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for_types = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom) or id(node) in for_types:
-            continue
-        if node.level:
-            base = inside[: -node.level] if path.name != "__init__.py" else inside[: len(inside) - node.level]
-            yield ".".join([*base, *([node.module] if node.module else [])]), [alias.name for alias in node.names]
-        elif node.module and node.module.split(".")[0] == package:
-            yield node.module, [alias.name for alias in node.names]
-
-
-def rooms_imported(path, package="delegate_sim"):
-    for module, names in imports(path, package):
-        parts = module.split(".")
-        yield from [parts[1]] if len(parts) > 1 else names
 
 
 def modules():
@@ -87,3 +63,8 @@ def test_nothing_but_the_registry_and_the_delegates_names_a_delegate(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert not strings & names
+
+
+def test_the_picture_shows_the_imports_as_they_are():
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == page_with_picture(page), "run `make docs`"
