@@ -13,7 +13,7 @@ from ....graph.partition import Subset
 from ....releases.catalogue import NEWEST, Release
 from ...base import KernelFailure
 from ..failures import kernel_failure
-from ..questions import ONE_OPERAND, is_full_lstm
+from ..questions import is_full_lstm
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
 from .model import BuildError, GpuModel
 from .reader import NodeReader, Values
@@ -23,6 +23,10 @@ __all__ = ["PARSERS", "build_partition"]
 
 Parser = Callable[[NodeReader], None]
 
+_ONE_OPERAND = (
+    "ABS", "COS", "ELU", "EXP", "FLOOR", "GELU", "LOG", "LOGISTIC", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE", "TANH",
+)  # fmt: skip
+"""``IsOneArgumentOperation``."""
 _TWO_OPERANDS = (
     "ADD", "ADD_N", "DIV", "EQUAL", "FLOOR_DIV", "FLOOR_MOD", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "LOGICAL_AND",
     "MAXIMUM", "MINIMUM", "MUL", "NOT_EQUAL", "POW", "SQUARED_DIFFERENCE", "SUB",
@@ -33,7 +37,7 @@ _ONE_TO_ONE = (
 )  # fmt: skip
 
 PARSERS: Mapping[str, Parser] = {
-    **dict.fromkeys(ONE_OPERAND, elementwise.parse_one_operand),
+    **dict.fromkeys(_ONE_OPERAND, elementwise.parse_one_operand),
     **dict.fromkeys(_TWO_OPERANDS, elementwise.parse_two_operands),
     **dict.fromkeys(_ONE_TO_ONE, shape.parse_one_to_one),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), convolution.parse_pool),

@@ -14,7 +14,7 @@ import numpy as np
 from ....graph.graph import Graph, NodeView
 from ....model.model import Tensor
 from ....releases.catalogue import NEWEST, Release
-from ...finders import fused_activation
+from ....rules.vocabulary import fused_activation
 from ..failures import is_crash
 from ..questions import ACTIVATIONS
 from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produce
