@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from ..delegates.driver import SCHEMA, DriverProfile, LogSource, Observation, Rejection, Signature, signature
 from ..delegates.nnapi.delegate import DriverQuestion, NnapiDelegate, driver_questions
-from ..delegates.driver import SCHEMA, Rejection, DriverProfile, Observation, Signature, LogSource, signature
 from ..delegates.nnapi.mapping import OPERATIONS
 from ..errors import DelegateSimError
 from ..runtime.interpreter import simulate

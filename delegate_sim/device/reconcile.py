@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..delegates.base import PARTITION_LIMIT_CODE, Delegate, Options
-from ..delegates.nnapi.delegate import NnapiDelegate, driver_questions
 from ..delegates.driver import Driver, signature
+from ..delegates.nnapi.delegate import NnapiDelegate, driver_questions
 from ..delegates.nnapi.target import FEATURE_LEVELS, NNAPI_1_2
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError

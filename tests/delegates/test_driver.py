@@ -8,7 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim import OptionError
-from delegate_sim.delegates.driver import Rejection, DriverProfile, Signature, read_profile
+from delegate_sim.delegates.driver import DriverProfile, Rejection, Signature, read_profile
 from delegate_sim.delegates.nnapi.mapping import map_partition, nodes_supported_by_driver, rejected_operations
 from delegate_sim.graph.graph import file_graph
 from tests.models import chain_model

@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from benchmarks.driver_profiles import REPRODUCED, outcome, pairs
-from delegate_sim.delegates.driver import Rejection, DriverProfile, read_profile
+from delegate_sim.delegates.driver import DriverProfile, Rejection, read_profile
 from delegate_sim.device.learning import LearningError, condition_text, learn, profile_text
 from delegate_sim.device.log import read_log
 from delegate_sim.device.reconcile import reconcile
