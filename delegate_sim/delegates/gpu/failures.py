@@ -200,7 +200,7 @@ _WORDINGS = (
         ),
     ),
     FailureWording(
-        "{tensor} is twice among the operands or results",
+        "{tensor} appears twice among the operands or results",
         Kind(
             "gpu-build-repeated-operand",
             Problem.OPERANDS,

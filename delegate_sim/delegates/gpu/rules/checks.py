@@ -127,7 +127,7 @@ def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[Any
         allowed = all_types if target.allow_quant_ops else float_types
         for position, index in enumerate(node.node.outputs if is_output else node.node.inputs):
             if index >= 0 and tensors[index].type not in allowed and tensors[index].allocation is Allocation.ARENA:
-                return f"{side} {position} is {tensors[index].type}"
+                return f"{side} {position} of type {tensors[index].type}"
         return None
 
     needed = f"{side}s of type {listed((*FLOAT, *further_types))}, or with allow_quant_ops {listed(QUANT8)}"

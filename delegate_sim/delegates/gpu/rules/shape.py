@@ -22,7 +22,7 @@ from .checks import (
 )
 
 _INPUT = operand(0, "input")
-_INDICES = operand(1, "indices")
+_INDICES = operand(1, "index tensor")
 _PADDINGS = operand(1, "paddings")
 _PADDING_SHAPES = ((3, 2), (4, 2))
 _REFLECT, _SYMMETRIC = 0, 1
@@ -85,7 +85,7 @@ def _one_hot_values(node: NodeView) -> str | None:
 _ONE_HOT = (
     check(OPERAND_COUNT, "4 inputs, or 1 output", _wrong_counts_both).before_release("litert-2.1.6"),
     operand_count(4, 1).from_release("litert-2.1.6"),
-    typed(operand(0, "indices"), INT32, hint="use INT32 indices"),
+    typed(operand(0, "index tensor"), INT32, hint="use INT32 indices"),
     check(ATTRIBUTE, "axis -1, or equal to the last size of the indices", _one_hot_axis),
     check(SHAPE, "indices whose sizes are 1, except batch and channels", _one_hot_dimension),
     typed(operand(2, "on value"), ("FLOAT32",), hint="use FLOAT32 values"),
