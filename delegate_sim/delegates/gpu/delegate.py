@@ -1,4 +1,4 @@
-"""How the GPU delegate goes about a subgraph (``DelegatePrepare``, ``delegates/gpu/delegate.cc``, and ``GetOpsToReplace``)."""
+"""How the GPU delegate handles a subgraph (``DelegatePrepare``, ``delegates/gpu/delegate.cc``, and ``GetOpsToReplace``)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def operators(value: Any) -> tuple[str, ...]:
     found = tuple(name.upper() for name in names(value))
     for name in found:
         if name not in known:
-            raise ValueError(f"takes builtin operators, and {name!r} is none")
+            raise ValueError(f"takes builtin operators, and {name!r} is not one")
     return found
 
 

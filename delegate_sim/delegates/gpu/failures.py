@@ -43,7 +43,7 @@ _WORDINGS = (
             Problem.CONSTANT,
             "runtime tensor where a constant is read",
             "The rule does not ask whether this operand is constant. Building the model reads its value, which is not there "
-            "yet: the process crashes, or takes what happens to be in memory.",
+            "yet: the process crashes, or uses whatever is in memory.",
             "Make the operand a constant of the model.",
             "make the operand a constant of the model",
             is_shared=True,

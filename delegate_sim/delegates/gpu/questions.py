@@ -21,7 +21,7 @@ def runtime_input_count(node: NodeView) -> int:
 
 
 class PoolParameters(NamedTuple):
-    """The fields of ``TfLitePoolParams`` that are looked at."""
+    """The fields of ``TfLitePoolParams`` that matter here."""
 
     stride_width: int
     stride_height: int
@@ -48,7 +48,7 @@ def custom_strides(node: NodeView) -> tuple[int, int] | None:
 
 
 def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
-    """The first 32-bit words of the custom options; what lies behind their end reads as 0."""
+    """The first 32-bit words of the custom options; past their end everything reads as 0."""
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options

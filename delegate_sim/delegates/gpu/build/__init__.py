@@ -1,7 +1,7 @@
 """Building the delegate's own model of a partition, which can fail although the rules accept every node.
 
 Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``), which ``DelegateKernelCore`` calls when a kernel is
-initialised (``delegates/gpu/delegate.cc``). What comes then, compiling shaders, is taken to work.
+initialised (``delegates/gpu/delegate.cc``). The compilation of shaders that follows is assumed to succeed.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _add_border(model: GpuModel, values: Values, graph: Graph, subset: Subset) -
 
 
 def _update_variables(reader: NodeReader) -> None:
-    """``CopyVariableTensorOutputs``: of all operators only an LSTM in its full form gives new values, for its two states."""
+    """``CopyVariableTensorOutputs``: only an LSTM in its full form gives variables new values, its two states."""
     view = reader.view
     states = [recurrent.CELL_STATE, recurrent.OUTPUT_STATE] if is_full_lstm(view) else []
     for position, tensor in enumerate(view.inputs):
@@ -115,4 +115,6 @@ def _update_variables(reader: NodeReader) -> None:
         states.remove(position)
         reader.values.update(tensor.index, reader.add("COPY"))
     if states:
-        raise BuildError("gpu-build-variable", view.input(states[0]), found="is no variable, as the state of an LSTM must be")
+        raise BuildError(
+            "gpu-build-variable", view.input(states[0]), found="is not a variable, which the state of an LSTM must be"
+        )
