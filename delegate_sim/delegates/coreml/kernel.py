@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...releases.catalogue import NEWEST, Release, parse_release
-from ...rules.rule import listed
+from ...rules.numbers import listed
 from ..base import KernelFailure
 from .failures import kernel_failure
 
