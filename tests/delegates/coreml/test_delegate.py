@@ -16,7 +16,7 @@ def analyze(builder, options=None, **arguments):
 
 
 def chain(*ops, shape=(1, 4), subgraphs=1):
-    """Unary operators, one behind the other; CEIL is refused."""
+    """Unary operators, one after the other; CEIL is refused."""
     builder = ModelBuilder()
     for number in range(subgraphs):
         graph = builder.subgraph(f"g{number}")
@@ -30,7 +30,7 @@ def chain(*ops, shape=(1, 4), subgraphs=1):
 
 
 def float16_model(*ops):
-    """Operators on a chain; each ADD adds a float16 constant behind a DEQUANTIZE."""
+    """Operators on a chain; each ADD adds a float16 constant through a DEQUANTIZE."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     tensor = graph.input("in", "FLOAT32", (1, 4))

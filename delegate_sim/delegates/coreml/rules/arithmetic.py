@@ -52,6 +52,6 @@ _BINARY = (
 )
 
 RULES = {
-    "ADD": coreml_rule(*_BINARY, source=_SOURCE),
-    "MUL": coreml_rule(*_BINARY, source=_SOURCE),
+    "ADD": coreml_rule(*_BINARY, source=(_SOURCE,)),
+    "MUL": coreml_rule(*_BINARY, source=(_SOURCE,)),
 }

@@ -79,14 +79,13 @@ NO_SIGN_BIT = refused_if(
 )
 
 
-def coreml_rule(*checks: Check[Any], source: Source = SOURCE, version: int = 1, data: int = 0) -> OpRule[CoreMlTarget]:
+def coreml_rule(*checks: Check[Any], source: tuple[Source, ...] = (), version: int = 1, data: int = 0) -> OpRule[CoreMlTarget]:
     """Return the rule of an operator: its version, the type of its data (the operand at this position), its own checks.
 
-    ``source`` is where its own checks are.
+    ``source`` is where its own checks are, if anywhere else than those, and what this passes through.
     """
     common = (max_version(version), given(operand(data)), typed(operand(data), ("FLOAT32",)))
-    places = (SOURCE,) if source == SOURCE else (source, SOURCE)
-    return OpRule((*[check.from_source(SOURCE) for check in common], *checks), source=places)
+    return OpRule((*[check.from_source(SOURCE) for check in common], *checks), source=(*source, SOURCE))
 
 
 def builder(file: str, symbol: str) -> Source:

@@ -8,7 +8,9 @@ from ....rules.operands import operand
 from ....rules.vocabulary import activation, check, constant, given, where_given
 from .checks import NO_SIGN_BIT, builder, coreml_rule
 
-_CONVOLUTION_SOURCE = builder("convolution_op_builder.cc", "IsConvolutionOpSupported")
+_SOURCE = builder("convolution_op_builder.cc", "IsConvolutionOpSupported")
+_DEPTHWISE_SOURCE = (_SOURCE, _SOURCE.with_symbol("IsDepthwiseConvolutionOpSupported"))
+_TRANSPOSE_SOURCE = (_SOURCE, _SOURCE.with_symbol("IsTransposeConvolutionOpSupported"))
 _MAX_FILTER = 16384
 _FILTER, _BIAS = operand(1, "filter"), operand(2, "bias")
 _OUTPUT_SHAPE, _SIZE = operand(0, "output shape"), operand(1, "size")
@@ -27,11 +29,11 @@ _CONVOLUTION = (NO_SIGN_BIT, *_FILTERED, given(_BIAS), constant(_BIAS))
 
 RULES = {
     "AVERAGE_POOL_2D": coreml_rule(activation(("NONE",))),
-    "CONV_2D": coreml_rule(*_CONVOLUTION, source=_CONVOLUTION_SOURCE),
-    "DEPTHWISE_CONV_2D": coreml_rule(*_CONVOLUTION, source=_CONVOLUTION_SOURCE, version=2),
+    "CONV_2D": coreml_rule(*_CONVOLUTION, source=(_SOURCE,)),
+    "DEPTHWISE_CONV_2D": coreml_rule(*_CONVOLUTION, source=_DEPTHWISE_SOURCE, version=2),
     "MAX_POOL_2D": coreml_rule(activation(("NONE",))),
     "RESIZE_BILINEAR": coreml_rule(
-        given(_SIZE), constant(_SIZE), source=builder("resize_bilinear_op_builder.cc", "IsResizeBilinearOpSupported")
+        given(_SIZE), constant(_SIZE), source=(builder("resize_bilinear_op_builder.cc", "IsResizeBilinearOpSupported"),)
     ),
-    "TRANSPOSE_CONV": coreml_rule(*_FILTERED, given(_OUTPUT_SHAPE), constant(_OUTPUT_SHAPE), source=_CONVOLUTION_SOURCE, data=2),
+    "TRANSPOSE_CONV": coreml_rule(*_FILTERED, given(_OUTPUT_SHAPE), constant(_OUTPUT_SHAPE), source=_TRANSPOSE_SOURCE, data=2),
 }

@@ -30,7 +30,7 @@ RULES = {
         check(SHAPE, "one row of input", _several_rows, "run with a batch of 1, and flatten the input"),
         *where_given(_BIAS, typed(_BIAS, FLOAT_TYPES), constant(_BIAS)),
         *where(_names_no_missing_bias, "unless a bias is named and left out", NO_SIGN_BIT),
-        source=builder("fully_connected_op_builder.cc", "IsFullyConnectedOpSupported"),
+        source=(builder("fully_connected_op_builder.cc", "IsFullyConnectedOpSupported"),),
         version=6,
     ),
 }

@@ -21,6 +21,6 @@ RULES = {
         refused_if(ATTRIBUTE, "keep_dims true", lambda node: not node.options.keep_dims, "keep_dims false", "set keep_dims"),
         rank(INPUT, 4),
         check(ATTRIBUTE, "axes 1 and 2", _axes_beyond_area, "average over height and width only"),
-        source=builder("pooling_layer_builder.cc", "IsMeanOpSupported"),
+        source=(builder("pooling_layer_builder.cc", "IsMeanOpSupported"),),
     ),
 }

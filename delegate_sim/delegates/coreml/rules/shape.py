@@ -92,13 +92,13 @@ RULES = {
         ),
         rank(INPUT, exactly(3, 4)),
         check(ATTRIBUTE, "the last axis", _axis, "concatenate channels"),
-        source=builder("concatenation_op_builder.cc", "IsConcatenationOpSupported"),
+        source=(builder("concatenation_op_builder.cc", "IsConcatenationOpSupported"),),
     ),
     "MIRROR_PAD": coreml_rule(
-        check(ATTRIBUTE, "mode REFLECT", _mode), *_PADDED, source=_PAD_SOURCE.with_symbol("IsMirrorPadOpSupported")
+        check(ATTRIBUTE, "mode REFLECT", _mode), *_PADDED, source=(_PAD_SOURCE.with_symbol("IsMirrorPadOpSupported"), _PAD_SOURCE)
     ),
-    "PAD": coreml_rule(*_PADDED, source=_PAD_SOURCE),
-    "PADV2": coreml_rule(*_PADDED, source=_PAD_SOURCE),
+    "PAD": coreml_rule(*_PADDED, source=(_PAD_SOURCE,)),
+    "PADV2": coreml_rule(*_PADDED, source=(_PAD_SOURCE,)),
     "RESHAPE": coreml_rule(
         check_for_target(COREML_VERSION, "coreml_version 2", _for_coreml_3),
         check(RANK, "a new shape of 3 or 4 dimensions", _rank_in_options),
@@ -108,6 +108,6 @@ RULES = {
             check(TENSOR_TYPE, "an INT32 shape of rank 1", _shape_type, "store the shape as an INT32 vector"),
             check(RANK, "a new shape of 3 or 4 dimensions", _rank_in_operand),
         ),
-        source=builder("reshape_op_builder.cc", "IsReshapeOpSupported"),
+        source=(builder("reshape_op_builder.cc", "IsReshapeOpSupported"),),
     ),
 }
