@@ -134,7 +134,8 @@ class RuleBook(Generic[T]):
         kind = self._worded(unknown.kind)
         found = f"custom operator {node.op}" if node.node.is_custom else node.op
         message = f"{found} {unknown.problem.format(builtin_code=node.node.builtin_code)}"
-        return Reason(self.code_of(kind), self.native_of(kind), message, found, unknown.needed, unknown.hint or kind.hint)
+        native = kind.native or kind.suffix or kind.name
+        return Reason(kind.code(self.delegate), native, message, found, unknown.needed, unknown.hint or kind.hint)
 
     def code_of(self, kind: Kind) -> str:
         """Return the delegate's code for a kind of problem."""
@@ -165,11 +166,13 @@ class RuleBook(Generic[T]):
     def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         """Return the checks that count for a target; None if the delegate does not know the operator."""
         key = (op, is_custom, target if self.key is None else self.key(target))
-        if key not in self._kept:
+        try:
+            return self._kept[key]
+        except KeyError:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            self._kept[key] = self._counting(op, is_custom, target)
-        return self._kept[key]
+            counting = self._kept[key] = self._counting(op, is_custom, target)
+            return counting
 
     def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         rule = (self.custom if is_custom else self._builtin).get(op)
