@@ -8,16 +8,16 @@ import pytest
 
 import delegate_sim
 from delegate_sim import OptionError
-from delegate_sim.delegates.driver import Rejection, DriverProfile, Signature, read_profile
+from delegate_sim.delegates.driver import DriverProfile, OperationSignature, Rejection, read_profile
 from delegate_sim.delegates.nnapi.mapping import map_partition, nodes_supported_by_driver, rejected_operations
 from delegate_sim.graph.graph import file_graph
 from tests.models import chain_model
 
-FOUND = Signature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
+FOUND = OperationSignature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
 
 
 @pytest.mark.parametrize(
-    ("condition", "expected"),
+    ("rejection", "expected"),
     [
         (Rejection("ADD"), True),
         (Rejection("MUL"), False),
@@ -29,8 +29,8 @@ FOUND = Signature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
         (Rejection("ADD", shapes=((1, 4), (4,))), False),
     ],
 )
-def test_conditions(condition, expected):
-    assert condition.covers(FOUND) == expected
+def test_conditions(rejection, expected):
+    assert rejection.covers(FOUND) == expected
 
 
 def test_names_and_profile_add_up():
