@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from delegate_sim import DelegateSimError, load
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Rendered = TypeVar("Rendered")
 
-XNNPACK = "xnnpack"
 """The delegate that the runtime applies by itself."""
 
 _EPILOG = """\b
@@ -161,7 +160,7 @@ def command(
     )
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
-    by_default = _default_xnnpack(delegates) if default_xnnpack and (chain or len(delegates) == 1) else None
+    by_default = _default_delegate(delegates) if default_xnnpack and (chain or len(delegates) == 1) else None
     analysis = _Analysis(targets, parse_release(release), defaults, chain or by_default is not None, by_default)
     documents = _Documents(len(models) > 1, View(width(), verbose), is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
@@ -185,12 +184,12 @@ def command(
     return USAGE if analysis.unreadable else DONE
 
 
-def _default_xnnpack(delegates: Sequence[str]) -> Application | None:
-    """Return XNNPACK as the runtime applies it by itself, unless it is among the delegates."""
-    if not {XNNPACK, ALL_DELEGATES}.isdisjoint(delegates):
+def _default_delegate(delegates: Sequence[str]) -> Application | None:
+    """Return the delegate that the runtime applies by itself, unless it is among those given."""
+    if not {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates):
         return None
-    delegate = find_delegate(XNNPACK)
-    return delegate, parse_options(XNNPACK, delegate.options, {})
+    delegate = find_delegate(APPLIED_BY_DEFAULT)
+    return delegate, parse_options(delegate.name, delegate.options, {})
 
 
 _ONE_BY_ONE = ("text", "json")

@@ -8,13 +8,11 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.diagnosis.problems import SUGGESTIONS
-from delegate_sim.gate.explanations import GATE
 from delegate_sim.results.rule_changes import rule_changes
-from delegate_sim.rules.explanations import SHARED
-from delegate_sim.rules.rule import Explanation
+from delegate_sim.rules.kinds import Explanation
 from delegate_sim.versions.features import FEATURES
 
+from ..codes import explanations
 from ..layout import wrapped
 from ..suggestions import suggestion
 from ..terminal import Line, width, write_lines
@@ -45,22 +43,6 @@ def command(code: str | None) -> None:
         raise click.ClickException(f"there is no code {code}{suggestion(code, known)}")
 
 
-def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
-    """Return what stands behind every code that a report can have."""
-    known = {**SHARED, **GATE, **FEATURES, **_suggestions()}
-    for delegate in delegates:
-        known.update(delegate.explanations)
-    return known
-
-
-def _suggestions() -> dict[str, Explanation]:
-    """Return the kinds of change that a diagnosis suggests, as explanations."""
-    return {
-        code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
-        for code, suggestion in SUGGESTIONS.items()
-    }
-
-
 def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:
     longest = max(map(len, known))
     for code in sorted(known):
@@ -76,10 +58,10 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
     yield Line("")
     if code in FEATURES:
         yield Line("A feature that raises the version of operators.")
-    elif not any(code in delegate.explanations for delegate in delegates):
+    elif not any(code in delegate.kinds for delegate in delegates):
         yield Line("Concerns every delegate.")
     for delegate in delegates:
-        if code in delegate.explanations:
+        if code in delegate.kinds:
             yield from _use(code, delegate, columns)
 
 
@@ -87,16 +69,20 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
     """Name a delegate, and what it demands of which operators."""
     yield Line(f"Delegate {delegate.name}", "bold")
     operators: dict[str, list[str]] = {}
-    for op, rule in sorted(delegate.rules.items()):
+    sources: dict[str, None] = {}
+    for op, rule in sorted(delegate.rules.rules.items()):
         for check in rule.checks:
-            if check.code == code:
+            if delegate.rules.code_of(check.kind) == code:
                 condition = when(check)
-                operators.setdefault(f"{check.needed} ({condition})" if condition else check.needed, []).append(op)
+                operators.setdefault(f"{check.demand} ({condition})" if condition else check.demand, []).append(op)
+                sources[str(delegate.rules.source_of(check, rule))] = None
     for needed, ops in operators.items():
         yield from map(Line, wrapped(f"needs {needed}", columns, "  ", "    "))
         yield from map(Line, wrapped(", ".join(dict.fromkeys(ops)), columns, "      "))
     if not operators:
         yield Line("  whatever the operator")
+    for source in sources:
+        yield from map(Line, wrapped(f"source: {source}", columns, "  ", "    "))
     yield from _history(code, delegate, columns)
 
 
@@ -104,10 +90,10 @@ def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
     """List what releases of the runtime changed in conditions of this code."""
     found: dict[str, list[str]] = {}
     for change in rule_changes(delegate):
-        for sign, checks in (("-", change.gone), ("+", change.come)):
+        for sign, checks in (("-", change.dropped), ("+", change.added)):
             for check in checks:
-                if check.code == code:
-                    found.setdefault(f"{change.release}: {sign} needs {check.needed}", []).append(change.op)
+                if delegate.rules.code_of(check.kind) == code:
+                    found.setdefault(f"{change.release}: {sign} needs {check.demand}", []).append(change.op)
     if found:
         yield Line("  changed by releases of the runtime:")
     for words, ops in found.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -61,7 +62,7 @@ def command(name: str, op: str | None, form: str, changes: bool, since: str | No
         else:
             raise click.UsageError("--changes is shown as text or json")
         return
-    rules: dict[str, OpRule | None] = dict(sorted(delegate.rules.items())) if op is None else _rule_for(delegate, op)
+    rules: dict[str, OpRule[Any] | None] = dict(sorted(delegate.rules.rules.items())) if op is None else _rule_for(delegate, op)
     if form == "json":
         write(json.dumps(rules_entry(delegate, rules), indent=2) + "\n")
     elif form == "markdown":
@@ -70,12 +71,12 @@ def command(name: str, op: str | None, form: str, changes: bool, since: str | No
         write(rules_text(delegate, rules, width()))
 
 
-def _rule_for(delegate: Delegate, op: str) -> dict[str, OpRule | None]:
+def _rule_for(delegate: Delegate, op: str) -> dict[str, OpRule[Any] | None]:
     """Return the rule of one operator, None for an operator that exists and the delegate does not take."""
-    if op in delegate.rules:
-        return {op: delegate.rules[op]}
+    if op in delegate.rules.rules:
+        return {op: delegate.rules.rules[op]}
     op = op.upper().replace("-", "_")
-    known = {*delegate.rules, *schema.enum_names("BuiltinOperator").values()}
+    known = {*delegate.rules.rules, *schema.enum_names("BuiltinOperator").values()}
     if op not in known:
         raise click.ClickException(f"there is no operator {op}{suggestion(op, known)}")
-    return {op: delegate.rules.get(op)}
+    return {op: delegate.rules.rules.get(op)}

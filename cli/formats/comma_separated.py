@@ -6,7 +6,8 @@ import csv
 import io
 import re
 
-from delegate_sim.gate.results import Case, Finding, Results
+from delegate_sim.gate.results import Case, Results
+from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
 
 from ..layout import message

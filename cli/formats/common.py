@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Finding, Results, fingerprints
+from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results, fingerprints
+from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
 from delegate_sim.text import printable
 

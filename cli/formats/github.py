@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from delegate_sim.gate.results import ERROR, NOTE, WARNING, Case, Finding, Results
+from delegate_sim.gate.results import Case, Results
+from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
 
 from ..layout import counted, message, name
 from ..text.findings import LEVELS, alike, finding_text

@@ -6,7 +6,8 @@ import hashlib
 import json
 from typing import Any
 
-from delegate_sim.gate.results import ERROR, NOTE, WARNING, Case, Finding, Results
+from delegate_sim.gate.results import Case, Results
+from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
 
 from ..layout import message, name
 from .common import identified_findings, repository_path

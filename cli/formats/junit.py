@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from delegate_sim.gate.results import ERROR, FAILED, UNREADABLE, Case, Finding, Results
+from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
+from delegate_sim.results.findings import ERROR, Finding
 
 from ..layout import counted, message, name
 from .common import PROGRAM, model_name, repository_path

@@ -11,12 +11,13 @@ from typing import Any
 from urllib.parse import quote
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.gate.results import Case, Finding, Location, Results
-from delegate_sim.rules.rule import Explanation
+from delegate_sim.gate.results import Case, Results
+from delegate_sim.results.findings import Finding, Location
+from delegate_sim.rules.kinds import Explanation
 from delegate_sim.text import printable
 from delegate_sim.version import __version__
 
-from ..commands.explain import explanations
+from ..codes import explanations
 from ..layout import message, name
 from ..text.findings import LEVELS
 from .common import PROGRAM, identified_findings, model_name, repository_path

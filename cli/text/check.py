@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.gate.check import Checked, Update
-from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Finding
+from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case
 from delegate_sim.results.changes import NodeChange
+from delegate_sim.results.findings import Finding
 
 from ..layout import counted, message, name, wrapped
 from ..terminal import Line

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, Finding
+from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, RankedCause
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.text import printable
 from delegate_sim.version import __version__
@@ -58,7 +58,7 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator
     yield from _paragraph("Multiply-adds and bytes are counted; they are no estimate of latency.", width, "")
 
 
-def _finding_lines(number: int, finding: Finding, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
+def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
     cause = finding.cause
     total = diagnosis.total_multiply_adds
     yield from _paragraph(f"{number}. {message(cause.title)}", width, "", _HEADING)
@@ -128,7 +128,7 @@ def diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _finding_entry(finding: Finding) -> Mapping[str, Any]:
+def _finding_entry(finding: RankedCause) -> Mapping[str, Any]:
     cause = finding.cause
     return {
         "name": cause.name,

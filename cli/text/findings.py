@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from delegate_sim.gate.results import ERROR, NOTE, WARNING, Finding
+from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
 
 from ..layout import node_list
 

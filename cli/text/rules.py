@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.results.rule_changes import RuleChange
 from delegate_sim.rules.rule import Check, OpRule
+from delegate_sim.rules.source import Source
 from delegate_sim.version import __version__
 
 from ..layout import default_text, wrapped
 
-SCHEMA = "delegate-sim/rules/1"
-CHANGES_SCHEMA = "delegate-sim/rule-changes/1"
+SCHEMA = "delegate-sim/rules/2"
+CHANGES_SCHEMA = "delegate-sim/rule-changes/2"
 
 _COLUMNS = ("", "needs", "when", "code")
 _WIDTH_OF_OTHER_COLUMNS = 40
 _NARROWEST_NEEDS = 24
 
 
-def when(check: Check) -> str:
+def when(check: Check[Any]) -> str:
     """Say for which targets a check counts; nothing if for all."""
-    words = []
-    if check.since is not None:
-        words.append(f"from level {check.since}")
-    if check.below is not None:
-        words.append(f"below level {check.below}")
-    if check.accelerator is not None:
-        words.append("with accelerator" if check.accelerator else "without accelerator")
+    words = [condition.words for condition in check.conditions]
     if check.introduced is not None:
         words.append(f"from {check.introduced}")
     if check.withdrawn is not None:
@@ -36,7 +31,7 @@ def when(check: Check) -> str:
     return ", ".join(words)
 
 
-def rules_text(delegate: Delegate, rules: Mapping[str, OpRule | None], width: int) -> str:
+def rules_text(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
     """Return a table for each operator, fit for a terminal of this width."""
     from tabulate import tabulate
 
@@ -46,14 +41,15 @@ def rules_text(delegate: Delegate, rules: Mapping[str, OpRule | None], width: in
         if rule is None:
             blocks.append(f"{op}\n  {_not_accepted(delegate)}\n")
             continue
-        rows = list(_rows(rule)) or [("", "nothing", "", "")]
+        rows = list(_rows(delegate, rule)) or [("", "nothing", "", "")]
         table = tabulate(rows, _COLUMNS, tablefmt="plain", maxcolwidths=[None, needs_width, 16, None], disable_numparse=True)
         known = "" if rule.introduced is None else f" (from {rule.introduced})"
-        blocks.append(f"{op}{known}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()))
+        places = "".join([f"  source: {source}\n" for source in _sources(delegate, rule)])
+        blocks.append(f"{op}{known}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()) + places)
     return "\n".join(blocks)
 
 
-def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], is_whole: bool) -> str:
+def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
     """Return a table for each operator as Markdown; as a whole, also the options and the explanation of each code."""
     lines = [
         f"# What the delegate {delegate.name} accepts",
@@ -69,12 +65,15 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule | None], is_wh
             continue
         if rule.introduced is not None:
             lines += [f"Known from {rule.introduced} on.", ""]
-        lines += ["| | needs | when | code |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` |" for row in _rows(rule)]
+        lines += ["| | needs | when | code | source |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` | {_link(delegate.rules.source_of(check, rule))} |"
+            for row, check in zip(_rows(delegate, rule), rule.all_checks, strict=True)
+        ]
     if is_whole:
         lines += ["", "# Codes"]
-        for code, explanation in delegate.explanations.items():
-            title, meaning, advice = map(_escaped, explanation)
+        for code, kind in delegate.kinds.items():
+            title, meaning, advice = map(_escaped, kind.explanation)
             lines += ["", f"## {code}", "", f"*{title}.* {meaning}", "", advice]
     return "\n".join(lines) + "\n"
 
@@ -90,9 +89,9 @@ def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str |
             lines += [*([""] if lines else []), f"{change.release}"]
             release = change.release
         lines.append(f"  {change.op}{': known from here on' if change.is_new else ''}")
-        for sign, checks in (("-", change.gone), ("+", change.come)):
+        for sign, checks in (("-", change.dropped), ("+", change.added)):
             for check in checks:
-                lines += wrapped(f"{sign} needs {check.needed} ({check.code})", width, "    ", "      ")
+                lines += wrapped(f"{sign} needs {check.demand} ({delegate.rules.code_of(check.kind)})", width, "    ", "      ")
     return "\n".join(lines) + "\n"
 
 
@@ -107,15 +106,15 @@ def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str
                 "release": str(change.release),
                 "op": change.op,
                 "is_new": change.is_new,
-                "gone": [_check_entry(check) for check in change.gone],
-                "come": [_check_entry(check) for check in change.come],
+                "dropped": [_check_entry(delegate, check) for check in change.dropped],
+                "added": [_check_entry(delegate, check) for check in change.added],
             }
             for change in changes
         ],
     }
 
 
-def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule | None]) -> dict[str, Any]:
+def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None]) -> dict[str, Any]:
     """Return the rules as plain data."""
     return {
         "schema": SCHEMA,
@@ -126,8 +125,8 @@ def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule | None]) -> dict[
                 "op": op,
                 "accepted": rule is not None,
                 "introduced": str(rule.introduced) if rule is not None and rule.introduced is not None else None,
-                "accepted_early": _check_entry(rule.accepted_early) if rule and rule.accepted_early else None,
-                "checks": [_check_entry(check) for check in rule.checks] if rule else [],
+                "accepted_early": _check_entry(delegate, rule.accepted_early, rule) if rule and rule.accepted_early else None,
+                "checks": [_check_entry(delegate, check, rule) for check in rule.checks] if rule else [],
             }
             for op, rule in rules.items()
         ],
@@ -148,18 +147,43 @@ def _not_accepted(delegate: Delegate) -> str:
     return f"{delegate.name} does not take this operator."
 
 
-def _rows(rule: OpRule) -> Iterator[tuple[str, str, str, str]]:
+def _rows(delegate: Delegate, rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:
     if rule.accepted_early is not None:
         early = rule.accepted_early
-        yield "", f"{early.needed}: accepted at once", when(early), early.code
+        yield "", f"{early.needed}: accepted at once", when(early), delegate.rules.code_of(early.kind)
     for number, check in enumerate(rule.checks, 1):
-        yield str(number), check.needed, when(check), check.code
+        yield str(number), check.demand, when(check), delegate.rules.code_of(check.kind)
 
 
-def _check_entry(check: Check) -> dict[str, Any]:
-    names: Iterable[str] = ("code", "kind", "needed", "hint", "since", "below", "accelerator")
-    releases = {name: None if (release := getattr(check, name)) is None else str(release) for name in ("introduced", "withdrawn")}
-    return {**{name: getattr(check, name) for name in names}, **releases}
+def _check_entry(delegate: Delegate, check: Check[Any], rule: OpRule[Any] | None = None) -> dict[str, Any]:
+    book = delegate.rules
+    source = check.source if rule is None else book.source_of(check, rule)
+    return {
+        "code": book.code_of(check.kind),
+        "kind": check.native or book.native_of(check.kind),
+        "needed": check.needed,
+        "applies": check.applies,
+        "hint": book.hint_of(check),
+        "when": [condition.words for condition in check.conditions],
+        "introduced": None if check.introduced is None else str(check.introduced),
+        "withdrawn": None if check.withdrawn is None else str(check.withdrawn),
+        "source": None if source is None else _source_entry(source),
+    }
+
+
+def _link(source: Source) -> str:
+    return f"[`{source.symbol}`]({source.url})"
+
+
+def _source_entry(source: Source) -> dict[str, str]:
+    repository, file, symbol = source
+    return {"repository": repository.name, "commit": repository.commit, "file": file, "symbol": symbol}
+
+
+def _sources(delegate: Delegate, rule: OpRule[Any]) -> list[Source]:
+    """Return where a rule and its checks stand upstream, each once."""
+    places = [*delegate.rules.sources_of(rule), *[delegate.rules.source_of(check, rule) for check in rule.checks]]
+    return list(dict.fromkeys(places))
 
 
 def _escaped(text: str) -> str:

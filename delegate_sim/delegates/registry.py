@@ -19,6 +19,9 @@ _PACKAGES = {
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
+APPLIED_BY_DEFAULT = "xnnpack"
+"""The delegate that the runtime applies by itself (``Delegate.is_applied_by_default``), known without importing any."""
+
 
 def find_delegate(name: str) -> Delegate:
     """Return the delegate of this name; raises OptionError naming the known ones."""

@@ -8,17 +8,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..delegates.base import PARTITION_LIMIT_CODE, PARTITION_MINIMUM_CODE
+from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import Graph, NodeView, file_graphs
 from ..model.model import Node
 from ..results.nodes import on_cpu
+from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..rules.rule import Reason
-from ..runtime.interpreter import DYNAMIC_TENSORS, Run
+from ..runtime.interpreter import Run
 from ..runtime.suppositions import NodeKey, Supposition
 from ..versions.demands import shared_version, version_cause
 from ..versions.features import FEATURES
-from .problems import SUGGESTION_FOR, SUGGESTIONS, Problem, problem_of
+from .problems import SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import REWRITES
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL})
@@ -141,9 +142,13 @@ class _Finder:
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.limit_options: dict[Identity, Mapping[str, Any]] = {}
 
+    def problem_of(self, code: str) -> Problem:
+        """Return what a refusal is about; the delegate knows all of its codes."""
+        return self.run.delegate.kinds[code].problem
+
     def look(self) -> None:
         run = self.run
-        if run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS:
+        if run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name:
             self._note_dynamic()
             # What stands behind a refusal of the whole graph shows once that is gone.
             run = self.simulate(self._fixed(Supposition()), {})
@@ -161,7 +166,7 @@ class _Finder:
         levels: list[_Case] = []
         for subgraph, index, reasons in on_cpu(run):
             for reason in reasons:
-                problem = problem_of(reason.code)
+                problem = self.problem_of(reason.code)
                 case = _Case(NodeKey(subgraph.graph.index, index), subgraph.graph.nodes[index].op, reason)
                 is_derived = problem in _NOT_CAUSES or (run.refusal is not None and reason.code == run.refusal.code)
                 if is_derived:
@@ -195,7 +200,7 @@ class _Finder:
                 self._note(identity, _Case(NodeKey(subgraph.graph.index, index), subgraph.graph.nodes[index].op, reason))
 
     def _note_limit(self, case: _Case) -> None:
-        options = _without_limit(case.reason.code, self.run.options)
+        options = next(iter(self.run.delegate.remedies(case.reason.code, self.run.options)), {})
         identity = Identity(Problem.LIMIT, tuple([f"{name}={value}" for name, value in options.items()]))
         self.limit_options[identity] = options
         self._note(identity, case)
@@ -206,9 +211,9 @@ class _Finder:
         To blame is a node, and with it those of its operator and types, or else the partition as a whole.
         """
         refusal = run.refusal
-        if refusal is None or refusal.code == DYNAMIC_TENSORS or problem_of(refusal.code) in _NOT_CAUSES:
+        if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
             return
-        problem = problem_of(refusal.code)
+        problem = self.problem_of(refusal.code)
         graph = run.subgraphs[refusal.subgraph].graph
         blamed = None if refusal.node is None else graph.nodes[refusal.node]
         reason = Reason(refusal.code, "runtime", refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
@@ -272,9 +277,9 @@ class _Finder:
             self.versions.setdefault(identity, {})[case.key] = accepted
 
     def _explain_levels(self, cases: Sequence[_Case], run: Run) -> None:
-        """Find the lowest level of the target at which each node is not refused for the level any more."""
+        """Find the mildest change to the delegate's options with which each node is not refused for its target any more."""
         left = {case.key: case for case in cases}
-        for options in _higher_levels(run):
+        for options in self._remedies(cases):
             if not left:
                 return
             refused = self._refused_for(Problem.TARGET_LEVEL, self._fixed(Supposition()), options)
@@ -286,6 +291,15 @@ class _Finder:
         for case in left.values():
             self._note(Identity(Problem.OPERATOR, (case.op,)), case)
 
+    def _remedies(self, cases: Sequence[_Case]) -> Iterator[Mapping[str, Any]]:
+        """Return the changes to the options that the delegate knows against these refusals, the mildest first, each once."""
+        tried: list[Mapping[str, Any]] = []
+        for code in dict.fromkeys([case.reason.code for case in cases]):
+            for options in self.run.delegate.remedies(code, self.run.options):
+                if options not in tried:
+                    tried.append(options)
+                    yield options
+
     def _fixed(self, supposition: Supposition) -> Supposition:
         is_dynamic = any(identity.problem is Problem.DYNAMIC_SHAPE for identity in self.cases)
         return dataclasses.replace(supposition, fixed_shapes=is_dynamic)
@@ -295,7 +309,7 @@ class _Finder:
         return {
             NodeKey(subgraph.graph.index, index)
             for subgraph, index, reasons in on_cpu(run)
-            if any(problem_of(reason.code) is problem for reason in reasons)
+            if any(self.problem_of(reason.code) is problem for reason in reasons)
         }
 
     def blockers(self) -> Blockers:
@@ -313,7 +327,7 @@ class _Finder:
     def _cause(self, identity: Identity, cases: Sequence[_Case]) -> Cause:
         first = cases[0].reason
         operators = Counter({case.key: case.op for case in cases}.values()).most_common()
-        suggestion, change = _suggestion(identity, operators, cases)
+        suggestion, change = _suggestion(identity, operators, cases, self.run.delegate)
         return Cause(
             identity,
             _title(identity, operators, first),
@@ -375,7 +389,9 @@ def _title(identity: Identity, operators: Sequence[tuple[str, int]], reason: Rea
             return f"{ops}: needs {reason.needed}"
 
 
-def _suggestion(identity: Identity, operators: Sequence[tuple[str, int]], cases: Sequence[_Case]) -> tuple[str, str]:
+def _suggestion(
+    identity: Identity, operators: Sequence[tuple[str, int]], cases: Sequence[_Case], delegate: Delegate
+) -> tuple[str, str]:
     """Return the code of the suggestion, and the change in this case."""
     code = SUGGESTION_FOR[identity.problem]
     general = SUGGESTIONS[code].change
@@ -386,7 +402,8 @@ def _suggestion(identity: Identity, operators: Sequence[tuple[str, int]], cases:
             return code, f"{' '.join(identity.subject)}: {general}"
         case Problem.OPERATOR | Problem.DRIVER:
             rewrites = [f"{op} can be written as {REWRITES[op]}" for op, _ in operators if op in REWRITES]
-            own = "; ".join([*rewrites, *(_other_delegates(operators) if identity.problem is Problem.OPERATOR else ())])
+            others = _other_delegates(operators, delegate) if identity.problem is Problem.OPERATOR else ()
+            own = "; ".join([*rewrites, *others])
             return code, own or general
         case Problem.DYNAMIC_SHAPE:
             return code, "; ".join([hint for hint in (cases[0].reason.hint, general) if hint])
@@ -394,35 +411,12 @@ def _suggestion(identity: Identity, operators: Sequence[tuple[str, int]], cases:
             return code, "; ".join(dict.fromkeys([case.reason.hint for case in cases if case.reason.hint])) or general
 
 
-def _other_delegates(operators: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """Say which delegates have rules for all of the operators."""
-    names = [name for name in DELEGATE_NAMES if all(op in find_delegate(name).rules for op, _ in operators)]
+def _other_delegates(operators: Sequence[tuple[str, int]], own: Delegate) -> Iterator[str]:
+    """Say which other delegates have all of the operators."""
+    others = [find_delegate(name) for name in DELEGATE_NAMES if name != own.name]
+    names = [other.name for other in others if all(op in other.rules.rules for op, _ in operators)]
     if names:
-        yield f"rules for it have {', '.join(names)}"
-
-
-def _higher_levels(run: Run) -> Iterator[dict[str, Any]]:
-    """Return options of higher levels of the target, lowest first."""
-    options = run.options
-    if "feature_level" in options:
-        for level in (28, 29, 30, 31, 1000006, 1000007, 1000008):
-            if level > options["feature_level"] or (options["device_feature_level"] or level) < level:
-                yield {"feature_level": level, "device_feature_level": None}
-    if "coreml_version" in options and options["coreml_version"] == 2:
-        yield {"coreml_version": 3}
-
-
-def _without_limit(code: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with which the limit that a code stands for leaves nothing out."""
-    if code == PARTITION_MINIMUM_CODE:
-        return {"min_nodes_per_partition": 1}
-    if code == PARTITION_LIMIT_CODE:
-        return {_NO_LIMIT_AT_0: 0} if _NO_LIMIT_AT_0 in options else {"max_delegated_partitions": _MOST_PARTITIONS}
-    return {"first_delegate_node_index": 0, "last_delegate_node_index": (1 << 31) - 1}
-
-
-_NO_LIMIT_AT_0 = "max_number_delegated_partitions"
-_MOST_PARTITIONS = 1_000_000
+        yield f"taken by {', '.join(names)}"
 
 
 def _types(graph: Graph, node: Node) -> list[str]:

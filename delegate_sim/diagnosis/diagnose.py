@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..delegates.base import PARTITION_LIMIT_CODE
 from ..model.model import Model
 from ..options import parse_options
 from ..results.compute import multiply_adds
 from ..results.measures import Measures, measure
 from ..results.nodes import on_cpu
-from ..runtime.interpreter import DYNAMIC_TENSORS, Run
+from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
+from ..runtime.interpreter import Run
 from ..runtime.suppositions import NodeKey, Supposition, simulate_if
 from ..runtime.target import Target
 from .causes import Blockers, Cause, find_causes
@@ -28,7 +28,7 @@ class Cost(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Finding:
+class RankedCause:
     """One cause with what it costs.
 
     ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all
@@ -53,7 +53,7 @@ class Diagnosis:
     run: Run
     now: Cost
     total_multiply_adds: int
-    findings: tuple[Finding, ...]
+    findings: tuple[RankedCause, ...]
     without_all: Cost
     limited: int
     blockers: Blockers
@@ -62,7 +62,7 @@ class Diagnosis:
     @property
     def is_dynamic(self) -> bool:
         """Whether the runtime refuses the graph as a whole."""
-        return self.run.refusal is not None and self.run.refusal.code == DYNAMIC_TENSORS
+        return self.run.refusal is not None and self.run.refusal.code == DYNAMIC_TENSORS.name
 
 
 def diagnose(model: Model, target: Target) -> Diagnosis:
@@ -85,7 +85,7 @@ def diagnose(model: Model, target: Target) -> Diagnosis:
         so_far = ranked[: number + 1]
         together = examiner.cost(blockers, so_far, weights) if 0 < number < _CAUSES_SIMULATED else None
         own = alone.get(cause.identity)
-        findings.append(Finding(cause, own_weight[cause.identity], own, own if number == 0 else together))
+        findings.append(RankedCause(cause, own_weight[cause.identity], own, own if number == 0 else together))
     everything = findings[-1].together if findings else now
     return Diagnosis(
         model,
@@ -95,7 +95,7 @@ def diagnose(model: Model, target: Target) -> Diagnosis:
         sum(weights.values()),
         tuple(findings),
         everything or examiner.cost(blockers, ranked, weights),
-        sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT_CODE for reason in reasons)]),
+        sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
     )
 
@@ -111,7 +111,7 @@ def _rank(cause: Cause, alone: Cost | None, now: Cost, weight: int, weights: Map
     saved = 0
     if alone is not None and now.measures.is_delegated:
         saved = now.measures.partitions - alone.measures.partitions
-    is_first = cause.identity.problem.value != "dynamic-shape"
+    is_first = cause.identity.problem is not Problem.DYNAMIC_SHAPE
     return is_first, -round(100 * weight / total), -saved, -len(cause.nodes), cause.name
 
 

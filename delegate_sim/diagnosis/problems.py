@@ -1,75 +1,12 @@
-"""What kind of problem a refusal is, whatever the delegate, and the kind of change that solves it."""
+"""The kind of change that solves each kind of problem."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple
 
-
-class Problem(Enum):
-    """A kind of problem."""
-
-    DYNAMIC_SHAPE = "dynamic-shape"
-    OPERATOR_VERSION = "operator-version"
-    OPERATOR = "operator"
-    TARGET_LEVEL = "target-level"
-    DRIVER = "driver"
-    RANK = "rank"
-    TYPE = "type"
-    QUANTIZATION = "quantization"
-    CONSTANT = "constant"
-    OPERANDS = "operands"
-    SHAPE = "shape"
-    ATTRIBUTE = "attribute"
-    NEIGHBOURS = "neighbours"
-    LIMIT = "limit"
-    MODEL = "model"
-
-
-_SUFFIXES: Mapping[Problem, str] = {
-    Problem.DYNAMIC_SHAPE: "dynamic-tensors dynamic-shape",
-    Problem.OPERATOR_VERSION: "operator-version",
-    Problem.OPERATOR: "operator unsupported-operator custom-operator unmapped-operator",
-    Problem.TARGET_LEVEL: "feature-level coreml-version",
-    Problem.DRIVER: "driver",
-    Problem.RANK: "rank scalar-output scalar-operand build-rank kernel-rank",
-    Problem.TYPE: """
-        input-type output-type tensor-type scalar-type intermediate-type requantize-type build-constant-type kernel-datatype
-        kernel-mixed-types
-    """,
-    Problem.QUANTIZATION: """
-        hybrid per-channel restricted-scales quantization build-quantization build-unscaled-constant kernel-rescaling
-        kernel-zero-point kernel-scale kernel-block-size all-or-nothing cpu-kernel-after-remapping lstm-intermediates
-    """,
-    Problem.CONSTANT: """
-        constant-operand build-constant-operand build-runtime-operand dense-weights sparse-weights build-sparsity
-        build-shared-constant build-variable
-    """,
-    Problem.OPERANDS: """
-        operand-count missing-bias absent-operand optional-operand build-missing-operand build-operand-count
-        build-output-count kernel-operands build-repeated-operand build-in-place build-lstm scalar-value
-    """,
-    Problem.SHAPE: """
-        shape broadcast zero-size filter-area split-count split-size build-constant-shape build-shape build-axis build-slice
-        build-identity axis empty-pool
-    """,
-    Problem.ATTRIBUTE: "activation attribute-value operand-value build-activation kernel-permutation",
-    Problem.NEIGHBOURS: "neighbouring-node dequantize",
-    Problem.LIMIT: "partition-limit partition-minimum node-range",
-    Problem.MODEL: "cyclic-graph not-delegated",
-}
-_PROBLEMS = {suffix: problem for problem, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
-_PREFIXES = ("nnapi-", "gpu-", "vx-", "coreml-", "hexagon-", "xnnpack-", "float16-")
-
-
-def problem_of(code: str) -> Problem:
-    """Return what kind of problem the code of a refusal stands for; raises KeyError for a code that nobody has classed."""
-    for prefix in _PREFIXES:
-        if code.startswith(prefix):
-            return _PROBLEMS[code.removeprefix(prefix)]
-    return _PROBLEMS[code]
+from ..rules.kinds import Problem
 
 
 class Suggestion(NamedTuple):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..results.findings import ERROR, WARNING, Finding
 from ..results.measures import measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.report import Report
 from ..results.rule_set import rule_set_version
 from ..runtime.interpreter import Run, option_values
-from .results import ERROR, FAILED, PASSED, WARNING, Case, Finding
+from .results import FAILED, PASSED, Case
 
 
 def analysis_cases(report: Report) -> tuple[Case, ...]:

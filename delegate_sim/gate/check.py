@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from ..errors import ModelError
 from ..model.reader import load
+from ..results.findings import ERROR, Finding
 from ..runtime.interpreter import option_values
 from .baseline import Baseline, Entry, Key, read_baseline, update_baseline
 from .budgets import improvements, regressions
 from .configuration import Configuration, ConfigurationError, Target
 from .judgement import judge, run_target, take_entry, update_command
-from .results import ERROR, FAILED, Case, Finding, Results, unreadable_case
+from .results import FAILED, Case, Results, unreadable_case
 
 
 class Update(NamedTuple):

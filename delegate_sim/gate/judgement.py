@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.model import Model
 from ..results.changes import Matching, NodeChange, compare_outlines
+from ..results.findings import ERROR, NOTE, WARNING, Finding
 from ..results.measures import FAILS_LATER, Measures, measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.outline import outline
@@ -18,7 +19,7 @@ from ..version import __version__
 from .baseline import Entry, Fallback, Key
 from .budgets import Budgets, Regression, exceeded, improvements, regressions
 from .configuration import Target
-from .results import BETTER, ERROR, FAILED, NOTE, PASSED, WARNING, Case, Finding
+from .results import BETTER, FAILED, PASSED, Case
 
 
 def run_target(model: Model, target: Target) -> Run:

@@ -6,13 +6,12 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..results.changes import NodeChange
+from ..results.findings import ERROR, Finding
 from ..results.measures import Measures
 from ..version import __version__
-
-ERROR, WARNING, NOTE = "error", "warning", "note"
 
 PASSED = "passed"
 BETTER = "better"
@@ -20,40 +19,6 @@ BETTER = "better"
 FAILED = "failed"
 UNREADABLE = "unreadable"
 """The model cannot be read, so that nothing is known of it."""
-
-
-class Location(NamedTuple):
-    """A node, or without one the model as a whole. ``name`` is that of the node's first output tensor."""
-
-    subgraph: int | None = None
-    subgraph_name: str = ""
-    node: int | None = None
-    op: str = ""
-    name: str = ""
-
-
-WHOLE_MODEL = Location()
-
-
-class Finding(NamedTuple):
-    """One thing that is wrong, or worth knowing.
-
-    ``code`` is one that ``delegate-sim explain`` knows; ``level`` is ``error``, ``warning`` or ``note``; ``statement`` is one
-    line that may hold names from a model as they are; ``hint`` says what to do and may be empty. A statement about a node
-    begins with the verb: ``node_name`` is its subject, and empty for any other statement.
-    """
-
-    code: str
-    level: str
-    statement: str
-    hint: str = ""
-    location: Location = WHOLE_MODEL
-    node_name: str = ""
-
-    @property
-    def message(self) -> str:
-        """The statement with its subject."""
-        return f"{self.node_name} {self.statement}" if self.node_name else self.statement
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Releases of the runtime, and the lines that each prints when a delegate is applied."""
+"""Releases of the runtime: their names, their order, and which of them are known."""
 
 from __future__ import annotations
 
@@ -43,26 +43,13 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
 """The release of LiteRT of the time of each later release of TensorFlow."""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
-_WITHOUT_TOTAL = "Replacing {replaced} node(s) with delegate ({kernel}) node, yielding {partitions} partitions"
-_WITH_TOTAL = "Replacing {replaced} out of {total} node(s) with delegate ({kernel}) node, yielding {partitions} partitions"
-_REPLACING = {
-    "plain": f"{_WITHOUT_TOTAL}.",
-    "whole graph": f"{_WITHOUT_TOTAL} for the whole graph.",
-    "out of, whole graph": f"{_WITH_TOTAL} for the whole graph.",
-    "subgraph": f"{_WITH_TOTAL} for subgraph {{subgraph}}.",
-    "named subgraph": f"{_WITH_TOTAL} for subgraph {{subgraph}} ({{name}}).",
-}
-_WORDINGS = {
-    **{("tf", (2, minor)): "plain" for minor in (10, 11)},
-    ("tf", (2, 12)): "whole graph",
-    **{("tf", (2, minor)): "out of, whole graph" for minor in range(13, 19)},
-    **{("tf", (2, minor)): "subgraph" for minor in (19, 20, 21)},
-    ("litert", (1, 0)): "out of, whole graph",
-    **{("litert", (1, minor)): "subgraph" for minor in (1, 2, 3, 4)},
-    **{("litert", (2, minor)): "subgraph" for minor in (0, 1)},
-    **{("litert", (2, minor)): "named subgraph" for minor in (2, 3)},
-}
-RELEASES = tuple(str(Release(family, version)) for family, version in _WORDINGS)
+_MINOR_RELEASES = (
+    *[("tf", (2, minor)) for minor in range(10, 22)],
+    ("litert", (1, 0)),
+    *[("litert", (1, minor)) for minor in (1, 2, 3, 4)],
+    *[("litert", (2, minor)) for minor in (0, 1, 2, 3)],
+)
+RELEASES = tuple(str(Release(family, version)) for family, version in _MINOR_RELEASES)
 """The releases whose wording is known, oldest first within a family."""
 
 _LITERT = """
@@ -74,12 +61,6 @@ KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"li
 DEFAULT_RELEASE = "litert-2.3"
 NEWEST = Release("litert", (2, 3))
 """The release whose rules are those without an end."""
-
-DYNAMIC_TENSOR_LINE = (
-    "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
-    "(tensor#{tensor} is a dynamic-sized tensor)."
-)
-RESTORED_LINE = "Restored original execution plan after delegate application failure."
 
 
 def parse_release(text: str) -> Release:
@@ -110,34 +91,5 @@ def release_note(release: Release) -> str | None:
 
 
 def _is_covered(release: Release) -> bool:
-    known = [version for family, version in _WORDINGS if family == release.family]
+    known = [version for family, version in _MINOR_RELEASES if family == release.family]
     return known[0] <= release.version[:2] <= known[-1]
-
-
-def _wording(release: Release) -> str:
-    minor = max(version for family, version in _WORDINGS if family == release.family and version <= release.version[:2])
-    return _REPLACING[_WORDINGS[release.family, minor]]
-
-
-def replacing_line(release: Release, *, replaced: int, total: int, kernel: str, partitions: int, subgraph: int, name: str) -> str:
-    """Return the line that reports a replacement (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
-    return _wording(release).format(
-        replaced=replaced, total=total, kernel=kernel, partitions=partitions, subgraph=subgraph, name=name
-    )
-
-
-def benchmark_line(provider: str, *, kernels: int, plan_size: int) -> str:
-    """Return benchmark_model's summary of one delegate, from the first subgraph's plan (``benchmark_tflite_model.cc``)."""
-    if kernels == 1 and plan_size == 1:
-        return f"Explicitly applied {provider} delegate, and the model graph will be completely executed by the delegate."
-    if kernels:
-        return (
-            f"Explicitly applied {provider} delegate, and the model graph will be partially executed by the delegate "
-            f"w/ {kernels} delegate kernels."
-        )
-    return f"Though {provider} delegate is explicitly applied, the model graph will not be executed by the delegate."
-
-
-def benchmark_failure_line(provider: str) -> str:
-    """Return what benchmark_model prints when a delegate cannot be applied."""
-    return f"Failed to apply {provider} delegate."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..gate.results import Finding, Location
+from ..results.findings import Finding, Location
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun
 from .report import node_reasons

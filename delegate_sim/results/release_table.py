@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..delegates.base import Delegate, Options
 from ..model.model import Model
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
-from ..releases.notes import notes, unknown_build
+from ..releases.notes import unknown_build
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, simulate
 from ..runtime.resolver import OLDEST_KNOWN, unresolved
@@ -96,7 +96,7 @@ def release_table(
         run = simulate(model, delegate, options, release, defaults)
         moves = () if before is None else tuple(_moves(before, run))
         unknown = tuple([warning for warning in run.warnings if unknown_build(release) in warning])
-        said = (*notes(delegate.name, release), *_resolver_notes(release), *unknown)
+        said = (*delegate.release_notes(release), *_resolver_notes(release), *unknown)
         rows.append(ReleaseRow(release, _unloaded(model, release), measure(run), moves, said, is_certain=not unknown))
         before = run
     return ReleaseTable(model, delegate, options, tuple(rows))

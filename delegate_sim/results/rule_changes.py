@@ -13,8 +13,8 @@ from ..rules.rule import Check, OpRule
 class RuleChange(NamedTuple):
     """What a release changed in the rule of one operator.
 
-    ``is_new`` says that the delegate knows the operator since then; ``dropped`` are conditions that it dropped, ``added`` those that
-    it added. A condition that was changed is in both, old and new.
+    ``is_new`` says that the delegate knows the operator since then; ``dropped`` are conditions that it dropped, ``added`` those
+    that it added. A condition that was changed is in both, old and new.
     """
 
     release: Release

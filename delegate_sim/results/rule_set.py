@@ -48,7 +48,7 @@ def _check_data(book: RuleBook[Any], check: Check[Any]) -> list[Any]:
     return [
         book.code_of(check.kind),
         check.native or book.native_of(check.kind),
-        check.needed,
+        check.demand,
         [condition.words for condition in check.conditions],
         _text(check.introduced),
         _text(check.withdrawn),

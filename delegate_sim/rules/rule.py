@@ -71,9 +71,16 @@ class Check(Generic[TargetT_contra]):
     hint: str = ""
     native: str = ""
     source: Source | None = None
+    applies: str = ""
+    """To which nodes the check applies, if not to all: "if given"."""
     conditions: tuple[Condition[TargetT_contra], ...] = ()
     introduced: Release | None = None
     withdrawn: Release | None = None
+
+    @property
+    def demand(self) -> str:
+        """What is needed, and of which nodes, for documentation; a refusal is of such a node and need not say so."""
+        return f"{self.needed} ({self.applies})" if self.applies else self.needed
 
     def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]:
         """Return this check for targets of which a condition holds."""

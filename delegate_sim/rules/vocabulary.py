@@ -63,7 +63,7 @@ def _only_where(condition: Predicate, words: str, inner: Check[T]) -> Check[T]:
     def find(node: NodeView, target: T) -> str | None:
         return find_inner(node, target) if condition(node) else None
 
-    return replace(inner, needed=f"{inner.needed} ({words})", finder=find)
+    return replace(inner, applies=", ".join(filter(None, (words, inner.applies))), finder=find)
 
 
 def max_version(limit: int) -> Check[Any]:
@@ -181,8 +181,10 @@ def fused_activation(node: NodeView) -> str:
 
 def activation(allowed: Collection[str], *, hint: str = "") -> Check[Any]:
     """Demand that the fused activation is one of these."""
-    names = ["none" if name == "NONE" else name for name in allowed]
-    needed = "no fused activation" if names == ["none"] else f"a fused activation {listed(names)}"
+    names = [name for name in allowed if name != "NONE"]
+    needed = f"a fused {listed(names)}" if names else "no fused activation"
+    if names and len(names) < len(allowed):
+        needed = f"no fused activation, or {listed(names)}"
     return check(
         ACTIVATION, needed, lambda node: None if (found := fused_activation(node)) in allowed else f"fused {found}", hint
     )

@@ -18,16 +18,9 @@ from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, Subset, partition
 from ..model.model import Model, Node
 from ..prepare import Repreparation, has_kernel, prepare
-from ..releases.catalogue import (
-    DYNAMIC_TENSOR_LINE,
-    NEWEST,
-    RESTORED_LINE,
-    Release,
-    benchmark_failure_line,
-    benchmark_line,
-    replacing_line,
-)
+from ..releases.catalogue import NEWEST, Release
 from ..releases.notes import unknown_build
+from ..releases.wording import DYNAMIC_TENSOR_LINE, RESTORED_LINE, benchmark_failure_line, benchmark_line, replacing_line
 from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
 from .resolver import unresolved
 

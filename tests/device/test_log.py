@@ -8,7 +8,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim.device.log import LogError, join_logs, read_log, read_log_file
-from delegate_sim.releases.catalogue import RELEASES, parse_release, replacing_line
+from delegate_sim.releases.catalogue import RELEASES, parse_release
+from delegate_sim.releases.wording import replacing_line
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
 from tests.models import MIXED, chain_model
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.errors import OptionError
-from delegate_sim.releases.catalogue import RELEASES, benchmark_line, parse_release, replacing_line
+from delegate_sim.releases.catalogue import RELEASES, parse_release
+from delegate_sim.releases.wording import benchmark_line, replacing_line
 
 
 def line(release):

@@ -7,7 +7,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import given
 
-from delegate_sim.gate.results import FAILED, Finding, Location, Results, fingerprints
+from delegate_sim.gate.results import FAILED, Results, fingerprints
+from delegate_sim.results.findings import Finding, Location
 from delegate_sim_cli.formats.sarif import render
 
 from .examples import CHECK, EVERYTHING, FAILURE, NOTHING, PASSES, any_text, case, named, nasty_text

@@ -1,0 +1,59 @@
+"""The lines that each release of the runtime, and benchmark_model, print when a delegate is applied."""
+
+from __future__ import annotations
+
+from .catalogue import Release
+
+_WITHOUT_TOTAL = "Replacing {replaced} node(s) with delegate ({kernel}) node, yielding {partitions} partitions"
+_WITH_TOTAL = "Replacing {replaced} out of {total} node(s) with delegate ({kernel}) node, yielding {partitions} partitions"
+_REPLACING = {
+    "plain": f"{_WITHOUT_TOTAL}.",
+    "whole graph": f"{_WITHOUT_TOTAL} for the whole graph.",
+    "out of, whole graph": f"{_WITH_TOTAL} for the whole graph.",
+    "subgraph": f"{_WITH_TOTAL} for subgraph {{subgraph}}.",
+    "named subgraph": f"{_WITH_TOTAL} for subgraph {{subgraph}} ({{name}}).",
+}
+_WORDINGS = {
+    **{("tf", (2, minor)): "plain" for minor in (10, 11)},
+    ("tf", (2, 12)): "whole graph",
+    **{("tf", (2, minor)): "out of, whole graph" for minor in range(13, 19)},
+    **{("tf", (2, minor)): "subgraph" for minor in (19, 20, 21)},
+    ("litert", (1, 0)): "out of, whole graph",
+    **{("litert", (1, minor)): "subgraph" for minor in (1, 2, 3, 4)},
+    **{("litert", (2, minor)): "subgraph" for minor in (0, 1)},
+    **{("litert", (2, minor)): "named subgraph" for minor in (2, 3)},
+}
+DYNAMIC_TENSOR_LINE = (
+    "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
+    "(tensor#{tensor} is a dynamic-sized tensor)."
+)
+RESTORED_LINE = "Restored original execution plan after delegate application failure."
+
+
+def _wording(release: Release) -> str:
+    minor = max(version for family, version in _WORDINGS if family == release.family and version <= release.version[:2])
+    return _REPLACING[_WORDINGS[release.family, minor]]
+
+
+def replacing_line(release: Release, *, replaced: int, total: int, kernel: str, partitions: int, subgraph: int, name: str) -> str:
+    """Return the line that reports a replacement (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
+    return _wording(release).format(
+        replaced=replaced, total=total, kernel=kernel, partitions=partitions, subgraph=subgraph, name=name
+    )
+
+
+def benchmark_line(provider: str, *, kernels: int, plan_size: int) -> str:
+    """Return benchmark_model's summary of one delegate, from the first subgraph's plan (``benchmark_tflite_model.cc``)."""
+    if kernels == 1 and plan_size == 1:
+        return f"Explicitly applied {provider} delegate, and the model graph will be completely executed by the delegate."
+    if kernels:
+        return (
+            f"Explicitly applied {provider} delegate, and the model graph will be partially executed by the delegate "
+            f"w/ {kernels} delegate kernels."
+        )
+    return f"Though {provider} delegate is explicitly applied, the model graph will not be executed by the delegate."
+
+
+def benchmark_failure_line(provider: str) -> str:
+    """Return what benchmark_model prints when a delegate cannot be applied."""
+    return f"Failed to apply {provider} delegate."
