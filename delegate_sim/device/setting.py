@@ -9,7 +9,8 @@ from typing import Any
 from ..delegates.base import Delegate, Options
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..options import Option, boolean, parse_options
-from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release, replacing_line
+from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
+from ..releases.wording import replacing_line
 from .log import DeviceLog, ReconcileError, Replacement
 
 
