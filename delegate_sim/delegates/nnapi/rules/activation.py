@@ -5,13 +5,14 @@ from __future__ import annotations
 from ....rules.numbers import at_most, exactly
 from ....rules.operands import INPUT, OUTPUT
 from ....rules.rule import OpRule, Rules
-from ....rules.vocabulary import activation, rank, typed
+from ....rules.vocabulary import rank, typed
 from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
     FLOAT,
     FLOAT_OPERAND,
     FLOAT_QUANT8,
     FLOAT_QUANT8_OPERAND,
+    NO_ACTIVATION,
     UNSUPPORTED_OPERATOR_VARIANT,
     max_op_version,
     min_level,
@@ -32,7 +33,7 @@ RULES: Rules[NnapiTarget] = {
             rank(INPUT, 4, hint="reshape to four dimensions, or target NNAPI 1.2")
             .reported_as(UNSUPPORTED_OPERATOR_VARIANT)
             .when(below_level(NNAPI_1_2)),
-            activation(("NONE",)),
+            NO_ACTIVATION,
         )
     ),
     "LEAKY_RELU": _SLOPED,

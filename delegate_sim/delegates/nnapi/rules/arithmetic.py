@@ -8,7 +8,7 @@ from ....graph.graph import NodeView
 from ....rules.kinds import BROADCAST, CONSTANT, RANK
 from ....rules.operands import INPUT, Operand, operand
 from ....rules.rule import Check, OpRule, Rules
-from ....rules.vocabulary import activation, check, typed, where
+from ....rules.vocabulary import check, typed, where
 from ..target import (
     FEATURE_LEVEL_7,
     NNAPI_1_1,
@@ -28,6 +28,7 @@ from .checks import (
     FLOAT_QUANT8_INT32_OPERAND,
     FLOAT_QUANT8_OPERAND,
     FLOAT_UINT8,
+    NO_ACTIVATION,
     UNSUPPORTED_INPUT_TYPE,
     level_demand,
     max_op_version,
@@ -59,7 +60,7 @@ def _large_rank(node: NodeView) -> str | None:
 
 
 _RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, "fold dimensions with RESHAPE")
-(_NO_ACTIVATION_OF_INT32,) = where(lambda node: node.input(0).type == "INT32", "with INT32 operands", activation(("NONE",)))
+(_NO_ACTIVATION_OF_INT32,) = where(lambda node: node.input(0).type == "INT32", "with INT32 operands", NO_ACTIVATION)
 
 _SUM = (
     FLOAT_QUANT8_INT32_OPERAND.when(from_level(NNAPI_1_3)),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....graph.graph import NodeView
+from ....model import schema
 from ....model.model import Tensor
 from ....rules import kinds
 from ....rules.kinds import Kind, Problem
@@ -260,6 +261,15 @@ def _unrestricted_scales(node: NodeView) -> str | None:
 RESTRICTED_SCALES_ONLY = check(
     RESTRICTED_SCALES, "input scale * weight scale below the output scale", _unrestricted_scales
 ).from_source(_helper("ExpectIsRestrictedScalesCompliant"))
+
+
+def _fused(node: NodeView) -> str | None:
+    """Unlike elsewhere, an activation that is not known counts as one."""
+    found = node.options.fused_activation_function
+    return f"fused {schema.enum_names('ActivationFunctionType').get(found, found)}" if found else None
+
+
+NO_ACTIVATION = check(kinds.ACTIVATION, "no fused activation", _fused)
 
 
 def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[Any]:

@@ -7,7 +7,7 @@ from ....rules.kinds import OPERAND_VALUE, OPTIONAL_OPERAND
 from ....rules.numbers import at_least
 from ....rules.operands import INPUT, operand
 from ....rules.rule import OpRule, Rules
-from ....rules.vocabulary import activation, check, constant, constants, operand_count, rank, refused_if, typed, unset, where
+from ....rules.vocabulary import check, constant, constants, operand_count, rank, refused_if, typed, unset, where
 from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, with_accelerator
 from .checks import (
     FILTER_AREA,
@@ -15,6 +15,7 @@ from .checks import (
     FLOAT_OPERAND,
     FLOAT_QUANT8_OPERAND,
     FLOAT_UINT8_OPERAND,
+    NO_ACTIVATION,
     NOT_HYBRID,
     PER_CHANNEL,
     QUANT8,
@@ -100,7 +101,7 @@ RULES: Rules[NnapiTarget] = {
         (
             op_version(1),
             FLOAT_OPERAND,
-            activation(("NONE",)).reported_as(UNSUPPORTED_OPERAND_VALUE).when(below_level(NNAPI_1_2)),
+            NO_ACTIVATION.reported_as(UNSUPPORTED_OPERAND_VALUE).when(below_level(NNAPI_1_2)),
         )
     ),
     "MAX_POOL_2D": OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND)),

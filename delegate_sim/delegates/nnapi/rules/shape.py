@@ -11,7 +11,6 @@ from ....rules.numbers import at_least, at_most
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import (
-    activation,
     check,
     constant,
     has_elements,
@@ -39,6 +38,7 @@ from .checks import (
     FLOAT_QUANT8_OPERAND,
     FLOAT_UINT8_INT32,
     INT32,
+    NO_ACTIVATION,
     OUTPUT_TYPE,
     SOURCE,
     UNSUPPORTED_INPUT_TYPE,
@@ -183,7 +183,7 @@ RULES: Rules[NnapiTarget] = {
     "CONCATENATION": OpRule(
         (
             max_op_version(2),
-            activation(("NONE",)),
+            NO_ACTIVATION,
             rank(INPUT, at_most(4)),
             type_in(INPUT, _FLOAT16_TOO),
             check(
