@@ -109,10 +109,10 @@ def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
 
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:
     parts = [
-        f"{replaced}{'' if total is None else f' of {total}'} nodes in {partitions} partitions"
+        f"{replaced}{'' if total is None else f' of {total}'} nodes in {_counted(partitions, 'partition')}"
         for replaced, total, partitions, _ in numbers
     ]
-    return "; ".join(parts) or "nothing"
+    return "; ".join(parts) or "no replacement"
 
 
 def _application(run: Run) -> tuple[str, int | None]:
@@ -132,4 +132,9 @@ def _applied_text(outcome: str, kernels: int | None) -> str:
         "not": "was applied to no node",
         "completely": "was applied to the whole graph",
     }
-    return texts.get(outcome, "was applied to part of the graph" if kernels is None else f"was applied with {kernels} kernels")
+    partly = "was applied to part of the graph"
+    return texts.get(outcome, partly if kernels is None else f"{partly}, with {_counted(kernels, 'kernel')}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -224,6 +224,60 @@ def test_a_log_that_shows_no_delegate():
     assert setting_of(log, "gpu").delegate.name == "gpu"
 
 
+@pytest.mark.parametrize(
+    ("parameters", "delegate"),
+    [
+        ("INFO: Use NNAPI: [1]\n", "nnapi"),
+        ("INFO: Use gpu: [1]\n", "gpu"),
+        ("INFO: Use CoreML: [1]\n", "coreml"),
+        ("INFO: Use Hexagon: [1]\n", "hexagon"),
+        ("INFO: External delegate path: [libvx_delegate.so]\n", "vx"),
+        ("INFO: Use xnnpack: [1]\n", "xnnpack"),
+        ("INFO: Use gpu: [1]\nINFO: Use xnnpack: [1]\n", "gpu"),
+        ("INFO: Use NNAPI: [0]\nINFO: Use xnnpack: [true]\n", "xnnpack"),
+        ("WARN: Operator ADD (v1) refused by NNAPI delegate: no\n", "nnapi"),
+    ],
+)
+def test_the_delegate_that_was_switched_on(parameters, delegate):
+    assert setting_of(read_log(f"INFO: STARTING!\n{parameters}")).delegate.name == delegate
+
+
+@pytest.mark.parametrize(
+    ("delegate", "parameter", "option", "value"),
+    [
+        ("nnapi", "Disallow NNAPI cpu: [0]", "disallow_nnapi_cpu", False),
+        ("nnapi", "Allow fp16 in NNAPI: [1]", "allow_fp16", True),
+        ("gpu", "Enable running quant models in gpu: [0]", "allow_quant_ops", False),
+        ("gpu", "GPU backend: [gl]", "backend", None),
+        ("gpu", "Index of the first node that could be delegated: [3]", "first_delegate_node_index", 3),
+        ("gpu", "Index of the last node that could be delegated: [5]", "last_delegate_node_index", 5),
+        ("coreml", "CoreML version: [3]", "coreml_version", 3),
+        ("coreml", "Min nodes per partition: [4]", "min_nodes_per_partition", 4),
+        ("hexagon", "Max number of delegated partitions: [2]", "max_delegated_partitions", 2),
+        ("xnnpack", "xnnpack_force_fp16: [1]", "force_fp16", True),
+    ],
+)
+def test_parameters_are_options(delegate, parameter, option, value):
+    setting = setting_of(read_log(f"INFO: STARTING!\nINFO: {parameter}\n"), delegate)
+    assert (option in setting.known) == (value is not None)
+    assert value is None or setting.options[option] == value
+
+
+def test_a_partition_below_the_minimum_is_left_out_by_a_limit():
+    model = chain("ADD", "ADD", "ROUND", "ADD")
+    line = "Replacing 2 out of 4 node(s) with delegate (TfLiteHexagonDelegate) node, yielding 2 partitions for the whole graph."
+    found = reconcile(model, read_log(f"INFO: {line}\n"))
+    assert (found.setting.delegate.name, found.status) == ("hexagon", "reproduced")
+    assert causes(found) == {2: "refused", 3: "limit"}
+
+
+def test_refusals_of_another_delegate_are_not_compared():
+    model = chain("ADD", "RELU")
+    log = read_log(write_log(model, Device(), has_refusals=True) + "WARN: Operator ADD (v1) refused by NNAPI delegate: no\n")
+    assert reconcile(model, log, setting_of(log, "nnapi")).refusals
+    assert not reconcile(model, log, setting_of(log, "gpu")).refusals
+
+
 def test_options_of_the_log_and_what_overrides_them():
     text = (
         "INFO: STARTING!\nINFO: Max number of delegated partitions: [3]\nINFO: Use NNAPI: [1]\nINFO: NNAPI accelerator name: []\n"
