@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....graph.graph import NodeView
-from ....rules.kinds import BROADCAST, CONSTANT, RANK
+from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, RANK
 from ....rules.operands import INPUT, Operand, operand
 from ....rules.rule import Check, OpRule, Rules
-from ....rules.vocabulary import check, typed, where
+from ....rules.vocabulary import check, typed
 from ..target import (
     FEATURE_LEVEL_7,
     NNAPI_1_1,
@@ -28,8 +28,8 @@ from .checks import (
     FLOAT_QUANT8_INT32_OPERAND,
     FLOAT_QUANT8_OPERAND,
     FLOAT_UINT8,
-    NO_ACTIVATION,
     UNSUPPORTED_INPUT_TYPE,
+    fused,
     level_demand,
     max_op_version,
     min_level,
@@ -59,8 +59,12 @@ def _large_rank(node: NodeView) -> str | None:
     return None if found <= _MAX_RANK else f"inputs of rank up to {found}"
 
 
+def _fused_with_int32(node: NodeView) -> str | None:
+    return fused(node) if node.input(0).type == "INT32" else None
+
+
 _RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, "fold dimensions with RESHAPE")
-(_NO_ACTIVATION_OF_INT32,) = where(lambda node: node.input(0).type == "INT32", "with INT32 operands", NO_ACTIVATION)
+_NO_ACTIVATION_OF_INT32 = check(ACTIVATION, "no fused activation with INT32 operands", _fused_with_int32)
 
 _SUM = (
     FLOAT_QUANT8_INT32_OPERAND.when(from_level(NNAPI_1_3)),

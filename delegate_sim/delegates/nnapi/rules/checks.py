@@ -263,13 +263,13 @@ RESTRICTED_SCALES_ONLY = check(
 ).from_source(_helper("ExpectIsRestrictedScalesCompliant"))
 
 
-def _fused(node: NodeView) -> str | None:
-    """Unlike elsewhere, an activation that is not known counts as one."""
+def fused(node: NodeView) -> str | None:
+    """Find a fused activation; unlike elsewhere, one that is not known counts."""
     found = node.options.fused_activation_function
     return f"fused {schema.enum_names('ActivationFunctionType').get(found, found)}" if found else None
 
 
-NO_ACTIVATION = check(kinds.ACTIVATION, "no fused activation", _fused)
+NO_ACTIVATION = check(kinds.ACTIVATION, "no fused activation", fused)
 
 
 def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[Any]:

@@ -166,7 +166,7 @@ _PAD = OpRule(
         ).when(below_level(NNAPI_1_2)),
         *where(
             lambda node: len(node.inputs) != 3,
-            "before NNAPI 1.2",
+            "without a padding value",
             typed(INPUT, FLOAT, hint="pad float tensors, or target NNAPI 1.2").when(below_level(NNAPI_1_2)),
         ),
     )
