@@ -12,8 +12,9 @@ import tflite
 from delegate_sim.errors import ModelError
 from delegate_sim.model import schema
 from delegate_sim.model.reader import load
-from fixtures.builder import ModelBuilder, Table, Writer
+from fixtures.builder import ModelBuilder
 from fixtures.sample import one_of_everything
+from fixtures.writer import Table, Writer
 
 MANY = 4_000
 RESHAPE = 22
