@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 from typing import NamedTuple
 
 import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from fixtures.make import EXPECTED, FIXTURES, MODELS, TARGETS, UNLOADABLE, expected_reports, run
+from fixtures import golden
+from fixtures.golden import TARGETS, run
+from fixtures.make import FIXTURES, MODELS, UNLOADABLE
 
 SIZE_LIMIT = 300_000
 REFUSED_SHARE = {"nnapi": 1.0}
@@ -26,7 +27,7 @@ def load(name):
 
 def test_the_folders_hold_nothing_else():
     assert sorted(path.name for path in MODELS.iterdir()) == sorted(f"{name}.tflite" for name in FIXTURES)
-    assert sorted(path.name for path in EXPECTED.iterdir()) == sorted(f"{name}.json" for name in FIXTURES)
+    assert sorted(path.stem for path in golden.EXPECTED.iterdir()) == sorted(DELEGATE_NAMES) == sorted(TARGETS)
 
 
 def test_the_models_are_small():
@@ -40,13 +41,12 @@ def test_a_model_is_what_the_script_makes_each_time(name):
     assert (MODELS / f"{name}.tflite").read_bytes() == made
 
 
-@pytest.mark.parametrize("name", FIXTURES)
-def test_reports_are_as_expected(name):
-    expected = json.loads((EXPECTED / f"{name}.json").read_text(encoding="utf-8"))
-    found = expected_reports(load(name))
-    assert list(found) == list(expected)
-    for delegate in TARGETS:
-        assert found[delegate] == expected[delegate]
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_reports_are_as_expected(delegate):
+    expected = golden.read(delegate)
+    assert list(expected) == list(FIXTURES)
+    for name in FIXTURES:
+        assert golden.expected_runs(load(name), delegate) == expected[name], name
 
 
 @pytest.mark.parametrize("name", FIXTURES)
