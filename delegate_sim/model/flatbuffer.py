@@ -22,7 +22,7 @@ _SMALLEST_TABLE = 8
 """Bytes: the reference to it and its own reference to a vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
-"""How many times the size of the file its parts may claim in all, since a writer may refer to equal parts but once written."""
+"""How many times the size of the file its parts may claim in all, since a writer may store equal parts only once."""
 _GREATEST_STRUCTURE = 1 << 27
 """Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
 Positions = npt.NDArray[np.int64]
@@ -63,7 +63,7 @@ class Flatbuffer:
         if view is None:
             length = max(self.size - np.dtype(kind).itemsize + 1, 0)
             view = self._views[kind] = np.ndarray((length,), kind, self.content, strides=(1,))
-        if int(positions.view(np.uint64).max()) >= len(view):  # which negative positions exceed as well
+        if int(positions.view(np.uint64).max()) >= len(view):  # negative positions exceed it as well
             raise Malformed(f"is truncated or malformed: {what} lies outside the file")
         values: npt.NDArray[Any] = view[positions]
         return values
@@ -180,7 +180,7 @@ class Tables:
         return self.buffer.strings(self.at(slot), f"a name of {self.what}")
 
     def spans(self, slot: int, offset_slot: int, size_slot: int, what: str) -> list[tuple[int, int] | None]:
-        """Return (offset, size) of the bytes that each table keeps, in the flatbuffer or, in large models, behind it."""
+        """Return (offset, size) of the bytes that each table keeps, in the flatbuffer or, in large models, after it."""
         starts, counts = self.buffer.vectors(self.at(slot), 1, what)
         spans: list[tuple[int, int] | None] = [
             (start, count) if start else None for start, count in zip(starts.tolist(), counts.tolist(), strict=True)

@@ -30,7 +30,7 @@ from .model import (
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
 _GREATEST_RANK = 256
-"""Far beyond what any kernel takes, and small enough to multiply and to print."""
+"""Far beyond what any kernel accepts, and small enough to multiply and to print."""
 
 
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
@@ -78,7 +78,7 @@ def _read_named(content: memoryview, path: str | None, label: str) -> Model:
 
 
 def _namer(what: str, counts: Sequence[int]) -> Callable[[int], str]:
-    """Return what names an item among those of all subgraphs, end to end, as one of its own subgraph."""
+    """Return a function that names an item by its own subgraph, from its position among those of all subgraphs."""
 
     def name(position: int) -> str:
         for subgraph, count in enumerate(counts):
@@ -109,7 +109,7 @@ def _read_model(buffer: Flatbuffer, path: str | None) -> Model:
 
 
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
-    """Old files keep the code in a byte, new ones in an int; the greater counts (``schema_utils.cc``)."""
+    """Old files keep the code in a byte, new ones in an int; the greater one counts (``schema_utils.cc``)."""
     codes = []
     for old, new, custom_code, has_custom_code, version in zip(
         tables.numbers(0, "<i1"),
@@ -142,7 +142,7 @@ def _read_subgraphs(
     if not len(tables):
         raise Malformed("holds no subgraph")
     if len(set(tables.positions.tolist())) != len(tables):
-        raise Malformed("is malformed: two of its subgraphs lie at one place")
+        raise Malformed("is malformed: two of its subgraphs lie at the same place")
     tensor_tables, tensor_counts = tables.child_vectors(0, "Tensor")
     node_tables, node_counts = tables.child_vectors(3, "Operator")
     limits = np.array(tensor_counts, np.int64)

@@ -89,7 +89,7 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
         node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
     if source.type == "INT16":
         check_symmetric(node, source, result)
-    # The margins are not looked at, and may even be missing, where the block shape is unknown.
+    # The margins are not read, and may even be missing, where the block shape is unknown.
     for position in (1, 2):
         operand = node.input(position)
         if not operand.is_constant_or_persistent:

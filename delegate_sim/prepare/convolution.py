@@ -11,7 +11,7 @@ from .windows import INT16_MAX, checked_output_sizes, ensure_int32, ensure_posit
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 _TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")
-"""Since when TRANSPOSE_CONV looks at the type of the weights of other inputs than INT16 ones: measured in 2.1.6."""
+"""Since when TRANSPOSE_CONV checks the type of the weights for inputs other than INT16: measured in 2.1.6."""
 _DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
 """Since when DEPTHWISE_CONV_2D demands that its output channels are a multiple of its input channels: measured in 2.1.6."""
 
@@ -71,7 +71,7 @@ def _check_conv_2d_bias(node: KernelNode, source: KernelTensor, weights: KernelT
 def _check_conv_2d_buffers(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, sizes: Sequence[int], steps: Sequence[int]
 ) -> None:
-    """The scratch tensors of a runtime with one thread, its default, and away from the memory limits of mobile platforms."""
+    """The scratch tensors of a runtime with one thread, its default, and without the memory limits of mobile platforms."""
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
     ensure_int32(node, *sizes)
@@ -85,7 +85,7 @@ def _check_conv_2d_buffers(
 
 
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
-    """Groups, and scales that differ, ask for one scale for each output channel."""
+    """Groups, and scales that differ, require one scale for each output channel."""
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"
     node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")
@@ -142,7 +142,7 @@ def _check_depthwise_types(
     node.ensure(result.type == source.type, "input and output have different types")
     node.ensure(
         is_hybrid or source.type in (weights.type, "INT16") or weights.type == "INT4",
-        "the weights have a type that does not go with that of the input",
+        "the type of the weights does not suit that of the input",
     )
     if weights.type == "INT4":
         ensure_int32(node, *weights.shape)

@@ -35,7 +35,8 @@ def prepare_resize_bilinear(node: KernelNode) -> None:
     if size is None:
         return
     options = node.options
-    node.ensure(not (options.half_pixel_centers and options.align_corners), "half-pixel centres do not go with aligned corners")
+    has_both = options.half_pixel_centers and options.align_corners
+    node.ensure(not has_both, "half-pixel centres cannot be combined with aligned corners")
     ensure_positive(node, size, "a size is not positive")
     _resize_image(node, size)
 
@@ -49,7 +50,7 @@ def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
 
 
 def _resized_to(node: KernelNode) -> list[int] | None:
-    """What both kernels demand: return height and width, None if they are known only while running."""
+    """What both kernels demand: return height and width, None if they are known only at run time."""
     node.ensure_counts(2, 1)
     source, size, result = node.input(0), node.input(1), node.output()
     node.ensure_rank(source, 4)

@@ -62,7 +62,7 @@ class Demand:
     given: tuple[str, ...] = ()
 
     def remains_without(self, codes: Collection[str]) -> bool:
-        """Whether the demand does not hang on any of these features."""
+        """Whether the demand depends on none of these features."""
         return self.code not in codes and not any(code in codes for code in self.given)
 
 
@@ -110,7 +110,7 @@ def _asymmetric(version: int, hybrid: Condition) -> Demand:
 
 
 def _hybrid_pair(asymmetric: int, symmetric: int, hybrid: Condition) -> tuple[Demand, ...]:
-    """Demands of an operator with two ways to quantise float operands while running."""
+    """Demands of an operator with two ways to quantise float operands at run time."""
     return (_asymmetric(asymmetric, hybrid), Demand(symmetric, "hybrid-weights", hybrid))
 
 
@@ -127,8 +127,8 @@ _INT16_THROUGHOUT = (Demand(3, "int16-type", both_are("INT16")), *_INT8_DATA)
 _BROADCAST = Demand(3, "broadcast-rank", broadcasts_above_rank_4)
 _HYBRID_RECURRENT = _hybrid_pair(3, 2, hybrid_recurrent)
 
-# The types that stand beside the INT8 of weights are those that have a demand further up. They are there for the question
-# what would be without that demand's feature: the weights would then be INT8.
+# The types listed beside the INT8 of weights are those that have a demand further up. They tell what the version would be
+# without that demand's feature: the weights would then be INT8.
 _FULLY_CONNECTED = (
     Demand(14, "int2-weights", input_is("INT2", at=1)),
     Demand(13, "int4-weights", integer_weights("INT16", "INT4"), given=("int16-type",)),
@@ -147,7 +147,7 @@ _FULLY_CONNECTED = (
 _CONV_2D = (
     _quantized_bias(8, "INT8"),
     Demand(6, "grouped-convolution", is_grouped),
-    # It is the second result that upstream tests, which no convolution has: the version is reserved, not given.
+    # Upstream tests the second result, which no convolution has: the version is reserved, never assigned.
     Demand(4, "int16-type", all_of(input_is("INT16"), input_is("INT16", at=1), output_is("INT16", at=1))),
     Demand(7, "int4-weights", integer_weights("INT8", "INT4"), given=("int8-type",)),
     Demand(3, "int8-type", integer_weights("INT8", "INT8", "INT4")),
@@ -427,6 +427,6 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         **dict.fromkeys(("PAD", "PADV2"), _PAD),
     }
 )
-"""What each operator's versions stand for, in the order of the rule. An operator that is not here has version 1 only."""
+"""What each operator's versions stand for, in the order of the rule. An operator not listed has version 1 only."""
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
 """The version without any feature, where it is not 1. Version 1 of BROADCAST_TO was withdrawn."""

@@ -32,7 +32,7 @@ class Feature(NamedTuple):
 
 
 class NodePosition(NamedTuple):
-    """Where a node stands in a model."""
+    """The position of a node in a model."""
 
     subgraph: int
     node: int
@@ -40,10 +40,10 @@ class NodePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionCause:
-    """Why the operator of a node has more than a version.
+    """Why the operator of a node has a version above a given one.
 
-    ``features`` are those that must go from the nodes at ``nodes``: those that share the operator's entry and demand more.
-    Both are empty if ``is_explained`` is false: the rule does not explain the version, or no feature's absence lowers it so far.
+    ``features`` are those that must go from ``nodes``, the nodes that share the operator's entry and demand more. Both are empty
+    if ``is_explained`` is false: the rule does not explain the version, or no feature's absence lowers it far enough.
     """
 
     features: tuple[Feature, ...]
@@ -77,7 +77,7 @@ def version_without(node: NodeView, codes: Collection[str]) -> int:
 
 
 def features_above(node: NodeView, version: int) -> tuple[Feature, ...] | None:
-    """Return the features without which a node demands at most a version; none of them can be left out of the choice.
+    """Return the features without which a node demands at most a version; none of them is superfluous.
 
     There are none if the node demands no more. Returns None if no feature's absence brings the node down to the version.
     """
@@ -95,7 +95,7 @@ def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
 
 
 def version_cause(node: NodeView, version: int) -> VersionCause:
-    """Return why the operator of a node has more than a version, looking at all nodes that share the operator's entry.
+    """Return why the operator of a node has a version above this one, looking at all nodes that share the operator's entry.
 
     There are no features and nodes either where the operator has no more than the version; then that is explained.
     """
@@ -142,7 +142,7 @@ def _features(met: Iterable[Demand]) -> tuple[Feature, ...]:
 
 
 def _features_above(lowest: int, met: _Met, version: int) -> tuple[Feature, ...] | None:
-    """Take features away in the rule's order until that is enough, then put back each that need not go."""
+    """Remove features in the rule's order until that is enough, then put back each that was not needed."""
     codes: list[str] = []
     for demand in met:
         if _version(lowest, met, codes) <= version:
@@ -163,7 +163,7 @@ _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 
 
 def _sharers(node: NodeView) -> _Sharers:
-    """Return the nodes of the model's file that share the entry of a node; the node alone if it is not of a file."""
+    """Return the nodes of the model's file that share the entry of a node; the node alone if it is not from a file."""
     own = {_met(node): (NodePosition(node.graph.index, node.node.index),)}
     return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
 
