@@ -6,11 +6,13 @@ MODEL ?= fixtures/models/mobilenet_block.tflite
 STAMP := $(VENV)/.stamp
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
-.PHONY: setup demo test lint conformance fixtures docs peers model-types releases driver-profiles bench clean
+TREES ?=
+
+.PHONY: setup demo test lint conformance fixtures docs sources peers model-types releases driver-profiles bench clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,live]'
 	$(BIN)/python -m compileall -q delegate_sim cli
@@ -39,6 +41,10 @@ docs: setup  ## remake docs/rules and docs/suggestions.md from the rules
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
 	$(BIN)/python -m fixtures.suggestions_page > docs/suggestions.md
+	$(BIN)/python -m benchmarks.architecture
+
+sources: setup  ## whether every place that a rule names exists upstream (TREES="OWNER/NAME=PATH ...", git trees)
+	$(BIN)/python -m benchmarks.sources $(addprefix --tree ,$(TREES))
 
 peers: setup  ## remake the table in the README that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \

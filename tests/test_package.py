@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
+
+import setuptools
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_every_package_is_listed():
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
-    found = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "delegate_sim").rglob("__init__.py")}
-    assert set(listed) == found | {"delegate_sim_cli", "delegate_sim_cli.formats"}
+def test_every_folder_with_modules_is_a_package_that_the_build_finds():
+    modules = [path for top in ("delegate_sim", "cli") for path in (ROOT / top).rglob("*.py")]
+    folders = {path.parent.relative_to(ROOT).as_posix() for path in modules}
+    found = {name.replace(".", "/") for name in setuptools.find_packages(str(ROOT), include=["delegate_sim*", "cli*"])}
+    assert folders == found
 
 
 def test_no_bare_module_named_cli_is_installed(tmp_path):

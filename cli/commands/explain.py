@@ -9,7 +9,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.results.rule_changes import rule_changes
-from delegate_sim.rules.kinds import Explanation
+from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
 from delegate_sim.versions.features import FEATURES
 
 from ..codes import explanations
@@ -24,6 +24,9 @@ Examples:
   delegate-sim explain partition-limit
   delegate-sim explain
 """
+
+
+_OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 
 
 @click.command("explain", epilog=_EPILOG)
@@ -58,8 +61,9 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
     yield Line("")
     if code in FEATURES:
         yield Line("A feature that raises the version of operators.")
-    elif not any(code in delegate.kinds for delegate in delegates):
+    elif code in _OF_THE_RUNTIME or not any(code in delegate.kinds for delegate in delegates):
         yield Line("Concerns every delegate.")
+        return
     for delegate in delegates:
         if code in delegate.kinds:
             yield from _use(code, delegate, columns)

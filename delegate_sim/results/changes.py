@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..gate.matching import match_nodes
+from .matching import match_nodes
 from .outline import NodeOutline, SubgraphOutline, operand_text
 
 ADDED, REMOVED = "added", "removed"

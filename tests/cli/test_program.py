@@ -170,7 +170,7 @@ def test_analyze_imports_no_more_than_it_needs(model):
 def test_help_imports_no_command():
     modules = modules_after("--help")
     assert "click" in modules
-    assert modules.isdisjoint({"numpy", "rich", "delegate_sim", "delegate_sim_cli.analyze"})
+    assert modules.isdisjoint({"numpy", "rich", "delegate_sim", "delegate_sim_cli.commands.analyze"})
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Tensor
-from delegate_sim.rules.rule import RuleSet
+from delegate_sim.rules.book import Policy, RuleBook
 from tests.graphs import node_view
 
 
@@ -68,23 +68,27 @@ class CaseTable:
         """Add the accepted node without an options table, whose fields the runtime leaves at 0."""
         self._add(op, code, {**self._accepted[op], "options": None})
 
-    def checks(self, rules: RuleSet) -> tuple[set[tuple[str, int, str]], set[tuple[str, int, str]]]:
+    def checks(self, book: RuleBook[Any]) -> tuple[set[tuple[str, int, str]], set[tuple[str, int, str]]]:
         """Return the checks that refuse a case, and those that a case meets; each as (operator, position, code)."""
         refused: set[tuple[str, int, str]] = set()
         met: set[tuple[str, int, str]] = set()
         for case in self.cases:
-            for position, check in enumerate(rules[case.op].checks):
+            for position, check in enumerate(book.rules[case.op].checks):
                 found = check.finder(case.node, case.target)
-                (met if found is None else refused).add((case.op, position, check.code))
-                if found is not None:
+                (met if found is None else refused).add((case.op, position, book.code_of(check.kind)))
+                if found is not None and book.policy is Policy.FIRST_FAILURE:
                     break
         return refused, met
 
-    def assert_complete(self, rules: RuleSet) -> None:
+    def assert_complete(self, book: RuleBook[Any]) -> None:
         """Every operator has cases, and every check is both met and not met by some."""
-        assert {case.op for case in self.cases} == set(rules)
-        refused, met = self.checks(rules)
-        every = {(op, position, check.code) for op, rule in rules.items() for position, check in enumerate(rule.checks)}
+        assert {case.op for case in self.cases} == set(book.rules)
+        refused, met = self.checks(book)
+        every = {
+            (op, position, book.code_of(check.kind))
+            for op, rule in book.rules.items()
+            for position, check in enumerate(rule.checks)
+        }
         assert every - refused == set()
         assert every - met == set()
 
@@ -99,8 +103,11 @@ def _replaced(tensors: Sequence[Tensor | None], changes: Any) -> Sequence[Tensor
     return tensors if changes is None else changes
 
 
-def assert_explained(rules: RuleSet, others: Iterable[str], explanations: Collection[str]) -> None:
-    """Every code of a check, and each of the others, is explained, and no code else; every check has a hint."""
-    checks = [check for rule in rules.values() for check in rule.checks]
-    assert {check.code for check in checks} | set(others) == set(explanations)
-    assert all(check.hint for check in checks)
+def assert_explained(book: RuleBook[Any]) -> None:
+    """Every kind of the rules occurs, and every check has a hint."""
+    checks = [check for rule in book.rules.values() for check in rule.all_checks]
+    used = {book.code_of(check.kind) for check in checks} | {book.code_of(book.unknown.kind)}
+    if book.unknown_custom is not None:
+        used.add(book.code_of(book.unknown_custom.kind))
+    assert used == set(book.explained)
+    assert all(book.hint_of(check) for check in checks)

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim import load
-from delegate_sim.gate.matching import match_nodes
 from delegate_sim.results.changes import compare_outlines
+from delegate_sim.results.matching import match_nodes
 from delegate_sim.results.outline import Constant, NodeOutline, Output, SubgraphOutline, outline
 from tests.gate.models import classifier, reshaper
 

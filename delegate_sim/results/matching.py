@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 
-from ..results.outline import Constant, NodeOutline, SubgraphOutline
+from .outline import Constant, NodeOutline, SubgraphOutline
 
 Key = Callable[[int], Hashable | None]
 

@@ -1,0 +1,101 @@
+"""What holds of every delegate's rules: one language, one place for each operator, a hint and a source for each check."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
+from delegate_sim.rules.families import FAMILIES
+
+PACKAGE = Path(delegate_sim.__file__).parent
+DEFINED_ONCE = {
+    "check",
+    "typed",
+    "constant",
+    "validate",
+    "rank",
+    "max_version",
+    "operand_count",
+    "activation",
+    "where",
+    "where_given",
+}
+FAMILY_OF = {op: family for family, ops in FAMILIES.items() for op in ops}
+
+
+def delegate_packages():
+    return sorted(path.parent for path in (PACKAGE / "delegates").glob("*/rules"))
+
+
+def family_files():
+    return [path for package in delegate_packages() for path in sorted((package / "rules").glob("*.py"))]
+
+
+def keys_of(path):
+    """The operators that stand as literal keys in a module's dictionaries."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Dict):
+            yield from (key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+
+
+def test_the_checks_of_the_vocabulary_are_defined_once():
+    defined = Counter()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                defined[node.name] += 1
+            elif isinstance(node, ast.ClassDef):
+                defined.update(each.name for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "validate")
+    assert {name: defined[name] for name in DEFINED_ONCE} == dict.fromkeys(DEFINED_ONCE, 1)
+    assert not defined["_rules_of"]
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_every_operator_stands_as_one_key_in_the_file_of_its_family(name):
+    book = find_delegate(name).rules
+    folder = Path(next(iter_rules_folder(name)))
+    for op in book.rules:
+        family = "custom" if op in book.custom else FAMILY_OF[op]
+        holders = [
+            path.stem for path in sorted(folder.glob("*.py")) for key in keys_of(path) if key == op and path.stem in FAMILIES
+        ]
+        assert holders == [family], op
+
+
+def iter_rules_folder(name):
+    module = type(find_delegate(name)).__module__.split(".")[-2]
+    yield PACKAGE / "delegates" / module / "rules"
+
+
+@pytest.mark.parametrize("path", family_files(), ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
+def test_rules_stand_in_files_named_for_families(path):
+    assert path.stem in {*FAMILIES, "__init__", "checks", "variants", "types", "unpacking"}
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_every_check_has_a_hint_a_source_and_words_for_its_kind(name):
+    for book in find_delegate(name).rule_books:
+        for op, rule in book.rules.items():
+            for check in rule.all_checks:
+                assert book.hint_of(check), (op, check.needed)
+                assert check.needed, op
+                source = book.source_of(check, rule)
+                assert re.fullmatch(r"[0-9a-f]{40}", source.repository.commit), (op, source)
+                assert source.file, (op, source)
+                assert re.fullmatch(r"~?\w+(::~?\w+)*", source.symbol), (op, source)
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_every_kind_is_explained(name):
+    for code, kind in find_delegate(name).kinds.items():
+        assert all((kind.title, kind.meaning, kind.advice, kind.hint)), code
+
+
+def test_one_delegate_is_applied_by_default():
+    assert [name for name in DELEGATE_NAMES if find_delegate(name).is_applied_by_default] == [APPLIED_BY_DEFAULT]
