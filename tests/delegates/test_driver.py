@@ -8,9 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim import OptionError
-from delegate_sim.delegates.driver import DriverProfile, Rejection, Signature, read_profile
-from delegate_sim.delegates.nnapi.mapping import map_partition, nodes_supported_by_driver, rejected_operations
-from delegate_sim.graph.graph import file_graph
+from delegate_sim.delegates.driver import Rejection, Signature, read_profile
 from tests.models import chain_model
 
 FOUND = Signature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
@@ -31,15 +29,6 @@ FOUND = Signature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
 )
 def test_conditions(condition, expected):
     assert condition.covers(FOUND) == expected
-
-
-def test_names_and_profile_add_up():
-    model = delegate_sim.load(chain_model(["ADD", "RELU", "TANH"]).bytes())
-    graph = file_graph(model, model.subgraphs[0])
-    mapping = map_partition(graph, (0, 1, 2), graph.inputs, graph.outputs, 31, 31)
-    profile = DriverProfile((Rejection("TANH"),))
-    assert nodes_supported_by_driver(graph, (0, 1, 2), mapping, {"ADD"}, profile) == (1,)
-    assert [rejected_operations(graph, node, mapping, {"ADD"}, profile) for node in (0, 1, 2)] == [("ADD",), (), ("TANH",)]
 
 
 @pytest.fixture

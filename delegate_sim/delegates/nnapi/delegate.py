@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import collections.abc
 import dataclasses
+from collections.abc import Iterator
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer, names, text
 from ...releases.catalogue import NEWEST, Release
-from ...rules.explanations import FLOAT16, PARTITION_LIMIT
-from ...rules.rule import Explanation, Reason, Verdict
-from ..base import (
-    Decision,
-    Float16Remapping,
-    KernelFailure,
-    Options,
-    largest_partitions,
-    library_order_warning,
-    order_depends_on_library,
-    partition_limit,
-)
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
+from ...rules.rule import Reason, Verdict
+from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, Options, kinds_by_code, take_supported
+from ..driver import Driver, DriverInterface, DriverQuestion, DriverQuestions, driver
+from ..float16 import Float16Remapping
+from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from . import failures
-from .driver import Driver, driver
-from .mapping import Mapping, is_all_or_nothing, map_partition, nodes_supported_by_driver, rejected_operations
-from .rules import EXPLANATIONS, RULES, validate
-from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, Target
+from .driver import is_all_or_nothing, nodes_supported_by_driver, rejected_operations
+from .mapping import OPERATIONS, MappedPartition, map_partition
+from .rules import RULES
+from .rules.checks import FEATURE_LEVEL
+from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 
 REFERENCE_DEVICE = "nnapi-reference"
 """The name of NNAPI's own CPU implementation."""
@@ -120,25 +115,45 @@ OPTIONS = (
 )
 
 
-_DRIVER = {
-    "nnapi-driver": Explanation(
-        "rejected by the driver",
-        "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. Nodes "
-        "of which it rejects an operation stay on the CPU; with sparse or float16 values in the partition, all of its nodes do.",
-        "Replace the operator by one that the driver takes, or choose another accelerator. Which operations a driver rejects "
-        "is what the options driver_rejects and driver tell; nothing else in the simulation knows it.",
-    ),
-    "float16-all-or-nothing": Explanation(
-        "driver rejects part of a model with float16 weights",
-        "In a model with float16 weights the delegate changes the operands of all supported nodes before it asks the driver. If "
-        "the driver then rejects any operation, it takes the changes back and delegates nothing.",
-        "Convert the model with float32 or 8-bit weights, or remove the operators that the driver rejects.",
-    ),
-}
-"""What stands behind the codes of what a driver does not take."""
+DRIVER = Kind(
+    "nnapi-driver",
+    Problem.DRIVER,
+    "rejected by the driver",
+    "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. Nodes of "
+    "which it rejects an operation stay on the CPU; with sparse or float16 values in the partition, all of its nodes do.",
+    "Replace the operator with one that the driver takes, or choose another accelerator. The options driver_rejects and driver "
+    "say which operations a driver rejects; nothing else in the simulation knows it.",
+    "replace the operator, or use a driver that takes it",
+    is_shared=True,
+)
+FLOAT16_ALL_OR_NOTHING = Kind(
+    "float16-all-or-nothing",
+    Problem.QUANTIZATION,
+    "driver rejects part of a model with float16 weights",
+    "In a model with float16 weights the delegate changes the operands of all supported nodes before it asks the driver. If the "
+    "driver then rejects any operation, it takes the changes back and delegates nothing.",
+    "Convert the model with float32 or 8-bit weights, or remove the operators that the driver rejects.",
+    "convert the model with float32 or 8-bit weights",
+    is_shared=True,
+)
 
 
-class NnapiDelegate:
+def driver_questions(graph: Graph, options: Options, release: Release = NEWEST) -> DriverQuestions | None:
+    """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
+    decision, has_float16 = _preview(graph, options, release)
+    if not decision.nodes or not _asks_driver(options):
+        return None
+    found = []
+    for subset in decision.candidates:
+        mapped = _map(decision.graph, subset, options)
+        if mapped.failure is not None:
+            return None
+        whole = is_all_or_nothing(decision.graph, subset.nodes)
+        found.append(DriverQuestion(decision.graph, subset.nodes, mapped.operations, whole))
+    return DriverQuestions(tuple(found), has_float16)
+
+
+class NnapiDelegate(Delegate):
     """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
 
     name = "nnapi"
@@ -146,7 +161,16 @@ class NnapiDelegate:
     provider_name = "NNAPI"
     options = OPTIONS
     rules = RULES
-    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS, **_DRIVER, **PARTITION_LIMIT, **FLOAT16})
+    further_kinds = MappingProxyType(
+        {**failures.KINDS, **kinds_by_code(DRIVER, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)}
+    )
+    limit_option = "max_number_delegated_partitions"
+    unlimited = 0
+    levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
+    driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
+    log = LogTraits(switch="use nnapi", prints_refusals=True)
+    known_since = "tf-2.14"
+    is_unchanged_since = True
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """Only as an option, and only from NNAPI 1.1 on."""
@@ -161,58 +185,32 @@ class NnapiDelegate:
             decision = _ask_driver(decision, options, has_float16)
         return _limit(decision, options["max_number_delegated_partitions"])
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+    ) -> KernelFailure | None:
         """Build the NNAPI model of one partition."""
-        return _map(graph, subset, options).failure
+        return _map(decision.graph, subset, options).failure
 
-
-class DriverQuestion(NamedTuple):
-    """One partition that a driver is asked about: its nodes, and the NNAPI operations of each."""
-
-    graph: Graph
-    nodes: tuple[int, ...]
-    operations: collections.abc.Mapping[int, tuple[str, ...]]
-    is_all_or_nothing: bool
-    """Whether the partition's nodes are taken all or none."""
-
-
-class DriverQuestions(NamedTuple):
-    """What a driver is asked about one subgraph."""
-
-    partitions: tuple[DriverQuestion, ...]
-    has_float16: bool
-    """Whether one rejection anywhere leaves the whole subgraph to the CPU."""
-
-
-def driver_questions(graph: Graph, options: Options, release: Release = NEWEST) -> DriverQuestions | None:
-    """Return what the driver is asked about a subgraph; None if it is not, or if a partition cannot be built."""
-    decision, has_float16 = _preview(graph, options, release)
-    if not decision.nodes or not _asks_driver(options):
-        return None
-    found = []
-    for subset in decision.candidates:
-        mapping = _map(decision.graph, subset, options)
-        if mapping.failure is not None:
-            return None
-        whole = is_all_or_nothing(decision.graph, subset.nodes)
-        found.append(DriverQuestion(decision.graph, subset.nodes, mapping.operations, whole))
-    return DriverQuestions(tuple(found), has_float16)
+    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+        """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""
+        yield from super().remedies(code, options)
+        if code == RULES.code_of(FEATURE_LEVEL):
+            for level in FEATURE_LEVELS:
+                if level > min(options["feature_level"], options["device_feature_level"] or level):
+                    yield {"feature_level": level, "device_feature_level": None}
 
 
 def _preview(graph: Graph, options: Options, release: Release) -> tuple[Decision, bool]:
     """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
-    target = Target(_validation_level(options), _is_accelerator_specified(options), release)
+    target = NnapiTarget(_validation_level(options), _is_accelerator_specified(options), release)
     remapping = Float16Remapping()
-    views = [graph.view(graph.nodes[index]) for index in graph.execution_plan]
-    if any(view.is_constant_float16_dequantize for view in views):
-        supported, verdicts = _supported_with_float16(graph, target, remapping)
-        graph = remapping.apply(graph, supported)
-    else:
-        verdicts = {view.node.index: validate(view, target) for view in views}
-        supported = tuple(view.node.index for view in views if verdicts[view.node.index].is_supported)
-    if not supported:
-        return Decision(graph, verdicts), False
-    return Decision(graph, verdicts, supported, partition(graph, supported)), bool(remapping.nodes)
+    if not any(graph.view(graph.nodes[index]).is_constant_float16_dequantize for index in graph.execution_plan):
+        return take_supported(graph, RULES, target), False
+    supported, verdicts = _supported_with_float16(graph, target, remapping)
+    graph = remapping.apply(graph, supported)
+    return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ()), bool(
+        supported and remapping.nodes
+    )
 
 
 def _asks_driver(options: Options) -> bool:
@@ -221,10 +219,10 @@ def _asks_driver(options: Options) -> bool:
 
 
 def _supported_with_float16(
-    graph: Graph, target: Target, remapping: Float16Remapping
+    graph: Graph, target: NnapiTarget, remapping: Float16Remapping
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
     """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
-    verdicts = remapping.verdicts(graph, lambda node: validate(node, target))
+    verdicts = remapping.verdicts(graph, lambda node: RULES.validate(node, target))
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
         return graph.execution_plan, verdicts
@@ -238,13 +236,13 @@ def _ask_driver(decision: Decision, options: Options, has_float16: bool) -> Deci
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
     for subset in decision.candidates:
-        mapping = _map(decision.graph, subset, options)
-        if mapping.failure is not None:
-            return dataclasses.replace(decision, nodes=(), failure=mapping.failure)
-        supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapping, names, profile)
+        mapped = _map(decision.graph, subset, options)
+        if mapped.failure is not None:
+            return dataclasses.replace(decision, nodes=(), failure=mapped.failure)
+        supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapped, names, profile)
         taken += supported
         for node in set(subset.nodes).difference(supported):
-            set_aside[node] = _driver_rejects(frozenset(rejected_operations(decision.graph, node, mapping, names, profile)))
+            set_aside[node] = _driver_rejects(frozenset(rejected_operations(decision.graph, node, mapped, names, profile)))
     decision = dataclasses.replace(decision, initialised=frozenset(decision.candidates))
     if not set_aside:
         return decision
@@ -254,7 +252,7 @@ def _ask_driver(decision: Decision, options: Options, has_float16: bool) -> Deci
             decision,
             nodes=(),
             preview=(),
-            set_aside={node: set_aside.get(node, _FLOAT16_ALL_OR_NOTHING) for node in decision.nodes},
+            set_aside={node: set_aside.get(node, _NOTHING_WITH_FLOAT16) for node in decision.nodes},
         )
     preview = partition(decision.graph, taken) if taken else ()
     return dataclasses.replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
@@ -279,7 +277,7 @@ def _limit(decision: Decision, limit: int) -> Decision:
     )
 
 
-def _map(graph: Graph, subset: Subset, options: Options) -> Mapping:
+def _map(graph: Graph, subset: Subset, options: Options) -> MappedPartition:
     return map_partition(
         graph,
         subset.nodes,
@@ -321,26 +319,19 @@ def _mapping_level(options: Options) -> int:
     return int(options["feature_level"])
 
 
-_FLOAT16_ALL_OR_NOTHING = Reason(
-    "float16-all-or-nothing",
-    "float16-all-or-nothing",
+_NOTHING_WITH_FLOAT16 = Reason(
+    FLOAT16_ALL_OR_NOTHING.name,
+    FLOAT16_ALL_OR_NOTHING.name,
     "the driver rejects part of a model with float16 weights, so nothing is delegated",
     "a driver that rejects an operation",
     "a driver that takes all operations",
-    "convert the model with float32 or 8-bit weights",
+    FLOAT16_ALL_OR_NOTHING.hint,
 )
 
 
 def _driver_rejects(operations: frozenset[str]) -> Reason:
     found = ", ".join(sorted(operations)) or "an operation of the same partition"
-    return Reason(
-        "nnapi-driver",
-        "driver",
-        f"the driver rejects {found}",
-        found,
-        "operations that the driver takes",
-        "replace the operator, or use a driver that takes it",
-    )
+    return Reason(DRIVER.name, "driver", f"the driver rejects {found}", found, "operations that the driver takes", DRIVER.hint)
 
 
 DELEGATE = NnapiDelegate()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
+from ...rules.rule import Condition
 
 NNAPI_1_0 = 27
 NNAPI_1_1 = 28
@@ -29,9 +30,25 @@ LEVEL_NAMES = {
 }
 
 
-class Target(NamedTuple):
+class NnapiTarget(NamedTuple):
     """What ``Validate`` looks at: the feature level, whether an accelerator is specified, and the release of the runtime."""
 
     level: int
-    accelerator: bool
+    has_accelerator: bool
     release: Release = NEWEST
+
+
+def from_level(level: int) -> Condition[NnapiTarget]:
+    """Feature levels from this one on."""
+    return Condition(f"from level {level}", lambda target: target.level >= level)
+
+
+def below_level(level: int) -> Condition[NnapiTarget]:
+    """Feature levels below this one."""
+    return Condition(f"below level {level}", lambda target: target.level < level)
+
+
+def with_accelerator(is_specified: bool) -> Condition[NnapiTarget]:
+    """Whether an accelerator is specified."""
+    words = "with accelerator" if is_specified else "without accelerator"
+    return Condition(words, lambda target: target.has_accelerator == is_specified)

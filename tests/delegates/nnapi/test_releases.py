@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.nnapi.rules import RULES, validate
-from delegate_sim.delegates.nnapi.target import Target
+from delegate_sim.delegates.nnapi.rules import RULES
+from delegate_sim.delegates.nnapi.target import NnapiTarget
 from delegate_sim.releases.catalogue import parse_release
 from tests.graphs import arena, constant, node_view
 
@@ -18,17 +18,20 @@ WEIGHTS = constant([[[[0.0] * 2] * 3] * 3] * 2, "FLOAT32")
     [("tf-2.10", 3), ("tf-2.14", 3), ("litert-1.0.1", 3), ("litert-1.1.0", 4), ("tf-2.20", 4), ("litert-2.3.0", 4)],
 )
 def test_highest_version_of_transpose_conv(release, taken):
-    target = Target(29, True, parse_release(release))
+    target = NnapiTarget(29, True, parse_release(release))
     nodes = {
         version: node_view("TRANSPOSE_CONV", [constant([1, 4, 4, 2]), WEIGHTS, IMAGE], [IMAGE], version=version)
         for version in (3, 4, 5)
     }
-    assert max(version for version, node in nodes.items() if validate(node, target).is_supported) == taken
+    assert max(version for version, node in nodes.items() if RULES.validate(node, target).is_supported) == taken
 
 
 def test_every_change_of_the_rules_is_tested():
     changed = {
-        op for op, rule in RULES.items() for check in rule.checks if check.introduced is not None or check.withdrawn is not None
+        op
+        for op, rule in RULES.rules.items()
+        for check in rule.checks
+        if check.introduced is not None or check.withdrawn is not None
     }
     assert changed == {"TRANSPOSE_CONV"}
-    assert all(rule.introduced is None for rule in RULES.values())
+    assert all(rule.introduced is None for rule in RULES.rules.values())

@@ -1,52 +1,65 @@
-"""Activations and normalisations (``NNAPIDelegateKernel::Validate``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""Activations and normalisations."""
 
 from __future__ import annotations
 
-from ....rules.rule import OpRule, for_each
-from ..target import NNAPI_1_2, NNAPI_1_3
+from ....rules.numbers import at_most, exactly
+from ....rules.operands import INPUT, OUTPUT
+from ....rules.rule import OpRule, Rules
+from ....rules.vocabulary import rank, typed
+from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
+    FLOAT,
+    FLOAT_OPERAND,
     FLOAT_QUANT8,
-    OPERATOR_VARIANT,
-    at_most_rank,
-    float_operand,
-    float_quant8_operand,
-    max_version,
+    FLOAT_QUANT8_OPERAND,
+    NO_ACTIVATION,
+    UNSUPPORTED_OPERATOR_VARIANT,
+    max_op_version,
     min_level,
-    no_activation,
-    output_typed,
-    ranked,
-    typed,
+    op_version,
+    type_in,
 )
 
-RULES = {
-    **for_each(("RELU", "RELU_N1_TO_1", "RELU6", "LOGISTIC"), max_version(2), float_quant8_operand()),
-    "TANH": OpRule(
-        (
-            max_version(2),
-            float_operand().below_level(NNAPI_1_2),
-            float_quant8_operand().from_level(NNAPI_1_2),
-        )
-    ),
-    "HARD_SWISH": OpRule((float_quant8_operand(),)),
-    "ELU": OpRule((max_version(1), min_level(NNAPI_1_3), float_operand())),
-    **for_each(("LEAKY_RELU", "PRELU"), max_version(1), min_level(NNAPI_1_2), typed(0, FLOAT_QUANT8)),
-    "SOFTMAX": OpRule(
-        (
-            max_version(2),
-            float_quant8_operand(),
-            output_typed(0, FLOAT_QUANT8),
-            at_most_rank(4, 0),
-            ranked((2, 4)).below_level(NNAPI_1_2),
-        )
-    ),
-    "LOG_SOFTMAX": OpRule((max_version(1), min_level(NNAPI_1_2), float_operand())),
+_CLAMPED = OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND))
+_SLOPED = OpRule((op_version(1), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8)))
+
+RULES: Rules[NnapiTarget] = {
+    "ELU": OpRule((op_version(1), min_level(NNAPI_1_3), typed(INPUT, FLOAT))),
+    "HARD_SWISH": OpRule((FLOAT_QUANT8_OPERAND,)),
     "L2_NORMALIZATION": OpRule(
         (
-            max_version(2),
-            float_operand().below_level(NNAPI_1_2),
-            ranked((4,), OPERATOR_VARIANT).below_level(NNAPI_1_2),
-            no_activation(),
+            max_op_version(2),
+            FLOAT_OPERAND.when(below_level(NNAPI_1_2)),
+            rank(INPUT, 4, hint="reshape to four dimensions, or target NNAPI 1.2")
+            .reported_as(UNSUPPORTED_OPERATOR_VARIANT)
+            .when(below_level(NNAPI_1_2)),
+            NO_ACTIVATION,
         )
     ),
-    "LOCAL_RESPONSE_NORMALIZATION": OpRule((max_version(1),)),
+    "LEAKY_RELU": _SLOPED,
+    "LOCAL_RESPONSE_NORMALIZATION": OpRule((op_version(1),)),
+    "LOGISTIC": _CLAMPED,
+    "LOG_SOFTMAX": OpRule((op_version(1), min_level(NNAPI_1_2), typed(INPUT, FLOAT))),
+    "PRELU": _SLOPED,
+    "RELU": _CLAMPED,
+    "RELU6": _CLAMPED,
+    "RELU_N1_TO_1": _CLAMPED,
+    "SOFTMAX": OpRule(
+        (
+            op_version(2),
+            FLOAT_QUANT8_OPERAND,
+            type_in(OUTPUT, FLOAT_QUANT8),
+            rank(INPUT, at_most(4)),
+            rank(INPUT, exactly(2, 4), hint="reshape to two or four dimensions, or target NNAPI 1.2").when(
+                below_level(NNAPI_1_2)
+            ),
+        )
+    ),
+    "TANH": OpRule(
+        (
+            max_op_version(2),
+            typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+            typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
+        )
+    ),
 }

@@ -1,160 +1,155 @@
-"""Arithmetic, comparisons, logic and casts (``NNAPIDelegateKernel::Validate``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""Arithmetic, comparisons and logic."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....graph.graph import NodeView
-from ....rules.rule import Check, OpRule, for_each
-from ..target import FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, Target
+from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, RANK
+from ....rules.operands import INPUT, Operand, operand
+from ....rules.rule import Check, OpRule, Rules
+from ....rules.vocabulary import check, typed
+from ..target import (
+    FEATURE_LEVEL_7,
+    NNAPI_1_1,
+    NNAPI_1_2,
+    NNAPI_1_3,
+    NnapiTarget,
+    below_level,
+    from_level,
+    with_accelerator,
+)
 from .checks import (
     FLOAT,
     FLOAT_INT32,
+    FLOAT_OPERAND,
     FLOAT_QUANT8,
     FLOAT_QUANT8_INT32,
-    INPUT_TYPE,
-    OPERAND_VALUE,
-    QUANT8,
-    QUANTIZATION_PARAMETERS,
-    at_most_rank,
-    constant_int32,
-    float_operand,
-    float_quant8_int32_operand,
-    float_quant8_operand,
-    max_version,
+    FLOAT_QUANT8_INT32_OPERAND,
+    FLOAT_QUANT8_OPERAND,
+    FLOAT_UINT8,
+    UNSUPPORTED_INPUT_TYPE,
+    fused,
+    level_demand,
+    max_op_version,
     min_level,
-    no_activation,
-    output_typed,
-    quantized_as,
-    typed,
-    version_in,
+    op_version,
+    type_in,
 )
 
-_SUM = (
-    float_quant8_int32_operand().from_level(NNAPI_1_3),
-    no_activation(only_int32=True).from_level(NNAPI_1_3),
-    float_quant8_operand().below_level(NNAPI_1_3),
-    at_most_rank(4, 0, 1),
-)
-
-_COMPARISONS = ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL")
+_MAX_RANK = 4
 
 
-def _constant_if_scalar(position: int) -> Check:
-    def find(node: NodeView, _: Target) -> str | None:
-        operand = node.input(position)
-        return f"input {position} is a scalar and not constant" if not operand.rank and not operand.is_constant else None
+def _constant_if_scalar(which: Operand) -> Check[Any]:
+    def find(node: NodeView) -> str | None:
+        tensor = which.tensor(node)
+        return f"{which.name} is a scalar and not constant" if not tensor.rank and not tensor.is_constant else None
 
-    return Check("nnapi-constant-operand", INPUT_TYPE, f"input {position} constant if it is a scalar", find)
+    hint = "give the operand the shape [1], or make it constant"
+    return check(CONSTANT, f"{which.name} constant if it is a scalar", find, hint).reported_as(UNSUPPORTED_INPUT_TYPE)
 
 
-def _same_shape_as_condition(node: NodeView, _: Target) -> str | None:
+def _shape_unlike_condition(node: NodeView) -> str | None:
     condition, value = node.input(0).shape, node.input(1).shape
     return None if condition == value else f"condition {list(condition)}, value {list(value)}"
 
 
-def _non_symmetric_int8(node: NodeView, _: Target) -> str | None:
-    source = node.input(0)
-    return f"INT8 with zero point {source.zero_point}" if source.type == "INT8" and source.zero_point else None
+def _large_rank(node: NodeView) -> str | None:
+    found = max(node.input(0).rank, node.input(1).rank)
+    return None if found <= _MAX_RANK else f"inputs of rank up to {found}"
 
 
-def _runtime_float16(node: NodeView, _: Target) -> str | None:
-    source = node.input(0)
-    return None if source.type == "FLOAT16" and not source.is_constant else "another input"
+def _fused_with_int32(node: NodeView) -> str | None:
+    return fused(node) if node.input(0).type == "INT32" else None
 
 
-def _quantized_without_scale(node: NodeView, _: Target) -> str | None:
-    source = node.input(0)
-    return f"input scale {source.scale:g}" if source.type in QUANT8 and not source.scale > 0 else None
+_RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, "fold dimensions with RESHAPE")
+_NO_ACTIVATION_OF_INT32 = check(ACTIVATION, "no fused activation with INT32 operands", _fused_with_int32)
 
-
-RULES = {
-    "ADD": OpRule((max_version(2), *_SUM)),
-    "MUL": OpRule((max_version(3).with_accelerator(True), max_version(2).with_accelerator(False), *_SUM)),
-    "SUB": OpRule(
-        (
-            max_version(3),
-            Check(
-                "nnapi-feature-level", INPUT_TYPE, "feature level 28", lambda _, target: f"feature level {target.level}"
-            ).below_level(NNAPI_1_1),
-            typed(0, FLOAT).from_level(NNAPI_1_1).below_level(NNAPI_1_2),
-            typed(0, FLOAT_QUANT8).from_level(NNAPI_1_2).below_level(NNAPI_1_3),
-            typed(0, FLOAT_QUANT8_INT32).from_level(NNAPI_1_3),
-            no_activation(only_int32=True),
-            at_most_rank(4, 0, 1),
-        )
-    ),
-    "DIV": OpRule((max_version(1), min_level(NNAPI_1_1), float_operand(), at_most_rank(4, 0, 1))),
-    "SQUARED_DIFFERENCE": OpRule(
-        (
-            max_version(2),
-            min_level(NNAPI_1_1),
-            typed(0, FLOAT_QUANT8_INT32).from_level(NNAPI_1_3),
-            typed(0, ("FLOAT32", "UINT8")).from_level(NNAPI_1_2).below_level(NNAPI_1_3),
-            float_operand().below_level(NNAPI_1_2),
-            at_most_rank(4, 0, 1),
-        )
-    ),
-    **for_each(
-        ("MAXIMUM", "MINIMUM"),
-        max_version(3),
+_SUM = (
+    FLOAT_QUANT8_INT32_OPERAND.when(from_level(NNAPI_1_3)),
+    _NO_ACTIVATION_OF_INT32.when(from_level(NNAPI_1_3)),
+    FLOAT_QUANT8_OPERAND.when(below_level(NNAPI_1_3)),
+    _RANKS,
+)
+_FLOAT_FUNCTION = OpRule((op_version(1), min_level(NNAPI_1_2), FLOAT_OPERAND))
+_LOGIC = OpRule((op_version(1), min_level(NNAPI_1_2), typed(INPUT, ("BOOL",))))
+_COMPARISON = OpRule((max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, (*FLOAT_QUANT8_INT32, "BOOL"))))
+_EXTREMUM = OpRule(
+    (
+        max_op_version(3),
         min_level(NNAPI_1_2),
-        typed(0, FLOAT_QUANT8_INT32),
-        _constant_if_scalar(0),
-        _constant_if_scalar(1),
-    ),
-    **for_each(("ABS", "EXP", "LOG", "POW", "COS", "SIN", "SQRT"), max_version(1), min_level(NNAPI_1_2), float_operand()),
+        type_in(INPUT, FLOAT_QUANT8_INT32),
+        _constant_if_scalar(INPUT),
+        _constant_if_scalar(operand(1)),
+    )
+)
+
+RULES: Rules[NnapiTarget] = {
+    "ABS": _FLOAT_FUNCTION,
+    "ADD": OpRule((max_op_version(2), *_SUM)),
+    "COS": _FLOAT_FUNCTION,
+    "DIV": OpRule((op_version(1), min_level(NNAPI_1_1), typed(INPUT, FLOAT), _RANKS)),
+    "EQUAL": _COMPARISON,
+    "EXP": _FLOAT_FUNCTION,
+    "FLOOR": OpRule((op_version(1),)),
+    "GREATER": _COMPARISON,
+    "GREATER_EQUAL": _COMPARISON,
+    "LESS": _COMPARISON,
+    "LESS_EQUAL": _COMPARISON,
+    "LOG": _FLOAT_FUNCTION,
+    "LOGICAL_AND": _LOGIC,
+    "LOGICAL_NOT": _LOGIC,
+    "LOGICAL_OR": _LOGIC,
+    "MAXIMUM": _EXTREMUM,
+    "MINIMUM": _EXTREMUM,
+    "MUL": OpRule((max_op_version(3).when(with_accelerator(True)), max_op_version(2).when(with_accelerator(False)), *_SUM)),
+    "NEG": OpRule((max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_INT32))),
+    "NOT_EQUAL": _COMPARISON,
+    "POW": _FLOAT_FUNCTION,
     "RSQRT": OpRule(
         (
-            max_version(2),
+            op_version(2),
             min_level(NNAPI_1_2),
-            float_operand().below_level(FEATURE_LEVEL_7),
-            float_quant8_operand().from_level(FEATURE_LEVEL_7),
+            FLOAT_OPERAND.when(below_level(FEATURE_LEVEL_7)),
+            FLOAT_QUANT8_OPERAND.when(from_level(FEATURE_LEVEL_7)),
         )
     ),
-    "NEG": OpRule((max_version(2), min_level(NNAPI_1_2), typed(0, FLOAT_INT32))),
-    "FLOOR": OpRule((max_version(1),)),
-    **for_each(("LOGICAL_OR", "LOGICAL_AND", "LOGICAL_NOT"), max_version(1), min_level(NNAPI_1_2), typed(0, ("BOOL",))),
-    **for_each(_COMPARISONS, max_version(2), min_level(NNAPI_1_2), typed(0, (*FLOAT_QUANT8_INT32, "BOOL"))),
     "SELECT": OpRule(
         (
-            max_version(2),
+            max_op_version(2),
             min_level(NNAPI_1_2),
-            typed(1, FLOAT_QUANT8_INT32),
-            Check("nnapi-broadcast", OPERAND_VALUE, "a condition of the same shape as the values", _same_shape_as_condition),
+            type_in(operand(1), FLOAT_QUANT8_INT32),
+            check(
+                BROADCAST,
+                "a condition of the same shape as the values",
+                _shape_unlike_condition,
+                "give the condition the shape of the values",
+            ),
         )
     ),
-    "CAST": OpRule(
+    "SIN": _FLOAT_FUNCTION,
+    "SQRT": _FLOAT_FUNCTION,
+    "SQUARED_DIFFERENCE": OpRule(
         (
-            max_version(1),
-            min_level(NNAPI_1_2),
-            typed(0, FLOAT_QUANT8_INT32).from_level(NNAPI_1_3),
-            output_typed(0, FLOAT_QUANT8_INT32).from_level(NNAPI_1_3),
-            typed(0, ("FLOAT32", "INT32", "UINT8")).below_level(NNAPI_1_3),
-            output_typed(0, ("FLOAT32", "INT32", "UINT8")).below_level(NNAPI_1_3),
+            op_version(2),
+            min_level(NNAPI_1_1),
+            type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+            type_in(INPUT, FLOAT_UINT8).when(from_level(NNAPI_1_2)).when(below_level(NNAPI_1_3)),
+            type_in(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+            _RANKS,
         )
     ),
-    "DEQUANTIZE": OpRule(
+    "SUB": OpRule(
         (
-            version_in((1, 2)),
-            typed(0, ("UINT8",)).below_level(NNAPI_1_2),
-            typed(0, QUANT8).from_level(NNAPI_1_2),
-            Check("nnapi-quantization", INPUT_TYPE, "INT8 with zero point 0", _non_symmetric_int8)
-            .from_level(NNAPI_1_2)
-            .below_level(NNAPI_1_3),
-        ),
-        accepted_early=Check("nnapi-input-type", INPUT_TYPE, "FLOAT16 that is not constant", _runtime_float16).from_level(
-            NNAPI_1_3
-        ),
-    ),
-    "QUANTIZE": OpRule(
-        (
-            max_version(2),
-            min_level(NNAPI_1_2),
-            typed(0, FLOAT_QUANT8),
-            Check("nnapi-quantization", QUANTIZATION_PARAMETERS, "a scale above 0", _quantized_without_scale),
-            output_typed(0, ("UINT8",)).below_level(NNAPI_1_3),
-            output_typed(0, QUANT8).from_level(NNAPI_1_3),
-            quantized_as(lambda node: node.output(0), "output", "a scale above 0", lambda tensor: tensor.scale > 0),
+            max_op_version(3),
+            # Where the level has no subtraction, the delegate names the type instead.
+            level_demand(NNAPI_1_1).reported_as(UNSUPPORTED_INPUT_TYPE),
+            typed(INPUT, FLOAT).when(from_level(NNAPI_1_1)).when(below_level(NNAPI_1_2)),
+            typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)).when(below_level(NNAPI_1_3)),
+            typed(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+            _NO_ACTIVATION_OF_INT32,
+            _RANKS,
         )
     ),
-    "TOPK_V2": OpRule((max_version(2), min_level(NNAPI_1_2), typed(0, FLOAT_QUANT8_INT32), constant_int32(1, "k"))),
 }

@@ -1,359 +1,282 @@
-"""The conditions from which the NNAPI rules are made, one small maker for each demand.
+"""What the NNAPI rules have of their own beside the shared vocabulary.
 
-Source: ``NNAPIDelegateKernel::Validate`` and its ``Expect...`` helpers (``delegates/nnapi/nnapi_delegate.cc``).
+Source: ``NNAPIDelegateKernel::Validate`` and its ``Expect...`` helpers (``delegates/nnapi/nnapi_delegate.cc``). The delegate
+collects every failure, under names of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 
 from ....graph.graph import NodeView
 from ....model import schema
 from ....model.model import Tensor
-from ....rules.rule import Check, Explanation, listed
+from ....rules import kinds
+from ....rules.kinds import Kind, Problem
+from ....rules.numbers import at_most
+from ....rules.operands import INPUT, OUTPUT, Operand, operand
+from ....rules.rule import Check
+from ....rules.source import LITERT, Source
+from ....rules.vocabulary import check, check_for_target, refused_if, typed, version
 from ..questions import is_hybrid
-from ..target import LEVEL_NAMES, Target
+from ..target import LEVEL_NAMES, NnapiTarget
+
+SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
+
+UNSUPPORTED_INPUT_TYPE = "kUnsupportedInputType"
+UNSUPPORTED_OUTPUT_TYPE = "kUnsupportedOutputType"
+UNSUPPORTED_OPERAND_RANK = "kUnsupportedOperandRank"
+UNSUPPORTED_OPERAND_VALUE = "kUnsupportedOperandValue"
+UNSUPPORTED_OPERATOR_VARIANT = "kUnsupportedOperatorVariant"
+
+FEATURE_LEVEL = Kind(
+    "feature-level",
+    Problem.TARGET_LEVEL,
+    "feature level too low",
+    "NNAPI has the operation, or this form of it, only from a later feature level on than that of the device and its runtime.",
+    "Target a newer Android release or driver, or build the same from operators that NNAPI has had for longer.",
+    "target a newer feature level",
+    native="kUnsupportedAndroidVersion",
+)
+OUTPUT_TYPE = Kind(
+    "output-type",
+    Problem.TYPE,
+    "type of the result",
+    "The operation does not give results of this type at this feature level.",
+    "Convert the model so that the result has another type, or insert a CAST.",
+    "convert so that the result has a type that is accepted",
+    native=UNSUPPORTED_OUTPUT_TYPE,
+)
+SCALAR_OUTPUT = Kind(
+    "scalar-output",
+    Problem.RANK,
+    "scalar result",
+    "NNAPI reductions cannot give a tensor without dimensions.",
+    "Set keep_dims, and drop the dimensions afterwards if need be.",
+    "set keep_dims",
+    native=UNSUPPORTED_OUTPUT_TYPE,
+)
+PER_CHANNEL = Kind(
+    "per-channel",
+    Problem.QUANTIZATION,
+    "weights quantised per channel",
+    "Before NNAPI 1.2 all weights of a convolution share one scale.",
+    "Quantise weights per tensor, or target NNAPI 1.2.",
+    "quantise weights per tensor, or target NNAPI 1.2",
+    native="kUnsupportedQuantizationType",
+)
+RESTRICTED_SCALES = Kind(
+    "restricted-scales",
+    Problem.QUANTIZATION,
+    "scales of a quantised convolution",
+    "Before NNAPI 1.2 the product of the scales of input and weights must be less than the scale of the output.",
+    "Widen the output's range when quantising, or target NNAPI 1.2.",
+    "widen the output's range, or target NNAPI 1.2",
+    native="kNotRestrictedScaleCompliant",
+)
+FILTER_AREA = Kind(
+    "filter-area",
+    Problem.SHAPE,
+    "pooling window too large",
+    "Where no accelerator is specified, the delegate guards against an overflow in NNAPI's reference implementation.",
+    "Name an accelerator, or pool in two steps.",
+    "name an accelerator, or pool in two steps",
+    native="kUnsupportedOperandSize",
+)
+DENSE_WEIGHTS = Kind(
+    "dense-weights",
+    Problem.CONSTANT,
+    "DENSIFY of something that is not constant",
+    "The delegate unpacks sparse weights only if they are constant, and only from NNAPI 1.3 on.",
+    "Target NNAPI 1.3, or convert the model without sparse weights.",
+    "target NNAPI 1.3, or convert without sparse weights",
+    native="sparse-weights",  # the delegate records no failure here
+)
+KINDS = (
+    kinds.OPERATOR.reworded(
+        title="operator that NNAPI lacks",
+        meaning="The delegate has no NNAPI operation for this operator, at any feature level. It has none for custom operators.",
+        advice="Replace the operator in the model with operators that NNAPI has, or let another delegate take it.",
+        hint="replace the operator, or let another delegate take it",
+        suffix="operator",
+        native="kUnsupportedOperator",
+    ),
+    kinds.VERSION.reworded(
+        advice="Find the feature that raised the version and switch it off in the converter. For FULLY_CONNECTED and CONV_2D "
+        "this is most often dynamic-range quantisation with asymmetric inputs, or int16 activations.",
+        native="kUnsupportedOperatorVersion",
+    ),
+    FEATURE_LEVEL,
+    kinds.TENSOR_TYPE.reworded(
+        title="type of an operand",
+        meaning="The operation does not take operands of this type at this feature level.",
+        advice="Convert the model so that this tensor has another type (float, or quantised to 8 bits), or insert a CAST.",
+        hint="convert so that the operand has a type that is accepted",
+        suffix="input-type",
+        native=UNSUPPORTED_INPUT_TYPE,
+    ),
+    OUTPUT_TYPE,
+    kinds.RANK.reworded(
+        meaning="Many NNAPI operations take at most four dimensions, and some need exactly four, or at least one.",
+        native=UNSUPPORTED_OPERAND_RANK,
+    ),
+    SCALAR_OUTPUT,
+    kinds.ACTIVATION.reworded(
+        meaning="The operation cannot apply a fused activation, or not with operands of this type.",
+        native="kNoActivationExpected",
+    ),
+    kinds.CONSTANT.reworded(
+        advice="Fix the shapes of the model before converting it, so that the converter folds the operand into a constant.",
+        native="kInputTensorShouldHaveConstantShape",
+    ),
+    kinds.OPERAND_VALUE.reworded(
+        title="value of an operand or option",
+        meaning="The operation is not taken with this setting at this feature level.",
+        advice="Change the setting in the model, or target a newer feature level.",
+        hint="change the setting in the model",
+        native=UNSUPPORTED_OPERAND_VALUE,
+    ),
+    kinds.OPERAND_COUNT.reworded(
+        meaning="Only the variants of the operator with these numbers of operands are mapped to NNAPI.",
+        advice="Give the node all the operands that the mapped variant has, and no others.",
+        hint="give the node the operands of a variant that is mapped",
+        native=UNSUPPORTED_OPERATOR_VARIANT,
+    ),
+    kinds.OPTIONAL_OPERAND.reworded(
+        title="CONV_2D without bias",
+        meaning="The delegate takes CONV_2D only with a bias operand.",
+        advice="Give the layer a bias of zeros.",
+        hint="give the layer a bias, of zeros if need be",
+        suffix="missing-bias",
+        native="kMissingRequiredOperand",
+    ),
+    kinds.HYBRID.reworded(
+        meaning="NNAPI has no hybrid form of this operation, or not at this feature level.",
+        advice="Quantise fully (int8 with a representative data set), or keep the weights in float.",
+        hint="quantise fully, or keep the weights in float",
+        native="kUnsupportedHybridOperator",
+    ),
+    PER_CHANNEL,
+    RESTRICTED_SCALES,
+    kinds.QUANTIZATION.reworded(
+        meaning="The operation demands particular scales and zero points.",
+        native="kUnsupportedQuantizationParameters",
+    ),
+    FILTER_AREA,
+    kinds.BROADCAST.reworded(native=UNSUPPORTED_OPERAND_VALUE),
+    DENSE_WEIGHTS,
+    kinds.SHAPE.reworded(
+        title="operand without elements",
+        meaning="Padding operations do not take tensors with a dimension of 0.",
+        advice="Remove the empty tensor from the model.",
+        hint="remove the empty tensor from the model",
+        suffix="zero-size",
+        native=UNSUPPORTED_OPERAND_VALUE,
+    ),
+)
+"""Every kind of problem of the rules, in NNAPI's words."""
 
 FLOAT = ("FLOAT32",)
-FLOAT_UINT8 = ("FLOAT32", "UINT8")
 QUANT8 = ("UINT8", "INT8")
-FLOAT_QUANT8 = ("FLOAT32", "UINT8", "INT8")
+FLOAT_UINT8 = ("FLOAT32", "UINT8")
 FLOAT_INT32 = ("FLOAT32", "INT32")
-FLOAT_QUANT8_INT32 = ("FLOAT32", "UINT8", "INT8", "INT32")
+FLOAT_UINT8_INT32 = ("FLOAT32", "INT32", "UINT8")
+FLOAT_QUANT8 = ("FLOAT32", *QUANT8)
+FLOAT_QUANT8_INT32 = (*FLOAT_QUANT8, "INT32")
+INT32 = ("INT32",)
 
-INPUT_TYPE = "kUnsupportedInputType"
-OUTPUT_TYPE = "kUnsupportedOutputType"
-OPERAND_RANK = "kUnsupportedOperandRank"
-OPERAND_VALUE = "kUnsupportedOperandValue"
-OPERATOR_VARIANT = "kUnsupportedOperatorVariant"
-QUANTIZATION_PARAMETERS = "kUnsupportedQuantizationParameters"
-CONSTANT = "kInputTensorShouldHaveConstantShape"
+_helper = SOURCE.with_symbol
 
-EXPLANATIONS = {
-    "nnapi-operator": Explanation(
-        "operator not mapped",
-        "The delegate has no NNAPI operation for this operator, at any feature level. Custom operators never have one.",
-        "Replace the operator in the model by mapped ones, or let another delegate take it.",
-    ),
-    "nnapi-operator-version": Explanation(
-        "operator version above the maximum",
-        "The converter raises an operator's version when the node uses a newer feature of it; the delegate takes versions "
-        "only up to a fixed one, whether or not it could run the node.",
-        "Find the feature that raised the version and switch it off in the converter. For FULLY_CONNECTED and CONV_2D this is "
-        "most often dynamic-range quantisation with asymmetric inputs, or int16 activations.",
-    ),
-    "nnapi-feature-level": Explanation(
-        "feature level too low",
-        "NNAPI has the operation only from a later feature level on than the device and its runtime have.",
-        "Target a newer Android release or driver, or express the operator by older ones.",
-    ),
-    "nnapi-input-type": Explanation(
-        "type of an operand",
-        "The operation does not take operands of this type at this feature level.",
-        "Convert the model with another type for this tensor (float, or 8-bit quantised), or insert a CAST.",
-    ),
-    "nnapi-output-type": Explanation(
-        "type of the result",
-        "The operation does not give results of this type at this feature level.",
-        "Convert the model with another type for this tensor.",
-    ),
-    "nnapi-rank": Explanation(
-        "rank of an operand",
-        "NNAPI operations take at most four dimensions here, some exactly four.",
-        "Fold dimensions with a RESHAPE around the operator.",
-    ),
-    "nnapi-scalar-output": Explanation(
-        "scalar result",
-        "NNAPI reductions cannot give a tensor without dimensions.",
-        "Set keep_dims, and drop the dimensions afterwards if need be.",
-    ),
-    "nnapi-activation": Explanation(
-        "fused activation",
-        "The operation cannot apply a fused activation in this form.",
-        "Keep the activation as an operator of its own.",
-    ),
-    "nnapi-constant-operand": Explanation(
-        "operand must be constant",
-        "The operand decides shapes, so its value must stand in the model file. What the runtime computes while preparing "
-        "the graph does not count.",
-        "Fix the shape in the model before converting it, so that the converter folds the operand into a constant.",
-    ),
-    "nnapi-operand-value": Explanation(
-        "value of an operand or option",
-        "The operation does not know this setting at this feature level.",
-        "Change the setting in the model, or target a newer feature level.",
-    ),
-    "nnapi-operand-count": Explanation(
-        "number of operands",
-        "Only the listed variants of the operator are mapped.",
-        "Give the operator all the operands that the mapped variant has.",
-    ),
-    "nnapi-missing-bias": Explanation(
-        "CONV_2D without bias",
-        "The delegate takes convolutions only with a bias operand.",
-        "Add a bias of zeros to the layer.",
-    ),
-    "nnapi-hybrid": Explanation(
-        "float activations with quantised weights",
-        "NNAPI has no hybrid form of this operation at this feature level.",
-        "Quantise fully (int8 with a representative data set), or keep the weights in float.",
-    ),
-    "nnapi-per-channel": Explanation(
-        "weights quantised per channel",
-        "Before NNAPI 1.2 weights have one scale.",
-        "Quantise weights per tensor, or target NNAPI 1.2.",
-    ),
-    "nnapi-restricted-scales": Explanation(
-        "scales of a quantised convolution",
-        "Before NNAPI 1.2 the product of input and weight scale must be less than the output scale.",
-        "Widen the output range while quantising, or target NNAPI 1.2.",
-    ),
-    "nnapi-quantization": Explanation(
-        "quantisation parameters",
-        "The operation demands particular scales and zero points.",
-        "Requantise the tensor with the parameters that are asked for.",
-    ),
-    "nnapi-filter-area": Explanation(
-        "pooling window too large",
-        "Without a named accelerator the delegate guards against an overflow in NNAPI's reference implementation.",
-        "Name an accelerator, or pool in two steps.",
-    ),
-    "nnapi-broadcast": Explanation(
-        "broadcast of operands",
-        "The operation does not broadcast its operands against each other.",
-        "Give both operands the same shape, with BROADCAST_TO or by tiling constants.",
-    ),
-    "nnapi-dense-weights": Explanation(
-        "DENSIFY of what is not a constant",
-        "The delegate unpacks sparse weights only from constants, and only from NNAPI 1.3 on.",
-        "Target NNAPI 1.3 or convert the model without sparse weights.",
-    ),
-    "nnapi-zero-size": Explanation(
-        "operand without elements",
-        "Padding operations do not take tensors with a dimension of 0.",
-        "Remove the empty tensor from the model.",
-    ),
-}
+FLOAT_OPERAND = typed(INPUT, FLOAT).from_source(_helper("ExpectIsFloatOperator"))
+FLOAT_UINT8_OPERAND = typed(INPUT, FLOAT_UINT8).from_source(_helper("ExpectIsFloatOrUint8Operator"))
+FLOAT_QUANT8_OPERAND = typed(INPUT, FLOAT_QUANT8).from_source(_helper("ExpectIsFloatOrQuant8Operator"))
+FLOAT_QUANT8_INT32_OPERAND = typed(INPUT, FLOAT_QUANT8_INT32).from_source(_helper("ExpectIsFloatQuant8OrInt32Operator"))
 
 
-def max_version(limit: int) -> Check:
-    """``ExpectMaxOpVersion`` and ``ExpectOpVersion``, which both allow lower versions."""
-    return Check(
-        "nnapi-operator-version",
-        "kUnsupportedOperatorVersion",
-        f"version at most {limit}",
-        lambda node, _: None if node.version <= limit else f"version {node.version}",
-        "convert so that the operator keeps an older version",
-    )
+def max_op_version(limit: int) -> Check[Any]:
+    """``ExpectMaxOpVersion``."""
+    return version(at_most(limit)).from_source(_helper("ExpectMaxOpVersion"))
 
 
-def version_in(allowed: tuple[int, ...]) -> Check:
-    """The version is one of these."""
-    return Check(
-        "nnapi-operator-version",
-        "kUnsupportedOperatorVersion",
-        f"version {listed(map(str, allowed))}",
-        lambda node, _: None if node.version in allowed else f"version {node.version}",
-        "convert so that the operator keeps an older version",
-    )
+def op_version(limit: int) -> Check[Any]:
+    """``ExpectOpVersion``, which allows lower versions as well."""
+    return version(at_most(limit)).from_source(_helper("ExpectOpVersion"))
 
 
-def min_level(minimum: int) -> Check:
+def level_demand(minimum: int) -> Check[NnapiTarget]:
+    """Demand a feature level of at least this."""
+
+    def find(_: NodeView, target: NnapiTarget) -> str | None:
+        return None if target.level >= minimum else f"feature level {target.level}"
+
+    return check_for_target(FEATURE_LEVEL, LEVEL_NAMES[minimum], find)
+
+
+def min_level(minimum: int) -> Check[NnapiTarget]:
     """``ExpectMinAndroidSdkVersion``."""
-    return Check(
-        "nnapi-feature-level",
-        "kUnsupportedAndroidVersion",
-        LEVEL_NAMES[minimum],
-        lambda _, target: None if target.level >= minimum else f"feature level {target.level}",
-        "target a newer feature level",
-    )
+    return level_demand(minimum).from_source(_helper("ExpectMinAndroidSdkVersion"))
 
 
-def typed(
-    position: int, types: tuple[str, ...], kind: str = INPUT_TYPE, *, output: bool = False, name: str | None = None
-) -> Check:
-    """``ExpectTypeIn`` for the operand (or result) at a position."""
-    what = name or (f"output {position}" if output else f"input {position}")
-
-    def find(node: NodeView, _: Target) -> str | None:
-        found = (node.output(position) if output else node.input(position)).type
-        return None if found in types else f"{what} is {found}"
-
-    code = "nnapi-output-type" if output else "nnapi-input-type"
-    return Check(code, kind, f"{what} of type {listed(types)}", find, "convert with a type that is taken")
+def type_in(which: Operand, types: Collection[str]) -> Check[Any]:
+    """``ExpectTypeIn`` of an operand or a result."""
+    kind = OUTPUT_TYPE if which.is_result else kinds.TENSOR_TYPE
+    return typed(which, types, kind=kind).from_source(_helper("ExpectTypeIn"))
 
 
-def output_typed(position: int, types: tuple[str, ...]) -> Check:
-    """``ExpectTypeIn`` for a result."""
-    return typed(position, types, OUTPUT_TYPE, output=True)
+def constant_int32(which: Operand) -> Check[Any]:
+    """Demand a constant of type INT32."""
+
+    def find(node: NodeView) -> str | None:
+        tensor = which.tensor(node)
+        return None if tensor.type == "INT32" and tensor.is_constant else f"{which.name} is {type_and_storage(tensor)}"
+
+    found = check(kinds.CONSTANT, f"a constant INT32 {which.name}", find, f"make the {which.name} a constant of type INT32")
+    return found.reported_as(UNSUPPORTED_INPUT_TYPE)
 
 
-def at_most_rank(limit: int, *positions: int, kind: str = OPERAND_RANK, output: bool = False) -> Check:
-    """All of these operands have at most so many dimensions."""
-    side = "output" if output else "input"
-
-    def find(node: NodeView, _: Target) -> str | None:
-        ranks = [(node.output(position) if output else node.input(position)).rank for position in positions]
-        return None if max(ranks) <= limit else f"{side} rank {max(ranks)}"
-
-    return Check("nnapi-rank", kind, f"{side} rank at most {limit}", find, "fold dimensions with RESHAPE")
+def type_and_storage(tensor: Tensor) -> str:
+    """Say of what type a tensor is, and whether it is constant."""
+    return f"{tensor.type}, {'constant' if tensor.is_constant else 'not constant'}"
 
 
-def ranked(allowed: tuple[int, ...], kind: str = OPERAND_RANK) -> Check:
-    """The first operand has one of these numbers of dimensions."""
-    return Check(
-        "nnapi-rank",
-        kind,
-        f"input rank {listed(map(str, allowed))}",
-        lambda node, _: None if node.input(0).rank in allowed else f"input rank {node.input(0).rank}",
-        "add or fold dimensions with RESHAPE",
-    )
+NOT_HYBRID = refused_if(
+    kinds.HYBRID, "operands that are all float or all quantised", is_hybrid, "float input with quantised weights"
+).from_source(_helper("IsHybridOperator"))
 
 
-def no_activation(only_int32: bool = False, kind: str = "kNoActivationExpected") -> Check:
-    """No fused activation, or none where the operands are INT32."""
-
-    def find(node: NodeView, _: Target) -> str | None:
-        if only_int32 and node.input(0).type != "INT32":
-            return None
-        activation = node.options.fused_activation_function
-        return None if activation == 0 else f"fused {schema.enum_names('ActivationFunctionType').get(activation, activation)}"
-
-    needed = "no fused activation with INT32 operands" if only_int32 else "no fused activation"
-    return Check("nnapi-activation", kind, needed, find, "keep the activation as an operator of its own")
+def _unrestricted_scales(node: NodeView) -> str | None:
+    """For UINT8 inputs, in float32 as in the original."""
+    first, weights, output = INPUT.tensor(node), operand(1).tensor(node), OUTPUT.tensor(node)
+    if first.type != "UINT8":
+        return None
+    product = np.float32(first.scale) * np.float32(weights.scale)
+    if product < np.float32(output.scale):
+        return None
+    return f"input scale * weight scale = {product:g}, output scale {output.scale:g}"
 
 
-def constant(position: int, name: str, kind: str = CONSTANT) -> Check:
-    """The operand at a position stands in the model file."""
-    return Check(
-        "nnapi-constant-operand",
-        kind,
-        f"a constant {name}",
-        lambda node, _: None if node.input(position).is_constant else f"{name} is not constant",
-        "fix the shapes before converting, so that the converter folds this operand",
-    )
+RESTRICTED_SCALES_ONLY = check(
+    RESTRICTED_SCALES, "input scale * weight scale below the output scale", _unrestricted_scales
+).from_source(_helper("ExpectIsRestrictedScalesCompliant"))
 
 
-def constant_if_present(position: int, name: str) -> Check:
-    """As ``constant``, where the node has an operand at this position at all."""
-    check = constant(position, name)
-
-    def find(node: NodeView, target: Target) -> str | None:
-        return check.finder(node, target) if len(node.inputs) > position else None
-
-    return Check(check.code, check.kind, check.needed, find, check.hint)
+def fused(node: NodeView) -> str | None:
+    """Find a fused activation; unlike elsewhere, one that is not known counts."""
+    found = node.options.fused_activation_function
+    return f"fused {schema.enum_names('ActivationFunctionType').get(found, found)}" if found else None
 
 
-def constant_int32(position: int, name: str) -> Check:
-    """The operand at a position is a constant of type INT32."""
-
-    def find(node: NodeView, _: Target) -> str | None:
-        tensor = node.input(position)
-        if tensor.type == "INT32" and tensor.is_constant:
-            return None
-        return f"{name} is {tensor.type}, {'constant' if tensor.is_constant else 'not constant'}"
-
-    return Check("nnapi-constant-operand", INPUT_TYPE, f"a constant INT32 {name}", find, f"make the {name} a constant INT32")
+NO_ACTIVATION = check(kinds.ACTIVATION, "no fused activation", fused)
 
 
-def input_count(allowed: tuple[int, ...] | range, needed: str, kind: str = OPERATOR_VARIANT) -> Check:
-    """The number of operands, those left out included."""
-    return Check(
-        "nnapi-operand-count",
-        kind,
-        needed,
-        lambda node, _: None if len(node.inputs) in allowed else f"{len(node.inputs)} inputs",
-    )
+def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[Any]:
+    """Demand particular quantisation parameters of a tensor."""
 
+    def find(node: NodeView) -> str | None:
+        found = which.tensor(node)
+        return None if holds(found) else f"{which.name} scale {found.scale:g}, zero point {found.zero_point}"
 
-def not_hybrid() -> Check:
-    """``IsHybridOperator``: float activations with quantised weights."""
-    return Check(
-        "nnapi-hybrid",
-        "kUnsupportedHybridOperator",
-        "operands that are all float or all quantised",
-        lambda node, _: "float input with quantised weights" if is_hybrid(node) else None,
-        "quantise fully, or keep the weights in float",
-    )
-
-
-def restricted_scales() -> Check:
-    """``ExpectIsRestrictedScalesCompliant``, in float32 as there, for UINT8 inputs."""
-
-    def find(node: NodeView, _: Target) -> str | None:
-        first, weights, result = node.input(0), node.input(1), node.output(0)
-        if first.type != "UINT8":
-            return None
-        product = np.float32(first.scale) * np.float32(weights.scale)
-        return (
-            None
-            if product < np.float32(result.scale)
-            else f"input scale * weight scale = {product:g}, output scale {result.scale:g}"
-        )
-
-    return Check(
-        "nnapi-restricted-scales",
-        "kNotRestrictedScaleCompliant",
-        "input scale * weight scale below the output scale",
-        find,
-        "widen the output range, or target NNAPI 1.2",
-    )
-
-
-def option(needed: str, finder: Callable[[NodeView], str | None], hint: str = "", kind: str = OPERAND_VALUE) -> Check:
-    """A condition on options or on values of operands."""
-    return Check("nnapi-operand-value", kind, needed, lambda node, _: finder(node), hint)
-
-
-def option_is(name: str, wanted: int, label: str, kind: str = OPERAND_VALUE) -> Check:
-    """An option has this value."""
-    return option(
-        f"{label} {wanted}",
-        lambda node: None if (found := getattr(node.options, name)) == wanted else f"{label} {found}",
-        kind=kind,
-    )
-
-
-def option_unset(name: str) -> Check:
-    """A boolean option is not set."""
-    return option(f"{name} false", lambda node: f"{name} true" if getattr(node.options, name) else None)
-
-
-def not_scalar_output() -> Check:
-    """The result has dimensions."""
-    return Check(
-        "nnapi-scalar-output",
-        OUTPUT_TYPE,
-        "a result with at least one dimension",
-        lambda node, _: None if node.output(0).rank else "a scalar result",
-        "set keep_dims",
-    )
-
-
-def has_elements() -> Check:
-    """No dimension of the first operand is 0."""
-    return Check(
-        "nnapi-zero-size",
-        OPERAND_VALUE,
-        "an input without a dimension of 0",
-        lambda node, _: f"input shape {list(node.input(0).shape)}" if 0 in node.input(0).shape else None,
-    )
-
-
-def quantized_as(tensor: Callable[[NodeView], Tensor], name: str, needed: str, holds: Callable[[Tensor], bool]) -> Check:
-    """Quantisation parameters of one tensor."""
-
-    def find(node: NodeView, _: Target) -> str | None:
-        found = tensor(node)
-        return None if holds(found) else f"{name} scale {found.scale:g}, zero point {found.zero_point}"
-
-    return Check("nnapi-quantization", QUANTIZATION_PARAMETERS, f"{name} with {needed}", find)
-
-
-float_operand = partial(typed, 0, FLOAT)
-float_uint8_operand = partial(typed, 0, FLOAT_UINT8)
-float_quant8_operand = partial(typed, 0, FLOAT_QUANT8)
-float_quant8_int32_operand = partial(typed, 0, FLOAT_QUANT8_INT32)
+    return check(kinds.QUANTIZATION, f"{which.name} with {needed}", find, hint)

@@ -1,38 +1,32 @@
-"""Convolutions, pooling, resizing and matrix products (``NNAPIDelegateKernel::Validate``, ``nnapi_delegate.cc``)."""
+"""Convolutions, pooling and resizing."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....rules.rule import Check, OpRule
-from ..target import FEATURE_LEVEL_6, NNAPI_1_2, NNAPI_1_3, Target
+from ....rules.kinds import OPERAND_VALUE, OPTIONAL_OPERAND
+from ....rules.numbers import at_least
+from ....rules.operands import INPUT, operand
+from ....rules.rule import OpRule, Rules
+from ....rules.vocabulary import check, constant, constants, operand_count, rank, refused_if, typed, unset, where
+from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, with_accelerator
 from .checks import (
-    INPUT_TYPE,
-    OPERAND_VALUE,
-    OUTPUT_TYPE,
-    constant_if_present,
-    float_operand,
-    float_quant8_operand,
-    float_uint8_operand,
-    input_count,
-    max_version,
+    FILTER_AREA,
+    FLOAT,
+    FLOAT_OPERAND,
+    FLOAT_QUANT8_OPERAND,
+    FLOAT_UINT8_OPERAND,
+    NO_ACTIVATION,
+    NOT_HYBRID,
+    PER_CHANNEL,
+    QUANT8,
+    RESTRICTED_SCALES_ONLY,
+    UNSUPPORTED_OPERAND_VALUE,
+    max_op_version,
     min_level,
-    no_activation,
-    not_hybrid,
-    option,
-    option_unset,
-    ranked,
-    restricted_scales,
-    typed,
+    op_version,
 )
 
-
-def _per_channel_weights(node: NodeView, _: Target) -> str | None:
-    weights = node.input(1)
-    return "weights with one scale per channel" if weights.is_per_channel else None
-
-
-def _without_bias(node: NodeView, _: Target) -> str | None:
-    return None if len(node.inputs) == 3 else f"{len(node.inputs)} inputs"
+_MAX_WINDOW = 256
 
 
 def _dilation(node: NodeView) -> str | None:
@@ -45,15 +39,11 @@ def _groups(node: NodeView) -> str | None:
     return None if source == weights else f"{source} input and {weights} filter channels"
 
 
-def _int16_output(node: NodeView, _: Target) -> str | None:
-    return "INT16 output" if node.output(0).type == "INT16" else None
-
-
-def _large_window(node: NodeView, _: Target) -> str | None:
-    if node.input(0).type not in ("UINT8", "INT8"):
+def _large_window(node: NodeView) -> str | None:
+    if node.input(0).type not in QUANT8:
         return None
     width, height = node.options.filter_width, node.options.filter_height
-    return None if width * height <= 256 else f"window {height} x {width}"
+    return None if width * height <= _MAX_WINDOW else f"window {height} x {width}"
 
 
 def _not_square(node: NodeView) -> str | None:
@@ -61,120 +51,80 @@ def _not_square(node: NodeView) -> str | None:
     return None if height == width else f"output {height} x {width}"
 
 
-def _keep_num_dims(node: NodeView, target: Target) -> str | None:
-    return f"keep_num_dims at feature level {target.level}" if node.options.keep_num_dims else None
-
-
-def _different_types(node: NodeView, _: Target) -> str | None:
-    first, second = node.input(0).type, node.input(1).type
-    return None if first == second else f"{first} with {second}"
-
-
-def _broadcasts(node: NodeView, _: Target) -> str | None:
-    first, second = node.input(0).shape, node.input(1).shape
-    return None if len(first) == len(second) and first[:-2] == second[:-2] else f"shapes {list(first)} and {list(second)}"
-
-
-_NO_DILATION = option("dilation 1", _dilation, "target NNAPI 1.2").below_level(NNAPI_1_2)
+_NO_DILATION = check(OPERAND_VALUE, "dilation 1", _dilation, "target NNAPI 1.2").when(below_level(NNAPI_1_2))
 _CONSTANT_SIZE = (
-    input_count(range(2, 1 << 31), "at least 2 inputs"),
-    constant_if_present(1, "size"),
+    operand_count(at_least(2)),
+    *where(lambda node: len(node.inputs) > 1, "if there is one", constant(operand(1, "size"))),
 )
+_WITHOUT_SHIFT = "resize without shifting the grid, or target NNAPI 1.3"
 _NO_SHIFTED_GRID = (
-    option_unset("align_corners").below_level(NNAPI_1_3),
-    option_unset("half_pixel_centers").below_level(NNAPI_1_3),
+    unset("align_corners", kind=OPERAND_VALUE, hint=_WITHOUT_SHIFT).when(below_level(NNAPI_1_3)),
+    unset("half_pixel_centers", kind=OPERAND_VALUE, hint=_WITHOUT_SHIFT).when(below_level(NNAPI_1_3)),
 )
 
-RULES = {
+RULES: Rules[NnapiTarget] = {
+    "AVERAGE_POOL_2D": OpRule(
+        (
+            max_op_version(2),
+            FLOAT_QUANT8_OPERAND,
+            check(FILTER_AREA, f"a window of at most {_MAX_WINDOW} elements", _large_window).when(with_accelerator(False)),
+        )
+    ),
     "CONV_2D": OpRule(
         (
-            max_version(5),
-            not_hybrid().below_level(NNAPI_1_2),
-            float_uint8_operand().below_level(NNAPI_1_2),
-            Check(
-                "nnapi-per-channel", "kUnsupportedQuantizationType", "weights with one scale", _per_channel_weights
-            ).below_level(NNAPI_1_2),
-            restricted_scales().below_level(NNAPI_1_2),
-            Check("nnapi-missing-bias", "kMissingRequiredOperand", "3 inputs", _without_bias, "add a bias of zeros"),
+            max_op_version(5),
+            NOT_HYBRID.when(below_level(NNAPI_1_2)),
+            FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
+            refused_if(
+                PER_CHANNEL,
+                "weights with one scale",
+                lambda node: node.input(1).is_per_channel,
+                "weights with one scale per channel",
+            ).when(below_level(NNAPI_1_2)),
+            RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
+            operand_count(3).of_kind(OPTIONAL_OPERAND),
             _NO_DILATION,
-            option("as many input as filter channels", _groups, "target NNAPI 1.2 for grouped convolutions").below_level(
-                NNAPI_1_2
+            check(OPERAND_VALUE, "as many input as filter channels", _groups, "target NNAPI 1.2 for grouped convolutions").when(
+                below_level(NNAPI_1_2)
             ),
         )
     ),
     "DEPTHWISE_CONV_2D": OpRule(
         (
-            max_version(3),
-            float_uint8_operand().below_level(NNAPI_1_2),
-            restricted_scales().below_level(NNAPI_1_2),
+            max_op_version(3),
+            FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
+            RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
             _NO_DILATION,
         )
     ),
-    "TRANSPOSE_CONV": OpRule(
-        (
-            max_version(3).before_release("litert-1.1.0"),
-            max_version(4).from_release("litert-1.1.0"),
-            min_level(NNAPI_1_2),
-            Check(
-                "nnapi-constant-operand",
-                "kInputTensorShouldHaveConstantShape",
-                "a constant output shape and constant weights",
-                lambda node, _: None if node.input(0).is_constant and node.input(1).is_constant else "an operand is not constant",
-                "fix the shapes before converting",
-            ),
-        )
-    ),
-    "FULLY_CONNECTED": OpRule(
-        (
-            max_version(5),
-            Check("nnapi-output-type", OUTPUT_TYPE, "an output other than INT16", _int16_output),
-            not_hybrid().below_level(NNAPI_1_2),
-            float_uint8_operand().below_level(NNAPI_1_2),
-            restricted_scales().below_level(NNAPI_1_2),
-            Check(
-                "nnapi-feature-level", "kUnsupportedAndroidVersion", "feature level 30 for keep_num_dims", _keep_num_dims
-            ).below_level(NNAPI_1_3),
-        )
-    ),
-    "BATCH_MATMUL": OpRule(
-        (
-            max_version(2),
-            min_level(FEATURE_LEVEL_6),
-            typed(0, ("FLOAT32", "INT32", "INT8")),
-            Check("nnapi-hybrid", "kUnsupportedHybridOperator", "operands of one type", _different_types),
-            ranked((2, 3, 4)),
-            Check("nnapi-broadcast", INPUT_TYPE, "batch dimensions that are equal", _broadcasts),
-        )
-    ),
-    "AVERAGE_POOL_2D": OpRule(
-        (
-            max_version(2),
-            float_quant8_operand(),
-            Check(
-                "nnapi-filter-area", "kUnsupportedOperandSize", "a window of at most 256 elements", _large_window
-            ).with_accelerator(False),
-        )
-    ),
-    "MAX_POOL_2D": OpRule((max_version(2), float_quant8_operand())),
     "L2_POOL_2D": OpRule(
         (
-            max_version(1),
-            float_operand(),
-            no_activation(kind=OPERAND_VALUE).below_level(NNAPI_1_2),
+            op_version(1),
+            FLOAT_OPERAND,
+            NO_ACTIVATION.reported_as(UNSUPPORTED_OPERAND_VALUE).when(below_level(NNAPI_1_2)),
         )
     ),
+    "MAX_POOL_2D": OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND)),
     "RESIZE_BILINEAR": OpRule(
         (
-            max_version(3),
-            ranked((4,)),
-            float_quant8_operand(),
+            max_op_version(3),
+            rank(INPUT, 4),
+            FLOAT_QUANT8_OPERAND,
             *_CONSTANT_SIZE,
-            option("an output as high as wide", _not_square, "target NNAPI 1.2").below_level(NNAPI_1_2),
+            check(OPERAND_VALUE, "an output as high as it is wide", _not_square, "target NNAPI 1.2").when(below_level(NNAPI_1_2)),
             *_NO_SHIFTED_GRID,
-            float_operand().below_level(NNAPI_1_2),
+            typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
         )
     ),
     "RESIZE_NEAREST_NEIGHBOR": OpRule(
-        (max_version(3), min_level(NNAPI_1_2), float_quant8_operand(), *_CONSTANT_SIZE, *_NO_SHIFTED_GRID)
+        (max_op_version(3), min_level(NNAPI_1_2), FLOAT_QUANT8_OPERAND, *_CONSTANT_SIZE, *_NO_SHIFTED_GRID)
+    ),
+    "TRANSPOSE_CONV": OpRule(
+        (
+            max_op_version(3).before_release("litert-1.1.0"),
+            max_op_version(4).from_release("litert-1.1.0"),
+            min_level(NNAPI_1_2),
+            constants(operand(0, "output shape"), operand(1, "filter")),
+        )
     ),
 }

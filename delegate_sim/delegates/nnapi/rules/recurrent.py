@@ -1,40 +1,35 @@
-"""Recurrent operators and sparse weights (``NNAPIDelegateKernel::Validate``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""Recurrent operators, and projections by hashing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.rule import Check, OpRule, listed
+from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
+from ....rules.numbers import counted, exactly
+from ....rules.operands import OUTPUT, Operand, operand, result
+from ....rules.rule import Check, OpRule, Rules
+from ....rules.vocabulary import check, check_for_target, constant, operand_count, refused_if, typed, where
 from ..questions import is_basic_lstm
-from ..target import NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, Target
+from ..target import NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
+    FEATURE_LEVEL,
+    FLOAT,
     FLOAT_QUANT8,
     FLOAT_UINT8,
-    INPUT_TYPE,
-    OPERAND_RANK,
-    OPERATOR_VARIANT,
-    constant,
-    input_count,
-    max_version,
+    NOT_HYBRID,
+    SOURCE,
+    UNSUPPORTED_INPUT_TYPE,
+    UNSUPPORTED_OPERAND_RANK,
+    level_demand,
+    max_op_version,
     min_level,
-    not_hybrid,
+    op_version,
     quantized_as,
-    typed,
 )
 
 _SPARSE_PROJECTION = 1
-
-
-def _basic(check: Check) -> Check:
-    """Return the check for the basic kernel of LSTM (5 inputs) only."""
-
-    def find(node: NodeView, target: Target) -> str | None:
-        return check.finder(node, target) if is_basic_lstm(node) else None
-
-    return replace(check, finder=find, needed=f"{check.needed} (basic kernel)")
 
 
 def _is_unit_range(tensor: Tensor) -> bool:
@@ -45,19 +40,12 @@ def _is_state_range(tensor: Tensor) -> bool:
     return tensor.scale == 16 / 32768 or tensor.zero_point == 0
 
 
-def _unit_range(tensor: Callable[[NodeView], Tensor], name: str) -> Check:
-    return _basic(quantized_as(tensor, name, "scale 1/128 and zero point 128", _is_unit_range))
+def _unit_range(which: Operand) -> Check[Any]:
+    hint = f"quantise the {which.name} to the range from -1 to 127/128"
+    return quantized_as(which, "scale 1/128 and zero point 128", _is_unit_range, hint)
 
 
-def _full_weights(types: tuple[str, ...]) -> Check:
-    def find(node: NodeView, _: Target) -> str | None:
-        found = node.input(4).type
-        return None if is_basic_lstm(node) or found in types else f"weights are {found}"
-
-    return Check("nnapi-input-type", INPUT_TYPE, f"weights of type {listed(types)} (full kernel)", find)
-
-
-def _layer_norm(node: NodeView, target: Target) -> str | None:
+def _normalized_layer(node: NodeView, target: NnapiTarget) -> str | None:
     return f"24 inputs at feature level {target.level}" if len(node.inputs) == 24 else None
 
 
@@ -65,77 +53,85 @@ def _is_sparse(node: NodeView) -> bool:
     return bool(node.options.type == _SPARSE_PROJECTION)
 
 
-def _float_weights_if_any(node: NodeView, _: Target) -> str | None:
-    found = node.input(1).type
-    return f"weights are {found}" if len(node.inputs) >= 2 and found != "FLOAT32" else None
+def _weights_of_sparse_projection(node: NodeView) -> str | None:
+    return counted(len(node.inputs), "input") if _is_sparse(node) and len(node.inputs) != 2 else None
 
 
-_FLOAT_WEIGHTS = Check("nnapi-input-type", INPUT_TYPE, "FLOAT32 weights", _float_weights_if_any)
+_BASIC_KERNEL = where(
+    is_basic_lstm,
+    "basic kernel",
+    typed(operand(2, "weight tensor"), ("UINT8",)),
+    _unit_range(operand(0, "input")),
+    _unit_range(OUTPUT),
+    quantized_as(
+        result(1, "cell state"),
+        "scale 16/32768 or zero point 0",
+        _is_state_range,
+        "quantise the cell state symmetrically",
+    ),
+    constant(operand(2, "weight tensor"), hint="store the weights in the model file"),
+    constant(operand(3, "bias"), hint="store the biases in the model file"),
+)
+_FULL_KERNEL = where(
+    lambda node: not is_basic_lstm(node),
+    "full kernel",
+    typed(operand(4, "weight tensor"), FLOAT_QUANT8).when(from_level(NNAPI_1_3)),
+    typed(operand(4, "weight tensor"), FLOAT_UINT8).when(below_level(NNAPI_1_3)),
+)
+_FLOAT_WEIGHTS = typed(operand(1, "weight tensor"), FLOAT, hint="keep the weights in float")
+(_FLOAT_WEIGHTS_IF_ANY,) = where(lambda node: len(node.inputs) >= 2, "if there is one", _FLOAT_WEIGHTS)
+_SEQUENCE = (min_level(NNAPI_1_2), NOT_HYBRID)
 
-RULES = {
-    "LSTM": OpRule(
-        (
-            max_version(3),
-            min_level(NNAPI_1_1),
-            not_hybrid().below_level(NNAPI_1_2),
-            _basic(typed(2, ("UINT8",), name="weights")),
-            _unit_range(lambda node: node.input(0), "input"),
-            _unit_range(lambda node: node.output(0), "output"),
-            _basic(quantized_as(lambda node: node.output(1), "cell state", "scale 16/32768 or zero point 0", _is_state_range)),
-            _basic(constant(2, "weights")),
-            _basic(constant(3, "biases")),
-            Check(
-                "nnapi-feature-level", "kUnsupportedAndroidVersion", "feature level 29 for layer normalisation", _layer_norm
-            ).below_level(NNAPI_1_2),
-            _full_weights(FLOAT_QUANT8).from_level(NNAPI_1_3),
-            _full_weights(FLOAT_UINT8).below_level(NNAPI_1_3),
-        )
-    ),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": OpRule(
-        (max_version(2), min_level(NNAPI_1_2), not_hybrid(), input_count((20, 24), "20 or 24 inputs"))
-    ),
-    "BIDIRECTIONAL_SEQUENCE_LSTM": OpRule((max_version(1), min_level(NNAPI_1_2), not_hybrid())),
-    "UNIDIRECTIONAL_SEQUENCE_RNN": OpRule((max_version(1), min_level(NNAPI_1_2), not_hybrid())),
-    "RNN": OpRule((max_version(1), input_count((5,), "5 inputs"), _FLOAT_WEIGHTS)),
-    "SVDF": OpRule(
-        (
-            max_version(1),
-            input_count((5,), "5 inputs", OPERAND_RANK),
-            _FLOAT_WEIGHTS,
-            replace(min_level(NNAPI_1_1), kind=OPERAND_RANK),
-            # The delegate tests the weights twice.
-            typed(1, ("FLOAT32",), name="weights"),
-        )
-    ),
+RULES: Rules[NnapiTarget] = {
+    "BIDIRECTIONAL_SEQUENCE_LSTM": OpRule((op_version(1), *_SEQUENCE)),
     "LSH_PROJECTION": OpRule(
         (
-            max_version(1),
-            Check(
-                "nnapi-operand-value",
-                INPUT_TYPE,
+            op_version(1),
+            refused_if(
+                OPERAND_VALUE,
                 "a dense projection before NNAPI 1.2",
-                lambda node, _: "a sparse projection" if _is_sparse(node) else None,
-            ).below_level(NNAPI_1_2),
-            Check(
-                "nnapi-operand-count",
-                OPERATOR_VARIANT,
+                _is_sparse,
+                "a sparse projection",
+                "use a dense projection, or target NNAPI 1.2",
+            )
+            .reported_as(UNSUPPORTED_INPUT_TYPE)
+            .when(below_level(NNAPI_1_2)),
+            check(
+                OPERAND_COUNT,
                 "2 inputs for a sparse projection",
-                lambda node, _: f"{len(node.inputs)} inputs" if _is_sparse(node) and len(node.inputs) != 2 else None,
+                _weights_of_sparse_projection,
+                "leave the weights out, or use a dense projection",
             ),
         )
     ),
-    "DENSIFY": OpRule(
+    "LSTM": OpRule(
         (
-            Check(
-                "nnapi-dense-weights",
-                "sparse-weights",  # the delegate records no failure here
-                "a constant and feature level 30",
-                lambda node, target: (
-                    None
-                    if node.input(0).is_constant and target.level >= NNAPI_1_3
-                    else f"{'a constant' if node.input(0).is_constant else 'no constant'} at feature level {target.level}"
-                ),
-            ),
+            max_op_version(3),
+            level_demand(NNAPI_1_1),
+            NOT_HYBRID.when(below_level(NNAPI_1_2)),
+            *_BASIC_KERNEL,
+            check_for_target(
+                FEATURE_LEVEL,
+                "feature level 29 for layer normalisation",
+                _normalized_layer,
+                "target feature level 29, or leave layer normalisation out",
+            )
+            .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
+            .when(below_level(NNAPI_1_2)),
+            *_FULL_KERNEL,
         )
     ),
+    "RNN": OpRule((op_version(1), operand_count(5), _FLOAT_WEIGHTS_IF_ANY)),
+    "SVDF": OpRule(
+        (
+            op_version(1),
+            operand_count(5).reported_as(UNSUPPORTED_OPERAND_RANK),
+            _FLOAT_WEIGHTS_IF_ANY,
+            level_demand(NNAPI_1_1).reported_as(UNSUPPORTED_OPERAND_RANK),
+            # The delegate tests the weights twice.
+            _FLOAT_WEIGHTS,
+        )
+    ),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": OpRule((max_op_version(2), *_SEQUENCE, operand_count(exactly(20, 24)))),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": OpRule((op_version(1), *_SEQUENCE)),
 }

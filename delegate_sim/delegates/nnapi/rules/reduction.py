@@ -1,4 +1,4 @@
-"""Reductions (``NNAPIDelegateKernel::Validate``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""Reductions, and what picks elements by their size."""
 
 from __future__ import annotations
 
@@ -6,26 +6,32 @@ import numpy as np
 
 from ....graph.graph import NodeView
 from ....model import schema
-from ....rules.rule import Check, OpRule, for_each
-from ..target import NNAPI_1_1, NNAPI_1_2, Target
+from ....rules.kinds import TENSOR_TYPE
+from ....rules.numbers import at_least, at_most
+from ....rules.operands import INPUT, OUTPUT, operand
+from ....rules.rule import OpRule, Rules
+from ....rules.vocabulary import check, rank, refused_if, typed
+from ..target import NNAPI_1_1, NNAPI_1_2, NnapiTarget, below_level, from_level
 from .checks import (
+    FLOAT,
     FLOAT_QUANT8,
-    INPUT_TYPE,
-    OPERAND_VALUE,
+    FLOAT_QUANT8_INT32,
     OUTPUT_TYPE,
-    at_most_rank,
-    float_operand,
-    float_quant8_operand,
-    max_version,
+    SCALAR_OUTPUT,
+    UNSUPPORTED_OPERAND_VALUE,
+    UNSUPPORTED_OUTPUT_TYPE,
+    constant_int32,
+    max_op_version,
     min_level,
-    not_scalar_output,
-    typed,
+    op_version,
+    type_and_storage,
+    type_in,
 )
 
 _INT32 = np.iinfo(np.int32)
 
 
-def _axis(node: NodeView, _: Target) -> str | None:
+def _axis(node: NodeView) -> str | None:
     axis = node.input(1)
     if axis.type == "INT32":
         return None
@@ -33,45 +39,55 @@ def _axis(node: NodeView, _: Target) -> str | None:
         value = node.value(axis)
         if value is not None and len(value) and _INT32.min <= value[0] <= _INT32.max:
             return None
-    return f"axis is {axis.type}, {'constant' if axis.is_constant else 'not constant'}"
+    return f"axis is {type_and_storage(axis)}"
 
 
-def _output_type(node: NodeView, _: Target) -> str | None:
+def _index_type(node: NodeView) -> str | None:
     name = schema.tensor_type_name(node.options.output_type)
     return None if name == "INT32" else f"output_type {name}"
 
 
-RULES = {
-    **for_each(
-        ("ARG_MAX", "ARG_MIN"),
-        max_version(2),
+_NOT_SCALAR = refused_if(
+    SCALAR_OUTPUT, "a result with at least one dimension", lambda node: not OUTPUT.tensor(node).rank, "a scalar result"
+)
+_ARG_EXTREMUM = OpRule(
+    (
+        max_op_version(2),
         min_level(NNAPI_1_2),
-        typed(0, ("FLOAT16", "FLOAT32", "INT32", "UINT8", "INT8")),
-        Check("nnapi-input-type", INPUT_TYPE, "an INT32 axis, or a constant INT64 one that fits INT32", _axis),
-        Check("nnapi-output-type", OUTPUT_TYPE, "output_type INT32", _output_type, "ask for INT32 indices in the model"),
-    ),
+        type_in(INPUT, ("FLOAT16", "FLOAT32", "INT32", "UINT8", "INT8")),
+        check(TENSOR_TYPE, "an INT32 axis, or a constant INT64 one that fits INT32", _axis, "make the axis an INT32 constant"),
+        check(OUTPUT_TYPE, "output_type INT32", _index_type, "ask for INT32 indices in the model"),
+    )
+)
+_EXTREMUM = OpRule(
+    (
+        max_op_version(2),
+        min_level(NNAPI_1_2),
+        type_in(INPUT, FLOAT_QUANT8),
+        rank(INPUT, at_least(1), hint="reduce tensors that have dimensions").reported_as(UNSUPPORTED_OUTPUT_TYPE),
+    )
+)
+_FOLD = OpRule((op_version(1), min_level(NNAPI_1_2), _NOT_SCALAR, typed(INPUT, FLOAT)))
+
+RULES: Rules[NnapiTarget] = {
+    "ARG_MAX": _ARG_EXTREMUM,
+    "ARG_MIN": _ARG_EXTREMUM,
     "MEAN": OpRule(
         (
-            max_version(2),
+            max_op_version(2),
             min_level(NNAPI_1_1),
-            float_quant8_operand().from_level(NNAPI_1_2),
-            float_operand().below_level(NNAPI_1_2),
-            not_scalar_output(),
-            at_most_rank(4, 0, kind=OPERAND_VALUE),
+            typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
+            typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+            _NOT_SCALAR,
+            rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE),
         )
     ),
-    "REDUCE_ANY": OpRule((max_version(2), min_level(NNAPI_1_2), not_scalar_output())),
-    **for_each(
-        ("REDUCE_MIN", "REDUCE_MAX"),
-        max_version(2),
-        min_level(NNAPI_1_2),
-        typed(0, FLOAT_QUANT8),
-        Check(
-            "nnapi-rank",
-            OUTPUT_TYPE,
-            "an input with dimensions",
-            lambda node, _: None if node.input(0).rank else "a scalar input",
-        ),
+    "REDUCE_ANY": OpRule((op_version(2), min_level(NNAPI_1_2), _NOT_SCALAR)),
+    "REDUCE_MAX": _EXTREMUM,
+    "REDUCE_MIN": _EXTREMUM,
+    "REDUCE_PROD": _FOLD,
+    "SUM": _FOLD,
+    "TOPK_V2": OpRule(
+        (max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8_INT32), constant_int32(operand(1, "k")))
     ),
-    **for_each(("REDUCE_PROD", "SUM"), max_version(1), min_level(NNAPI_1_2), not_scalar_output(), float_operand()),
 }

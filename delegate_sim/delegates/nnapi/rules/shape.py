@@ -1,4 +1,4 @@
-"""Operators that move elements: shapes, slices, padding, gathering (``NNAPIDelegateKernel::Validate``, ``nnapi_delegate.cc``)."""
+"""Operators that move elements: shapes, slices, padding, joining, splitting and looking up."""
 
 from __future__ import annotations
 
@@ -6,32 +6,57 @@ import numpy as np
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.rule import Check, OpRule, for_each
-from ..target import FEATURE_LEVEL_6, FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, Target
+from ....rules.kinds import CONSTANT, OPERAND_COUNT, OPERAND_VALUE, RANK
+from ....rules.numbers import at_least, at_most
+from ....rules.operands import INPUT, OUTPUT, operand
+from ....rules.rule import OpRule, Rules
+from ....rules.vocabulary import (
+    check,
+    constant,
+    has_elements,
+    operand_count,
+    rank,
+    refused_if,
+    typed,
+    where,
+)
+from ..target import (
+    FEATURE_LEVEL_6,
+    FEATURE_LEVEL_7,
+    NNAPI_1_1,
+    NNAPI_1_2,
+    NNAPI_1_3,
+    NnapiTarget,
+    below_level,
+    from_level,
+)
 from .checks import (
+    FLOAT,
     FLOAT_QUANT8,
     FLOAT_QUANT8_INT32,
-    INPUT_TYPE,
-    OPERAND_RANK,
-    OPERAND_VALUE,
-    OPERATOR_VARIANT,
-    at_most_rank,
-    constant_if_present,
+    FLOAT_QUANT8_INT32_OPERAND,
+    FLOAT_QUANT8_OPERAND,
+    FLOAT_UINT8_INT32,
+    INT32,
+    NO_ACTIVATION,
+    OUTPUT_TYPE,
+    SOURCE,
+    UNSUPPORTED_INPUT_TYPE,
+    UNSUPPORTED_OPERAND_VALUE,
     constant_int32,
-    float_quant8_int32_operand,
-    float_quant8_operand,
-    has_elements,
-    input_count,
-    max_version,
+    max_op_version,
     min_level,
-    no_activation,
-    option,
-    typed,
+    op_version,
+    type_and_storage,
+    type_in,
 )
 
 _INT32 = np.iinfo(np.int32)
-_FLOAT16_TOO = ("FLOAT16", "FLOAT32", "UINT8", "INT8")
-_FLOAT16_INT32_TOO = ("FLOAT32", "FLOAT16", "INT32", "UINT8", "INT8")
+_INDICES = ("INT32", "INT64")
+_FLOAT16_TOO = ("FLOAT16", *FLOAT_QUANT8)
+_FLOAT16_INT32_TOO = ("FLOAT16", *FLOAT_QUANT8_INT32)
+_REFLECT, _SYMMETRIC = 0, 1
+_NO_CROPS_SIZE = 16
 
 
 def _fits_int32(node: NodeView, tensor: Tensor) -> bool:
@@ -39,7 +64,7 @@ def _fits_int32(node: NodeView, tensor: Tensor) -> bool:
     return value is not None and bool(((value >= _INT32.min) & (value <= _INT32.max)).all())
 
 
-def _reshapes_to_scalar(node: NodeView, _: Target) -> str | None:
+def _reshapes_to_scalar(node: NodeView) -> str | None:
     if len(node.inputs) != 1:
         return None
     shape = node.options.new_shape or ()
@@ -57,49 +82,36 @@ def _different_quantization(node: NodeView) -> str | None:
     return None
 
 
-def _with_pad_value(node: NodeView, _: Target) -> str | None:
-    return "3 inputs" if len(node.inputs) == 3 else None
-
-
-def _not_float_without_pad_value(node: NodeView, _: Target) -> str | None:
-    found = node.input(0).type
-    return f"input 0 is {found}" if len(node.inputs) != 3 and found != "FLOAT32" else None
-
-
 def _nonzero_crops(node: NodeView) -> str | None:
     crops = node.input(2)
     value = node.value(crops)
     if value is None:
         return "crops that are not constant"
     size = crops.data[1] if crops.data else value.nbytes
-    return None if size == 16 and not value.tobytes().strip(b"\0") else f"crops {value.tolist()}"
+    return None if size == _NO_CROPS_SIZE and not value.tobytes().strip(b"\0") else f"crops {value.tolist()}"
 
 
-def _permutation(node: NodeView, _: Target) -> str | None:
-    return None if len(node.inputs) > 1 and node.input(1).is_constant else "permutation is not constant"
-
-
-def _split_sizes(node: NodeView, _: Target) -> str | None:
+def _split_sizes(node: NodeView) -> str | None:
     sizes = node.input(1)
     if sizes.type == "INT32" and sizes.rank == 1 and sizes.is_constant:
         return None
-    return f"sizes of type {sizes.type} and rank {sizes.rank}, {'constant' if sizes.is_constant else 'not constant'}"
+    return f"sizes of rank {sizes.rank}, {type_and_storage(sizes)}"
 
 
 def _split_values(node: NodeView) -> list[int] | None:
     axis = node.input(2)
-    if _split_sizes(node, Target(0, False)) is not None or axis.type != "INT32" or not axis.is_constant:
+    if _split_sizes(node) is not None or axis.type != "INT32" or not axis.is_constant:
         return None
     sizes = node.value(node.input(1))
     return None if sizes is None else sizes[: node.input(1).shape[0]].tolist()
 
 
-def _zero_split(node: NodeView, _: Target) -> str | None:
+def _zero_split(node: NodeView) -> str | None:
     sizes = _split_values(node)
     return f"sizes {sizes}" if sizes is not None and 0 in sizes else None
 
 
-def _zero_remainder(node: NodeView, _: Target) -> str | None:
+def _zero_remainder(node: NodeView) -> str | None:
     """``ComputeSplitVUnknownSplitSize``: what is left for a size of -1."""
     sizes = _split_values(node)
     axis = node.value(node.input(2))
@@ -113,23 +125,13 @@ def _zero_remainder(node: NodeView, _: Target) -> str | None:
     return f"sizes {sizes} of {shape[position]} elements" if remainder == 0 else None
 
 
-def _fills_scalar(node: NodeView) -> str | None:
+def _fills_scalar(node: NodeView) -> bool:
     dimensions = node.input(0)
-    return "no dimensions" if dimensions.is_constant and dimensions.shape[:1] == (0,) else None
+    return dimensions.is_constant and dimensions.shape[:1] == (0,)
 
 
-def _large_dimensions(node: NodeView) -> str | None:
-    dimensions = node.input(0)
-    if not dimensions.is_constant or dimensions.type != "INT64":
-        return None
-    return None if _fits_int32(node, dimensions) else "dimensions beyond INT32"
-
-
-def _large_fill_value(node: NodeView, _: Target) -> str | None:
-    value = node.input(1)
-    if not value.is_constant or value.type != "INT64":
-        return None
-    return None if _fits_int32(node, value) else "a value beyond INT32"
+def _is_large_int64(node: NodeView, tensor: Tensor) -> bool:
+    return tensor.is_constant and tensor.type == "INT64" and not _fits_int32(node, tensor)
 
 
 def _pack_last_axis(node: NodeView) -> str | None:
@@ -142,170 +144,215 @@ def _unpack_last_axis(node: NodeView) -> str | None:
     return f"axis {axis}" if axis in (-1, node.input(0).rank - 1) else None
 
 
-def _unknown_mirror_mode(node: NodeView) -> str | None:
-    return None if node.options.table and node.options.mode in (0, 1) else "an unknown mode"
-
-
-def _null_squeeze(node: NodeView) -> str | None:
-    return None if node.options.squeeze_dims else "no squeeze_dims"
+def _unknown_mirror_mode(node: NodeView) -> bool:
+    return not (node.options.table and node.options.mode in (_REFLECT, _SYMMETRIC))
 
 
 _NOT_LAST_AXIS = "an axis other than the last"
+_HAS_ELEMENTS = has_elements(INPUT).from_source(SOURCE.with_symbol("HasZeroes"))
+_PAD = OpRule(
+    (
+        max_op_version(2),
+        FLOAT_QUANT8_OPERAND,
+        min_level(NNAPI_1_1),
+        _HAS_ELEMENTS,
+        operand_count(at_least(2)),
+        refused_if(
+            OPERAND_COUNT,
+            "2 inputs before NNAPI 1.2",
+            lambda node: len(node.inputs) == 3,
+            "3 inputs",
+            "pad with zeros, without a value of its own, or target NNAPI 1.2",
+        ).when(below_level(NNAPI_1_2)),
+        *where(
+            lambda node: len(node.inputs) != 3,
+            "without a padding value",
+            typed(INPUT, FLOAT, hint="pad float tensors, or target NNAPI 1.2").when(below_level(NNAPI_1_2)),
+        ),
+    )
+)
 
-RULES = {
-    "RESHAPE": OpRule(
+RULES: Rules[NnapiTarget] = {
+    "BATCH_TO_SPACE_ND": OpRule(
         (
-            max_version(1),
-            float_quant8_operand().below_level(FEATURE_LEVEL_6),
-            float_quant8_int32_operand().from_level(FEATURE_LEVEL_6),
-            at_most_rank(4, 0),
-            at_most_rank(4, 0, output=True),
-            constant_if_present(1, "shape"),
-            Check("nnapi-rank", OPERAND_RANK, "a new shape with dimensions", _reshapes_to_scalar, "do not reshape to a scalar"),
-        )
-    ),
-    "SQUEEZE": OpRule(
-        (
-            max_version(1),
+            max_op_version(2),
             min_level(NNAPI_1_1),
-            option("squeeze_dims that are given", _null_squeeze).from_level(NNAPI_1_1).below_level(NNAPI_1_2),
+            check(OPERAND_VALUE, "two pairs of constant crops of 0", _nonzero_crops, "crop with a SLICE after the node instead"),
         )
     ),
-    "EXPAND_DIMS": OpRule((max_version(1), min_level(NNAPI_1_2), typed(0, _FLOAT16_INT32_TOO), constant_int32(1, "axis"))),
     "CONCATENATION": OpRule(
         (
-            max_version(2),
-            no_activation(),
-            at_most_rank(4, 0),
-            typed(0, _FLOAT16_TOO),
-            option("UINT8 operands of one scale and zero point", _different_quantization).below_level(NNAPI_1_2),
+            max_op_version(2),
+            NO_ACTIVATION,
+            rank(INPUT, at_most(4)),
+            type_in(INPUT, _FLOAT16_TOO),
+            check(
+                OPERAND_VALUE,
+                "UINT8 operands of one scale and zero point",
+                _different_quantization,
+                "quantise all operands with one scale and zero point, or target NNAPI 1.2",
+            ).when(below_level(NNAPI_1_2)),
         )
     ),
-    "SPLIT": OpRule(
-        (
-            max_version(3),
-            min_level(NNAPI_1_2),
-            typed(1, FLOAT_QUANT8_INT32).from_level(NNAPI_1_3),
-            typed(1, ("FLOAT32", "UINT8", "INT32")).below_level(NNAPI_1_3),
-            constant_int32(0, "axis"),
-        )
-    ),
-    "SPLIT_V": OpRule(
-        (
-            max_version(2),
-            min_level(NNAPI_1_3),
-            typed(0, FLOAT_QUANT8_INT32),
-            Check("nnapi-constant-operand", INPUT_TYPE, "a constant INT32 vector of sizes", _split_sizes),
-            constant_int32(2, "axis"),
-            Check("nnapi-operand-value", INPUT_TYPE, "sizes other than 0", _zero_split),
-            Check("nnapi-operand-value", INPUT_TYPE, "a remaining size other than 0", _zero_remainder),
-        )
-    ),
-    "PACK": OpRule(
-        (
-            max_version(2),
-            min_level(NNAPI_1_3),
-            typed(0, FLOAT_QUANT8_INT32).from_level(FEATURE_LEVEL_6),
-            typed(0, ("FLOAT32", "INT8")).below_level(FEATURE_LEVEL_6),
-            option(_NOT_LAST_AXIS, _pack_last_axis, "target feature level 6").below_level(FEATURE_LEVEL_6),
-        )
-    ),
-    "UNPACK": OpRule(
-        (
-            max_version(2),
-            min_level(NNAPI_1_3),
-            typed(0, FLOAT_QUANT8),
-            option("an input of rank above 1", lambda node: None if node.input(0).rank > 1 else f"rank {node.input(0).rank}"),
-            at_most_rank(4, 0, kind=OPERAND_VALUE),
-            option(_NOT_LAST_AXIS, _unpack_last_axis),
-        )
-    ),
-    **for_each(
-        ("PAD", "PADV2"),
-        max_version(2),
-        float_quant8_operand(),
-        min_level(NNAPI_1_1),
-        has_elements(),
-        input_count(range(2, 1 << 31), "at least 2 inputs"),
-        Check("nnapi-operand-count", OPERATOR_VARIANT, "2 inputs before NNAPI 1.2", _with_pad_value).below_level(NNAPI_1_2),
-        Check("nnapi-input-type", INPUT_TYPE, "FLOAT32 before NNAPI 1.2", _not_float_without_pad_value).below_level(NNAPI_1_2),
-    ),
-    "MIRROR_PAD": OpRule(
-        (
-            max_version(2),
-            min_level(FEATURE_LEVEL_7),
-            float_quant8_int32_operand(),
-            option("mode REFLECT or SYMMETRIC", _unknown_mirror_mode),
-            has_elements(),
-            input_count((2,), "2 inputs"),
-        )
-    ),
-    "REVERSE_V2": OpRule(
-        (max_version(3), min_level(FEATURE_LEVEL_7), float_quant8_int32_operand(), input_count((2,), "2 inputs"))
-    ),
-    "SPACE_TO_BATCH_ND": OpRule((max_version(2), min_level(NNAPI_1_1))),
-    "BATCH_TO_SPACE_ND": OpRule(
-        (max_version(2), min_level(NNAPI_1_1), option("two pairs of constant crops of 0", _nonzero_crops))
-    ),
-    "SPACE_TO_DEPTH": OpRule((max_version(2), typed(0, FLOAT_QUANT8))),
-    "DEPTH_TO_SPACE": OpRule((typed(0, FLOAT_QUANT8),)),
-    "STRIDED_SLICE": OpRule((max_version(2), float_quant8_operand(), min_level(NNAPI_1_1))),
-    "SLICE": OpRule(
-        (
-            max_version(2),
-            min_level(NNAPI_1_2),
-            typed(0, FLOAT_QUANT8_INT32),
-            typed(1, ("INT32",), name="begin"),
-            typed(2, ("INT32",), name="size"),
-        )
-    ),
-    "TRANSPOSE": OpRule(
-        (
-            max_version(2),
-            min_level(NNAPI_1_1),
-            Check(
-                "nnapi-constant-operand",
-                "kInputTensorShouldHaveConstantShape",
-                "a constant permutation",
-                _permutation,
-                "fix the permutation before converting",
-            ),
-        )
-    ),
-    "TILE": OpRule(
-        (max_version(1), min_level(NNAPI_1_2), typed(0, FLOAT_QUANT8_INT32), typed(1, ("INT32",), name="multipliers"))
+    "DEPTH_TO_SPACE": OpRule((type_in(INPUT, FLOAT_QUANT8),)),
+    "EMBEDDING_LOOKUP": OpRule((op_version(1), typed(operand(1, "table"), FLOAT))),
+    "EXPAND_DIMS": OpRule(
+        (op_version(1), min_level(NNAPI_1_2), type_in(INPUT, _FLOAT16_INT32_TOO), constant_int32(operand(1, "axis")))
     ),
     "FILL": OpRule(
         (
-            max_version(1),
+            op_version(1),
             min_level(NNAPI_1_3),
-            Check(
-                "nnapi-constant-operand",
-                INPUT_TYPE,
-                "constant dimensions",
-                lambda node, _: None if node.input(0).is_constant else "dimensions are not constant",
+            constant(operand(0, "shape")).reported_as(UNSUPPORTED_INPUT_TYPE),
+            type_in(operand(0, "shape"), _INDICES),
+            refused_if(
+                OPERAND_VALUE,
+                "a result with dimensions",
+                _fills_scalar,
+                "no dimensions",
+                "use a constant instead of a scalar FILL",
             ),
-            typed(0, ("INT32", "INT64"), name="dimensions"),
-            option("a result with dimensions", _fills_scalar),
-            option("dimensions that fit INT32", _large_dimensions),
-            typed(1, ("FLOAT32", "INT32", "INT64"), name="value"),
-            Check("nnapi-operand-value", INPUT_TYPE, "a value that fits INT32", _large_fill_value),
+            refused_if(
+                OPERAND_VALUE,
+                "dimensions that fit INT32",
+                lambda node: _is_large_int64(node, node.input(0)),
+                "dimensions beyond INT32",
+                "use dimensions that fit INT32",
+            ),
+            type_in(operand(1, "value"), (*FLOAT, *_INDICES)),
+            refused_if(
+                OPERAND_VALUE,
+                "a value that fits INT32",
+                lambda node: _is_large_int64(node, node.input(1)),
+                "a value beyond INT32",
+                "use a value that fits INT32",
+            ).reported_as(UNSUPPORTED_INPUT_TYPE),
         )
     ),
     "GATHER": OpRule(
         (
-            max_version(2),
+            op_version(2),
             min_level(NNAPI_1_2),
-            typed(0, _FLOAT16_INT32_TOO),
-            typed(1, ("INT32",), name="positions"),
-            Check(
-                "nnapi-rank",
-                OPERAND_RANK,
-                "positions with dimensions",
-                lambda node, _: None if node.input(1).rank else "scalar positions",
-            ),
+            type_in(INPUT, _FLOAT16_INT32_TOO),
+            typed(operand(1, "index tensor"), INT32, hint="use INT32 indices"),
+            rank(operand(1, "index tensor"), at_least(1), hint="give the index a dimension with RESHAPE"),
         )
     ),
-    "EMBEDDING_LOOKUP": OpRule((max_version(1), typed(1, ("FLOAT32",), name="values"))),
-    "HASHTABLE_LOOKUP": OpRule((max_version(1), typed(0, ("FLOAT32",), "kUnsupportedOutputType", output=True))),
+    "HASHTABLE_LOOKUP": OpRule((op_version(1), typed(OUTPUT, FLOAT, kind=OUTPUT_TYPE))),
+    "MIRROR_PAD": OpRule(
+        (
+            max_op_version(2),
+            min_level(FEATURE_LEVEL_7),
+            FLOAT_QUANT8_INT32_OPERAND,
+            refused_if(
+                OPERAND_VALUE, "mode REFLECT or SYMMETRIC", _unknown_mirror_mode, "an unknown mode", "pad with a known mode"
+            ),
+            _HAS_ELEMENTS,
+            operand_count(2),
+        )
+    ),
+    "PACK": OpRule(
+        (
+            op_version(2),
+            min_level(NNAPI_1_3),
+            type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(FEATURE_LEVEL_6)),
+            type_in(INPUT, ("FLOAT32", "INT8")).when(below_level(FEATURE_LEVEL_6)),
+            check(
+                OPERAND_VALUE,
+                _NOT_LAST_AXIS,
+                _pack_last_axis,
+                "pack along another axis and transpose, or target feature level 6",
+            ).when(below_level(FEATURE_LEVEL_6)),
+        )
+    ),
+    "PAD": _PAD,
+    "PADV2": _PAD,
+    "RESHAPE": OpRule(
+        (
+            op_version(1),
+            FLOAT_QUANT8_OPERAND.when(below_level(FEATURE_LEVEL_6)),
+            FLOAT_QUANT8_INT32_OPERAND.when(from_level(FEATURE_LEVEL_6)),
+            rank(INPUT, at_most(4)),
+            rank(OUTPUT, at_most(4)),
+            *where(lambda node: len(node.inputs) > 1, "if there is one", constant(operand(1, "shape"))),
+            check(RANK, "a new shape with dimensions", _reshapes_to_scalar, "do not reshape to a scalar"),
+        )
+    ),
+    "REVERSE_V2": OpRule((max_op_version(3), min_level(FEATURE_LEVEL_7), FLOAT_QUANT8_INT32_OPERAND, operand_count(2))),
+    "SLICE": OpRule(
+        (
+            max_op_version(2),
+            min_level(NNAPI_1_2),
+            type_in(INPUT, FLOAT_QUANT8_INT32),
+            typed(operand(1, "begin"), INT32, hint="use INT32 for begin and size"),
+            typed(operand(2, "size"), INT32, hint="use INT32 for begin and size"),
+        )
+    ),
+    "SPACE_TO_BATCH_ND": OpRule((max_op_version(2), min_level(NNAPI_1_1))),
+    "SPACE_TO_DEPTH": OpRule((max_op_version(2), type_in(INPUT, FLOAT_QUANT8))),
+    "SPLIT": OpRule(
+        (
+            op_version(3),
+            min_level(NNAPI_1_2),
+            type_in(operand(1), FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+            type_in(operand(1), FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
+            constant_int32(operand(0, "axis")),
+        )
+    ),
+    "SPLIT_V": OpRule(
+        (
+            op_version(2),
+            min_level(NNAPI_1_3),
+            type_in(INPUT, FLOAT_QUANT8_INT32),
+            check(
+                CONSTANT, "a constant INT32 vector of sizes", _split_sizes, "make the sizes a constant INT32 vector"
+            ).reported_as(UNSUPPORTED_INPUT_TYPE),
+            constant_int32(operand(2, "axis")),
+            check(OPERAND_VALUE, "sizes other than 0", _zero_split, "leave empty parts out").reported_as(UNSUPPORTED_INPUT_TYPE),
+            check(OPERAND_VALUE, "a remaining size other than 0", _zero_remainder, "leave the empty remainder out")
+            .reported_as(UNSUPPORTED_INPUT_TYPE)
+            .from_source(SOURCE.with_symbol("ComputeSplitVUnknownSplitSize")),
+        )
+    ),
+    "SQUEEZE": OpRule(
+        (
+            op_version(1),
+            min_level(NNAPI_1_1),
+            refused_if(
+                OPERAND_VALUE,
+                "given squeeze_dims",
+                lambda node: not node.options.squeeze_dims,
+                "no squeeze_dims",
+                "name the dimensions to squeeze, or target NNAPI 1.2",
+            )
+            .when(from_level(NNAPI_1_1))
+            .when(below_level(NNAPI_1_2)),
+        )
+    ),
+    "STRIDED_SLICE": OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND, min_level(NNAPI_1_1))),
+    "TILE": OpRule(
+        (
+            op_version(1),
+            min_level(NNAPI_1_2),
+            type_in(INPUT, FLOAT_QUANT8_INT32),
+            typed(operand(1, "list of multiples"), INT32, hint="use INT32 multiples"),
+        )
+    ),
+    "TRANSPOSE": OpRule(
+        (
+            max_op_version(2),
+            min_level(NNAPI_1_1),
+            constant(operand(1, "permutation"), hint="fix the permutation before converting"),
+        )
+    ),
+    "UNPACK": OpRule(
+        (
+            op_version(2),
+            min_level(NNAPI_1_3),
+            type_in(INPUT, FLOAT_QUANT8),
+            rank(INPUT, at_least(2), kind=OPERAND_VALUE, hint="unpack tensors of at least two dimensions"),
+            rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE),
+            check(OPERAND_VALUE, _NOT_LAST_AXIS, _unpack_last_axis, "unpack along another axis, with a TRANSPOSE before"),
+        )
+    ),
 }
