@@ -1,9 +1,9 @@
-"""How the GPU delegate goes about a subgraph (``DelegatePrepare``, ``delegates/gpu/delegate.cc``, and ``GetOpsToReplace``)."""
+"""How the GPU delegate handles a subgraph (``DelegatePrepare``, ``delegates/gpu/delegate.cc``, and ``GetOpsToReplace``)."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -12,23 +12,25 @@ from ...graph.partition import Subset, partition
 from ...model import schema
 from ...options import Option, boolean, integer, names, text
 from ...releases.catalogue import NEWEST, Release
-from ...rules.explanations import FLOAT16, PARTITION_LIMIT
-from ...rules.rule import Explanation, Reason, Verdict
-from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
-from . import failures
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
+from ...rules.rule import Reason, Verdict
+from ..base import Decision, Delegate, KernelFailure, LogTraits, Options, kinds_by_code, kinds_of_failures
+from ..float16 import Float16Remapping
+from ..limits import keep_largest
 from .build import build_partition
-from .rules import EXPLANATIONS, RULES, validate
-from .target import Target
+from .failures import WORDINGS
+from .rules import RULES
+from .target import GpuTarget
 
 OPS_WITHOUT_OPENCL = frozenset({"SPLIT", "SPLIT_V"})
-"""Operators that are left out where OpenCL cannot be loaded, and the delegate falls back to OpenGL."""
+"""Operators that are left out where OpenCL cannot be loaded and the delegate falls back to OpenGL."""
 
 _BACKENDS = {"opencl": "opencl", "cl": "opencl", "opengl": "opengl", "gl": "opengl"}
 _LAST_INDEX = (1 << 31) - 1
 
 
 def backend(value: Any) -> str:
-    """Parse the name of a backend, also as benchmark_model has it; without one, OpenCL is tried first."""
+    """Parse the name of a backend, also as benchmark_model spells it; without one, OpenCL is tried first."""
     name = text(value)
     if name is None:
         return "opencl"
@@ -43,7 +45,7 @@ def operators(value: Any) -> tuple[str, ...]:
     found = tuple(name.upper() for name in names(value))
     for name in found:
         if name not in known:
-            raise ValueError(f"takes builtin operators, and {name!r} is none")
+            raise ValueError(f"takes builtin operators, and {name!r} is not one")
     return found
 
 
@@ -52,7 +54,7 @@ OPTIONS = (
         "allow_quant_ops",
         boolean,
         True,
-        "take 8-bit quantised nodes, and compute them in float (the experimental flag ENABLE_QUANT)",
+        "accept nodes quantised to 8 bits, and compute them in float (the experimental flag ENABLE_QUANT)",
         flag="gpu_experimental_enable_quant",
     ),
     Option(
@@ -83,17 +85,19 @@ OPTIONS = (
 )
 
 
-_NODE_RANGE = {
-    "gpu-node-range": Explanation(
-        "node outside the range to delegate",
-        "first_delegate_node_index and last_delegate_node_index bound the nodes that are delegated. They exist in builds with "
-        "TFLITE_DEBUG_DELEGATE only, to find the node to blame for a wrong result.",
-        "Widen the range, or leave both options at their defaults.",
-    ),
-}
+NODE_RANGE = Kind(
+    "gpu-node-range",
+    Problem.LIMIT,
+    "node outside the range to delegate",
+    "first_delegate_node_index and last_delegate_node_index bound the nodes that are delegated. They exist in builds with "
+    "TFLITE_DEBUG_DELEGATE only, to find the node to blame for a wrong result.",
+    "Widen the range, or leave both options at their defaults.",
+    "change first_delegate_node_index or last_delegate_node_index",
+    is_shared=True,
+)
 
 
-class GpuDelegate:
+class GpuDelegate(Delegate):
     """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
 
     name = "gpu"
@@ -101,17 +105,19 @@ class GpuDelegate:
     provider_name = "GPU"
     options = OPTIONS
     rules = RULES
-    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS, **_NODE_RANGE, **PARTITION_LIMIT, **FLOAT16})
-
-    def allows_dynamic_tensors(self, options: Options) -> bool:
-        """Never."""
-        return False
+    further_kinds = MappingProxyType(
+        {**kinds_of_failures(WORDINGS), **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)}
+    )
+    limit_option = "max_delegated_partitions"
+    unlimited = 1_000_000
+    log = LogTraits(switch="use gpu")
+    known_since = "tf-2.14"
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options, release)
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, lambda node: validate(node, target))
+        verdicts = remapping.verdicts(graph, lambda node: RULES.validate(node, target))
         supported, set_aside = _within_range(verdicts, graph, options)
         preview = partition(graph, supported) if supported else ()
         decision = Decision(graph, verdicts, supported, preview, set_aside)
@@ -123,26 +129,34 @@ class GpuDelegate:
         remapped = remapping.apply(graph, decision.nodes)
         if remapped is graph:
             return decision
-        # The operands change after the preview, whose partitions then need not stand.
+        # The operands change after the preview, so its partitions may no longer hold.
         return dataclasses.replace(decision, graph=remapped, preview=())
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+    ) -> KernelFailure | None:
         """Build the delegate's own model of one partition.
 
-        How it is built is read from the newest sources. What older releases accept is measured; whether they then could build it
-        is not, so that a failure is only surmised there.
+        How it is built is read from the newest sources. What older releases accept is measured; whether they could then build it
+        is not, so a failure is only suspected there.
         """
-        failure = build_partition(graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
+        failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):
             return failure
         return failure._replace(is_known=False)
 
+    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+        """Return changes to the options that may end refusals of this code: no limit on partitions, or on the range of nodes."""
+        yield from super().remedies(code, options)
+        if code == NODE_RANGE.name:
+            yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
 
-def _target(options: Options, release: Release) -> Target:
+
+def _target(options: Options, release: Release) -> GpuTarget:
     excluded = frozenset(options["excluded_ops"])
     if options["backend"] == "opengl":
         excluded |= OPS_WITHOUT_OPENCL
-    return Target(options["allow_quant_ops"], excluded, release)
+    return GpuTarget(options["allow_quant_ops"], excluded, release)
 
 
 def _within_range(verdicts: Mapping[int, Verdict], graph: Graph, options: Options) -> tuple[tuple[int, ...], dict[int, Reason]]:
@@ -155,12 +169,12 @@ def _within_range(verdicts: Mapping[int, Verdict], graph: Graph, options: Option
 
 def _outside_range(first: int, last: int) -> Reason:
     return Reason(
-        "gpu-node-range",
+        NODE_RANGE.name,
         "node-range",
         f"lies outside the nodes {first} to {last} that may be delegated",
         "another index",
         f"an index from {first} to {last}",
-        "change first_delegate_node_index or last_delegate_node_index",
+        NODE_RANGE.hint,
     )
 
 

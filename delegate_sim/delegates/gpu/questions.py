@@ -7,14 +7,6 @@ from typing import NamedTuple
 
 from ...graph.graph import NodeView
 
-ONE_OPERAND = (
-    "ABS", "COS", "ELU", "EXP", "FLOOR", "GELU", "LOG", "LOGISTIC", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE", "TANH",
-)  # fmt: skip
-"""``IsOneArgumentOperation``: elementwise operators with one operand (``model_builder.cc``)."""
-
-COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
-"""``IsLogicalCode`` and ``IsLogicalOp`` (``model_builder.cc``)."""
-
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
 """Fused activations that the GPU has (``IsActivationSupported``, ``gpu_compatibility.cc``). Files cannot say SIGMOID."""
 
@@ -23,13 +15,13 @@ _RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_B
 
 
 def runtime_input_count(node: NodeView) -> int:
-    """``GetNumberOfRuntimeInputs``: operands that are given and not in the model file."""
+    """``GetNumberOfRuntimeInputs``: operands that are given and not stored in the model file."""
     tensors = node.graph.tensors
     return sum(1 for index in node.node.inputs if index >= 0 and not tensors[index].is_constant)
 
 
 class PoolParameters(NamedTuple):
-    """The fields of ``TfLitePoolParams`` that are looked at."""
+    """The fields of ``TfLitePoolParams`` that matter here."""
 
     stride_width: int
     stride_height: int
@@ -56,7 +48,7 @@ def custom_strides(node: NodeView) -> tuple[int, int] | None:
 
 
 def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
-    """The first 32-bit words of the custom options; what lies behind their end reads as 0."""
+    """The first 32-bit words of the custom options; past their end everything reads as 0."""
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options

@@ -1,4 +1,4 @@
-"""What of the runtime and of the delegate's options the acceptance rules depend on.
+"""What the acceptance rules ask of the target.
 
 Source: ``GetOpsToReplace`` (``delegates/gpu/common/model_builder.cc``).
 """
@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ...releases.catalogue import NEWEST, Release
 
 
-class Target(NamedTuple):
-    """Whether 8-bit quantised nodes are taken, the operators that are left out, and the release of the runtime."""
+class GpuTarget(NamedTuple):
+    """Whether nodes quantised to 8 bits are accepted, which operators are left to the CPU, and the release of the runtime."""
 
     allow_quant_ops: bool
     excluded_ops: frozenset[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.gpu.delegate import DELEGATE
 from delegate_sim.errors import OptionError
 from fixtures.builder import ModelBuilder
 
@@ -104,6 +105,13 @@ def test_range_of_nodes(sketch):
     assert nodes(run) == [1, 2]
     assert nodes(run, "supported") == [0, 1, 2, 3]
     assert codes(run) == {0: ["gpu-node-range"], 1: [], 2: [], 3: ["gpu-node-range"]}
+
+
+def test_remedies_for_limits_and_for_the_range_of_nodes():
+    assert list(DELEGATE.remedies("partition-limit", {})) == [{"max_delegated_partitions": 1_000_000}]
+    whole = {"first_delegate_node_index": 0, "last_delegate_node_index": 2**31 - 1}
+    assert list(DELEGATE.remedies("gpu-node-range", {})) == [whole]
+    assert list(DELEGATE.remedies("gpu-tensor-type", {})) == []
 
 
 # Which partitions are taken

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.gpu.rules import RULES, validate
-from delegate_sim.delegates.gpu.target import Target
+from delegate_sim.delegates.gpu.rules import RULES
+from delegate_sim.delegates.gpu.target import GpuTarget
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Tensor
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from fixtures.builder import ModelBuilder
-from tests.delegates.gpu.test_build import TANH, Sketch
 from tests.graphs import arena, constant, node_view
+
+from .sketch import TANH
 
 OPERATOR = "gpu-unsupported-operator"
 COUNT = "gpu-operand-count"
@@ -140,7 +141,7 @@ LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]
 
 def code(node: NodeView, release: str) -> str | None:
     """The code that a node is refused with in a release, None if it is taken."""
-    reasons = validate(node, Target(True, frozenset(), parse_release(release))).reasons
+    reasons = RULES.validate(node, GpuTarget(True, frozenset(), parse_release(release))).reasons
     return reasons[0].code if reasons else None
 
 
@@ -166,7 +167,7 @@ def test_releases_of_tensorflow_have_the_rules_before_litert(release):
 
 
 def test_every_change_of_the_rules_is_tested():
-    changed = {(op, release) for op, rule in RULES.items() for release in releases(rule)}
+    changed = {(op, release) for op, rule in RULES.rules.items() for release in releases(rule)}
     assert {(change.op, change.release) for change in CHANGES} == changed
 
 
@@ -176,8 +177,7 @@ def releases(rule):
     return {str(release) for release in found if release is not None}
 
 
-def test_model_of_a_basic_lstm_may_have_any_depth_before():
-    sketch = Sketch()
+def test_model_of_a_basic_lstm_may_have_any_depth_before(sketch):
     operands = [
         sketch.input(1, 4),
         sketch.input(1, 4),

@@ -1,7 +1,7 @@
 """Building the delegate's own model of a partition, which can fail although the rules accept every node.
 
 Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``), which ``DelegateKernelCore`` calls when a kernel is
-initialised (``delegates/gpu/delegate.cc``). What comes then, compiling shaders, is taken to work.
+initialised (``delegates/gpu/delegate.cc``). The compilation of shaders that follows is assumed to succeed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ....graph.partition import Subset
 from ....releases.catalogue import NEWEST, Release
 from ...base import KernelFailure
 from ..failures import kernel_failure
-from ..questions import ONE_OPERAND, is_full_lstm
+from ..questions import is_full_lstm
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
 from .model import BuildError, GpuModel
 from .reader import NodeReader, Values
@@ -23,6 +23,10 @@ __all__ = ["PARSERS", "build_partition"]
 
 Parser = Callable[[NodeReader], None]
 
+_ONE_OPERAND = (
+    "ABS", "COS", "ELU", "EXP", "FLOOR", "GELU", "LOG", "LOGISTIC", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE", "TANH",
+)  # fmt: skip
+"""``IsOneArgumentOperation``."""
 _TWO_OPERANDS = (
     "ADD", "ADD_N", "DIV", "EQUAL", "FLOOR_DIV", "FLOOR_MOD", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "LOGICAL_AND",
     "MAXIMUM", "MINIMUM", "MUL", "NOT_EQUAL", "POW", "SQUARED_DIFFERENCE", "SUB",
@@ -33,7 +37,7 @@ _ONE_TO_ONE = (
 )  # fmt: skip
 
 PARSERS: Mapping[str, Parser] = {
-    **dict.fromkeys(ONE_OPERAND, elementwise.parse_one_operand),
+    **dict.fromkeys(_ONE_OPERAND, elementwise.parse_one_operand),
     **dict.fromkeys(_TWO_OPERANDS, elementwise.parse_two_operands),
     **dict.fromkeys(_ONE_TO_ONE, shape.parse_one_to_one),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), convolution.parse_pool),
@@ -100,7 +104,7 @@ def _add_border(model: GpuModel, values: Values, graph: Graph, subset: Subset) -
 
 
 def _update_variables(reader: NodeReader) -> None:
-    """``CopyVariableTensorOutputs``: of all operators only an LSTM in its full form gives new values, for its two states."""
+    """``CopyVariableTensorOutputs``: only an LSTM in its full form gives variables new values, its two states."""
     view = reader.view
     states = [recurrent.CELL_STATE, recurrent.OUTPUT_STATE] if is_full_lstm(view) else []
     for position, tensor in enumerate(view.inputs):
@@ -111,4 +115,6 @@ def _update_variables(reader: NodeReader) -> None:
         states.remove(position)
         reader.values.update(tensor.index, reader.add("COPY"))
     if states:
-        raise BuildError("gpu-build-variable", view.input(states[0]), found="is no variable, as the state of an LSTM must be")
+        raise BuildError(
+            "gpu-build-variable", view.input(states[0]), found="is not a variable, which the state of an LSTM must be"
+        )

@@ -37,7 +37,7 @@ def parse_depthwise_conv_2d(reader: NodeReader) -> None:
     reader.read_bias(2)
     reader.fuse_activation(operation)
     if runtime_input_count(reader.view) == 2 and reader.view.options.depth_multiplier != 1:
-        # The weights are transposed, which takes their values.
+        # Transposing the weights needs their values.
         raise BuildError("gpu-build-runtime-operand", reader.view.input(1))
 
 
@@ -69,7 +69,7 @@ def parse_fully_connected(reader: NodeReader) -> None:
 
 
 def _parse_runtime_weights(reader: NodeReader) -> None:
-    """A convolution, with a RESHAPE behind if the result has another shape than a convolution's."""
+    """A convolution, followed by a RESHAPE if the result does not have the shape of a convolution's."""
     view = reader.view
     operation = reader.add("CONVOLUTION_2D")
     reader.add_input(operation, 0)

@@ -41,7 +41,7 @@ def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
 
 
 def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
-    """Read both operands. For ADD and MUL the larger one comes first, on which nothing that can fail depends."""
+    """Read both operands. That the larger one comes first for ADD and MUL is left out: nothing that can fail depends on it."""
     first, second = reader.view.input(0), reader.view.input(1)
     if first.index != second.index:
         reader.add_input(operation, 0)
@@ -66,16 +66,6 @@ def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:
     else:
         layout = HW if tensor.rank == 2 else HWC
     reader.read(constant, layout, elements)
-
-
-def parse_cast(reader: NodeReader) -> None:
-    """``CastOperationParser``."""
-    reader.add_one_to_one("CAST")
-
-
-def parse_relu(reader: NodeReader) -> None:
-    """``ReLUOperationParser`` and ``HardSwishOperationParser``."""
-    reader.add_one_to_one(reader.view.op)
 
 
 def parse_prelu(reader: NodeReader) -> None:

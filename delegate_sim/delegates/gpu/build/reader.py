@@ -1,7 +1,7 @@
 """How the parsers read a node's operands.
 
 Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` beside it.
-Some reads of the original use memory that is not there, which crashes the process; they are failures of their own here.
+Some reads of the original access memory that does not exist, which crashes the process; here they are failures of their own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from ....graph.graph import Graph, NodeView
 from ....model.model import Tensor
 from ....releases.catalogue import NEWEST, Release
-from ...finders import fused_activation
+from ....rules.vocabulary import fused_activation
 from ..failures import is_crash
 from ..questions import ACTIVATIONS
 from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produce
@@ -119,7 +119,7 @@ class Values:
         return value
 
     def update(self, index: int, operation: Operation) -> None:
-        """Let an operation write a variable, which those behind it read (``AddUpdate``)."""
+        """Let an operation write a variable for the operations after it (``AddUpdate``)."""
         old = self.of(index)
         self.by_tensor[index] = new = Value(old.shape, old.tensor, old.is_quantized)
         produce(operation, new)
@@ -191,7 +191,7 @@ class NodeReader:
         return operation
 
     def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
-        """Let an operation give a value of this shape, and a RESHAPE behind it the result."""
+        """Let an operation produce a value of this shape, and a RESHAPE make it the result."""
         between = Value(shape)
         produce(operation, between)
         reshape = self.add("RESHAPE", bhwc(self.view.output(position)))
@@ -244,7 +244,7 @@ class NodeReader:
         return found
 
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:
-        """``MaybeFuseActivation``. It adds an operation behind, on which nothing that can fail depends."""
+        """``MaybeFuseActivation``. The operation that it adds is left out: nothing that can fail depends on it."""
         if len(operation.outputs) != 1:
             raise BuildError("gpu-build-output-count", found=len(operation.outputs))
         found = activation or fused_activation(self.view)

@@ -1,7 +1,7 @@
 """The parser of LSTM cells.
 
 Source: ``LSTMOperationParser`` (``delegates/gpu/common/model_builder.cc``) and ``lstm_parser.cc`` beside it. Of the
-operations of a cell only those stand here that read or write tensors of the graph.
+operations of a cell, only those that read or write tensors of the graph are built here.
 """
 
 from __future__ import annotations

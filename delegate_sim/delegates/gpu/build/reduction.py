@@ -6,7 +6,7 @@ from .reader import NodeReader, gpu_axis, with_size
 
 
 def parse_reduction(reader: NodeReader) -> None:
-    """``ReduceOperationParser``: without keep_dims, a RESHAPE stands behind."""
+    """``ReduceOperationParser``: without keep_dims, a RESHAPE follows."""
     operation = reader.add(reader.view.op)
     shape = reader.add_input(operation, 0).shape
     for axis in _axes(reader):

@@ -21,11 +21,6 @@ def parse_reshape(reader: NodeReader) -> None:
     reader.add_identity(0)
 
 
-def parse_resize(reader: NodeReader) -> None:
-    """``Resize2DOperationParser``."""
-    reader.add_one_to_one("RESIZE")
-
-
 def _joined_values(reader: NodeReader) -> list[Value]:
     """The operands of a CONCAT, with constants as values of their own."""
     values = []
@@ -39,7 +34,7 @@ def _joined_values(reader: NodeReader) -> list[Value]:
 
 
 def parse_concatenation(reader: NodeReader) -> None:
-    """``ConcatenationOperationParser``: an operand that stands there again is copied."""
+    """``ConcatenationOperationParser``: an operand that is joined a second time is copied."""
     values = _joined_values(reader)
     for position, value in enumerate(values):
         if value in values[:position]:
@@ -206,8 +201,3 @@ def _finish_slice(operation: Operation, starts: list[int], ends: list[int], stri
         if found != result[axis]:
             raise BuildError("gpu-build-slice", found=f"{found} of {name}", needed=f"{result[axis]}, the output's")
     operation.attributes = (tuple(starts), tuple(ends), tuple(strides))
-
-
-def parse_one_hot(reader: NodeReader) -> None:
-    """``OneHotOperationParser``."""
-    reader.add_one_to_one("ONE_HOT")

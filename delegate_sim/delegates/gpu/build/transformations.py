@@ -2,7 +2,7 @@
 
 Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
 transformations beside it. Those that merge two operations of a sequence (padding, additions and multiplications with
-convolutions, upsampling and joining that change nothing) cannot fail, and stand behind, or do not touch, what can.
+convolutions, upsampling and joining that change nothing) cannot fail. They come after those that can, or do not affect them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
 
 
 def _round_quantized_values(model: GpuModel) -> None:
-    """``AddQuantAdjustments``: put an operation that rounds behind each quantised value that others read."""
+    """``AddQuantAdjustments``: add an operation that rounds each quantised value that others read."""
     for operation in tuple(model.operations):
         if operation.kind == QUANTIZE_AND_DEQUANTIZE:
             continue

@@ -1,52 +1,51 @@
 """What the GPU delegate accepts: for each operator its conditions, in the delegate's order.
 
-Source: ``NewOperationParser`` with each parser's ``IsSupported``, the function around them in ``GetOpsToReplace``
-(``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility``
-(``tools/versioning/gpu_compatibility.cc``). That function also knows operators without a parser, which the delegate never
-takes. What it asks of builtin options beyond their values, that there are any, always holds: the runtime allocates them.
+Source: ``NewOperationParser``, each parser's ``IsSupported`` and, around them, ``GetOpsToReplace``
+(``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
+That function also knows operators without a parser, which the delegate never takes. Its demand that a node has builtin options
+at all is always met: the runtime allocates them.
 """
 
 from __future__ import annotations
 
-import functools
+import operator
 
 from ....graph.graph import NodeView
-from ....releases.catalogue import Release
-from ....rules.rule import OpRule, RuleSet, Verdict, first_failure, rule_set, rules_in, unless_assumed, without_rule
-from ..target import Target
-from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
-from .checks import EXPLANATIONS, OPERATOR
+from ....rules.book import RuleBook, Unknown
+from ....rules.rule import Reason
+from ..target import GpuTarget
+from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
+from .checks import KINDS, SOURCE
 
-__all__ = ["EXPLANATIONS", "RULES", "validate"]
-
-RULES: dict[str, OpRule] = rule_set(
-    elementwise.RULES,
-    convolution.RULES,
-    shape.RULES,
-    reduction.RULES,
-    quantization.RULES,
-    recurrent.RULES,
-    custom.RULES,
+_LEFT_OUT = Unknown(
+    "an operator that is not left out",
+    "use OpenCL for SPLIT and SPLIT_V, and do not name the operator in excluded_ops",
+    "is left out: excluded_ops names it, or the delegate uses OpenGL, which does not run it",
 )
 
-_NEEDED = "an operator that the GPU delegate has"
-_HINT = "replace the operator, or move it to the beginning or end of the model"
-_NEEDED_NOT_EXCLUDED = "an operator that is not left out"
-_HINT_EXCLUDED = "use OpenCL for SPLIT and SPLIT_V, and do not name the operator in excluded_ops"
+
+def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
+    """``NewOperationParser``: all custom operators are left out by the name CUSTOM."""
+    name = "CUSTOM" if node.node.is_custom else node.op
+    return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None
 
 
-@unless_assumed
-def validate(node: NodeView, target: Target) -> Verdict:
-    """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
-    if ("CUSTOM" if node.node.is_custom else node.op) in target.excluded_ops:
-        problem = "is left out: excluded_ops names it, or OpenGL does not run it"
-        return without_rule(f"gpu-{OPERATOR}", OPERATOR, node, _NEEDED_NOT_EXCLUDED, _HINT_EXCLUDED, problem=problem)
-    rule = _rules_of(target.release).get(node.op)
-    if rule is None or node.node.is_custom != (node.op in custom.RULES):
-        return without_rule(f"gpu-{OPERATOR}", OPERATOR, node, _NEEDED, _HINT)
-    return first_failure(rule, node, target)
-
-
-@functools.lru_cache(maxsize=32)
-def _rules_of(release: Release) -> RuleSet:
-    return rules_in(RULES, release)
+RULES: RuleBook[GpuTarget] = RuleBook(
+    "gpu",
+    families=(
+        activation.RULES,
+        arithmetic.RULES,
+        conversion.RULES,
+        convolution.RULES,
+        matrix.RULES,
+        recurrent.RULES,
+        reduction.RULES,
+        shape.RULES,
+    ),
+    custom=custom.RULES,
+    kinds=KINDS,
+    source=SOURCE,
+    unknown=Unknown("an operator that the GPU delegate has"),
+    excluded=_left_out,
+    key=operator.attrgetter("release"),
+)

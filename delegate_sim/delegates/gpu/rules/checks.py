@@ -1,367 +1,273 @@
-"""The conditions from which the GPU rules are made, one small maker for each demand.
+"""What the GPU rules have of their own beside the shared vocabulary.
 
-Source: the helpers of ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``), and
-``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first condition that a node
-does not meet, so that the order of a rule's checks decides which reason is given.
+Source: the helpers of ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``), and ``IsAllAllowedTensors``
+(``delegates/gpu/common/model_builder.cc``). The delegate stops at the first condition that a node does not meet, so the order of
+a rule's checks decides which reason is given.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import Any
 
 from ....graph.graph import NodeView
-from ....model.model import Allocation, Tensor
-from ....rules.rule import Check, Explanation, OpRule, listed
-from ...finders import NodeFinder, activation_outside, version_above
+from ....model.model import Allocation
+from ....rules import kinds
+from ....rules.numbers import Numbers, at_most, counted, listed
+from ....rules.operands import Operand
+from ....rules.rule import Check, OpRule
+from ....rules.source import LITERT, Source
+from ....rules.vocabulary import activation, check, check_for_target, ranks_at_most, version
 from ..questions import ACTIVATIONS, runtime_input_count
-from ..target import Target
+from ..target import GpuTarget
 
-Condition = Callable[[NodeView], bool]
+SOURCE = Source(LITERT, "tflite/delegates/gpu/common/model_builder.cc", "GetOpsToReplace")
+_ALL_TENSORS = SOURCE.with_symbol("IsAllAllowedTensors")
+_NEW_PARSER = SOURCE.with_symbol("NewOperationParser")
+COMPATIBILITY = Source(LITERT, "tflite/tools/versioning/gpu_compatibility.cc", "CheckGpuDelegateCompatibility")
 
-OPERATOR = "unsupported-operator"
-VERSION = "operator-version"
-OPERAND_COUNT = "operand-count"
-CONSTANT = "constant-operand"
-TENSOR_TYPE = "tensor-type"
-RANK = "rank"
-SHAPE = "shape"
-BROADCAST = "broadcast"
-ATTRIBUTE = "attribute-value"
-ACTIVATION = "activation"
-QUANTIZATION = "quantization"
-NEIGHBOUR = "neighbouring-node"
-
-EXPLANATIONS = {
-    "gpu-unsupported-operator": Explanation(
-        "operator without a parser",
-        "The delegate has no parser for this operator, or the operator is left out: by excluded_ops, or because OpenGL runs no "
-        "SPLIT and SPLIT_V.",
-        "Replace the operator in the model by supported ones, or leave it to the CPU at the beginning or end of the model, "
-        "where it splits nothing.",
+KINDS = (
+    kinds.OPERATOR.reworded(
+        meaning="The delegate has no parser for this operator, or leaves it out: because excluded_ops names it, or because "
+        "OpenGL does not run SPLIT and SPLIT_V.",
     ),
-    "gpu-operator-version": Explanation(
-        "operator version above the maximum",
-        "The converter raises an operator's version when the node uses a newer feature of it; the delegate takes versions only "
-        "up to a fixed one, whether or not it could run the node.",
-        "Find the feature that raised the version and switch it off in the converter. Newer converters raise the version of "
-        "FULLY_CONNECTED for weights quantised per channel, or for 4-bit and dynamic-range weights.",
+    kinds.VERSION.reworded(
+        advice="Find the feature that raised the version and switch it off in the converter. Newer converters raise the version "
+        "of FULLY_CONNECTED for weights that are quantised per channel, and for 4-bit and dynamic-range weights.",
     ),
-    "gpu-operand-count": Explanation(
-        "number of runtime operands, constants and results",
-        "Most operators are taken only with so many operands computed while running and so many from the model file. What the "
-        "runtime computes while preparing the graph counts as computed while running.",
-        "Fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model.",
+    kinds.OPERAND_COUNT.reworded(
+        title="number of runtime operands, constants and results",
+        meaning="Most operators are accepted only with certain numbers of operands that are computed at run time and of "
+        "operands from the model file. What the runtime computes while it prepares the graph counts as computed at run time.",
+        advice="Fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model.",
+        hint="fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model",
     ),
-    "gpu-constant-operand": Explanation(
-        "operand that must, or must not, be constant",
-        "The shader is made for a value that must stand in the model file, or reads the operand only from GPU memory.",
-        "Make the operand a constant of the model, or fold the operator if all of its operands are constant.",
+    kinds.CONSTANT.reworded(
+        title="operand that must, or must not, be constant",
+        meaning="The shader needs the value of this operand in the model file, or can read the operand only from GPU memory, "
+        "where constants are not.",
+        advice="Make the operand a constant of the model, or fold the operator if all of its operands are constant.",
+        hint="make the operand a constant of the model, or fold the operator",
     ),
-    "gpu-tensor-type": Explanation(
-        "type of a tensor",
-        "The GPU computes in float. Tensors in the arena must be FLOAT32 or FLOAT16; with allow_quant_ops INT8 and UINT8 are "
-        "taken too, and a few operators take BOOL or INT32. Constants are not looked at here.",
-        "Convert the model so that this tensor is float, or 8-bit quantised. For INT64 and INT32 indices and shapes, move the "
-        "computation out of the model or into constants.",
+    kinds.TENSOR_TYPE.reworded(
+        meaning="The GPU computes in float. Tensors in the arena must be FLOAT32 or FLOAT16; with allow_quant_ops INT8 and UINT8 "
+        "are accepted too, and a few operators accept BOOL or INT32. The types of most constants are not looked at.",
+        advice="Convert the model so that this tensor is float, or quantised to 8 bits. For INT64 and INT32 indices and shapes, "
+        "move the computation out of the model or into constants.",
+        hint="convert the model with float tensors, or with 8-bit ones and allow_quant_ops",
     ),
-    "gpu-rank": Explanation(
-        "rank of a tensor",
-        "GPU tensors have batch, height, width and channels: no operand or result, constants included, may have five "
-        "dimensions or more, and some operators demand an exact rank.",
-        "Fold dimensions with a RESHAPE around the operator.",
+    kinds.RANK.reworded(
+        meaning="GPU tensors have batch, height, width and channels: no operand or result, constants included, may have five or "
+        "more dimensions, and some operators demand an exact rank.",
     ),
-    "gpu-shape": Explanation(
-        "shape of a tensor",
-        "The operator is taken only with these sizes.",
-        "Change the shapes in the model, for example by padding or by splitting the operator in two.",
-    ),
-    "gpu-broadcast": Explanation(
-        "broadcast of operands",
-        "Operands of different rank are broadcast against each other only in a few forms: a batch of 1, or the form [b, c] "
+    kinds.SHAPE,
+    kinds.BROADCAST.reworded(
+        meaning="Operands of different ranks are broadcast against each other only in a few forms: with a batch of 1, or [b, c] "
         "against [b, h, w, c].",
-        "Give both operands the same rank, with a RESHAPE or EXPAND_DIMS in front.",
+        advice="Give both operands the same rank, with a RESHAPE or EXPAND_DIMS in front of the operator.",
+        hint="give both operands the same rank with RESHAPE",
     ),
-    "gpu-attribute-value": Explanation(
-        "value of an option",
-        "The shader does not know this setting.",
-        "Change the setting in the model.",
+    kinds.ATTRIBUTE,
+    kinds.ACTIVATION,
+    kinds.QUANTIZATION.reworded(
+        title="quantised operator without allow_quant_ops",
+        meaning="QUANTIZE and DEQUANTIZE are accepted only if the delegate is told to run quantised models, in float; INT16 is "
+        "never accepted.",
+        advice="Set allow_quant_ops (the experimental flag ENABLE_QUANT, on by default).",
+        hint="convert a float model",
     ),
-    "gpu-activation": Explanation(
-        "fused activation",
-        "The activation that is fused into the operator is not one that the GPU can apply there.",
-        "Use another activation, or keep it as an operator of its own.",
+    kinds.NEIGHBOUR.reworded(
+        title="BOOL tensors between a comparison and what reads it",
+        meaning="The GPU has no BOOL tensors of its own: a comparison is accepted only if one node alone reads its result, a "
+        "CAST or SELECT that gives float, and a CAST from BOOL only between one producer and one consumer.",
+        advice="Cast the result of the comparison to float once for each consumer, or keep it on the CPU.",
+        hint="cast the comparison to float once for each consumer",
     ),
-    "gpu-quantization": Explanation(
-        "quantised operator without allow_quant_ops",
-        "QUANTIZE and DEQUANTIZE are taken only if the delegate was told to run quantised models, in float, and INT16 never is.",
-        "Set allow_quant_ops (the experimental flag ENABLE_QUANT, on by default).",
-    ),
-    "gpu-neighbouring-node": Explanation(
-        "BOOL tensors between comparison and consumer",
-        "The GPU has no BOOL tensors of its own: a comparison is taken only if its result goes to one node, a CAST or SELECT "
-        "that gives float, and a CAST from BOOL only between one producer and one consumer.",
-        "Cast the comparison's result to float once for each consumer, or keep it on the CPU.",
-    ),
-}
+)
+"""Every kind of problem of the rules, in words that fit the GPU."""
+
+FLOAT = ("FLOAT32", "FLOAT16")
+QUANT8 = ("INT8", "UINT8")
+INT32 = ("INT32",)
+BOOL = ("BOOL",)
+MAX_RANK = 4
+UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = at_most(1), at_most(2), at_most(3), at_most(4)
+TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 output"
 
 
-_HINTS = {
-    VERSION: "convert so that the operator keeps an older version",
-    OPERAND_COUNT: "fold operators of constants, and make shapes, axes and permutations constants of the model",
-    CONSTANT: "make the operand a constant of the model, or fold the operator",
-    TENSOR_TYPE: "convert the model with float tensors, or with 8-bit ones and allow_quant_ops",
-    RANK: "add or fold dimensions with RESHAPE",
-    SHAPE: "change the shape in the model",
-    BROADCAST: "give both operands the same rank with RESHAPE",
-    ATTRIBUTE: "change the setting in the model",
-    ACTIVATION: "keep the activation as an operator of its own",
-    QUANTIZATION: "convert a float model",
-    NEIGHBOUR: "cast the comparison to float once for each consumer",
-}
+def gpu_rule(
+    parser: str,
+    *checks: Check[Any],
+    version_in: Numbers | None = None,
+    cases: tuple[str, ...] = (COMPATIBILITY.symbol,),
+    inputs: tuple[str, ...] = (),
+    outputs: tuple[str, ...] = (),
+) -> OpRule[GpuTarget]:
+    """Return the rule of an operator: the version, its own checks, and those of all tensors.
+
+    The class ``parser`` is asked first, and then the functions ``cases`` of ``gpu_compatibility.cc``, if any. Checks that name no
+    place are those of the last one. Tensors may have the types ``inputs`` and ``outputs`` beside the usual ones.
+    """
+    asked = SOURCE.with_symbol(f"{parser}::IsSupported")
+    sources = (asked, *[COMPATIBILITY.with_symbol(case) for case in cases])
+    versions = () if version_in is None else (version(version_in).from_source(asked),)
+    own = [each if each.source else each.from_source(sources[-1]) for each in checks]
+    everywhere = (*_tensor_checks("input", inputs), *_tensor_checks("output", outputs))
+    return OpRule((*versions, *own, *everywhere), source=sources)
 
 
-def check(kind: str, needed: str, finder: NodeFinder, hint: str = "") -> Check:
-    """Make a check; its code, and unless given its hint, follow from the kind."""
-    return Check(f"gpu-{kind}", kind, needed, lambda node, _: finder(node), hint or _HINTS[kind])
+def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[Any], Check[GpuTarget]]:
+    """``IsAllAllowedTensors``; only the types of tensors in the arena are looked at."""
+    is_output = side == "output"
+    float_types = frozenset((*FLOAT, *further_types))
+    all_types = float_types.union(QUANT8)
+
+    def find(node: NodeView, target: GpuTarget) -> str | None:
+        tensors = node.graph.tensors
+        allowed = all_types if target.allow_quant_ops else float_types
+        for position, index in enumerate(node.node.outputs if is_output else node.node.inputs):
+            if index >= 0 and tensors[index].type not in allowed and tensors[index].allocation is Allocation.ARENA:
+                return f"{side} {position} of type {tensors[index].type}"
+        return None
+
+    needed = f"{side}s of type {listed((*FLOAT, *further_types))}, or with allow_quant_ops {listed(QUANT8)}"
+    return (
+        ranks_at_most(MAX_RANK, results=is_output).from_source(_ALL_TENSORS),
+        check_for_target(kinds.TENSOR_TYPE, needed, find).from_source(SOURCE),
+    )
 
 
-def where(condition: Condition, words: str, *checks: Check) -> tuple[Check, ...]:
-    """Return these checks for nodes that meet a condition, which the words name."""
-    return tuple(_only_where(condition, words, each) for each in checks)
+def _quant_ops_are_off(_: NodeView, target: GpuTarget) -> str | None:
+    return None if target.allow_quant_ops else "allow_quant_ops is off"
 
 
-def _only_where(condition: Condition, words: str, inner: Check) -> Check:
-    def find(node: NodeView, target: Target) -> str | None:
-        return inner.finder(node, target) if condition(node) else None
-
-    return dataclasses.replace(inner, needed=f"{inner.needed} ({words})", finder=find)
-
-
-def counted(number: int, name: str) -> str:
-    """Say how many of something there are."""
-    return f"{number or 'no'} {name}{'' if number == 1 else 's'}"
+ALLOW_QUANT_OPS = check_for_target(
+    kinds.QUANTIZATION, "allow_quant_ops", _quant_ops_are_off, "set allow_quant_ops, or convert a float model"
+).from_source(_NEW_PARSER)
+"""Some operators have a parser only if quantised nodes are accepted."""
 
 
-def max_version(limit: int) -> Check:
-    """``CheckMaxSupportedOpVersion``."""
-    return check(VERSION, f"version at most {limit}", version_above(limit))
+def single_reader(which: Operand) -> Check[Any]:
+    """``GetTensorInfo``: demand that one node writes a tensor, and that one reads it."""
+
+    def find(node: NodeView) -> str | None:
+        index = which.tensor(node).index
+        producers, consumers = len(node.graph.writers.get(index, ())), len(node.graph.readers.get(index, ()))
+        return None if producers == consumers == 1 else f"{counted(producers, 'producer')} and {counted(consumers, 'consumer')}"
+
+    return check(kinds.NEIGHBOUR, f"1 producer and 1 consumer of the {which.name}", find)
 
 
 def constant_input_count(node: NodeView) -> int:
-    """Operands in the model file."""
+    """Return how many operands are stored in the model file."""
     tensors = node.graph.tensors
     return sum(1 for index in node.node.inputs if index >= 0 and tensors[index].is_constant)
 
 
-def runtime_operands(runtime: int, outputs: int) -> Check:
-    """``CheckInputsOutputs``."""
+def runtime_operands(runtime: int, outputs: int) -> Check[Any]:
+    """``CheckInputsOutputs``: demand numbers of runtime operands and of results."""
 
     def find(node: NodeView) -> str | None:
-        found = runtime_input_count(node)
-        if found != runtime:
-            return counted(found, "runtime input")
-        return None if len(node.node.outputs) == outputs else counted(len(node.node.outputs), "output")
+        return _other_runtime_operands(node, runtime, outputs)
 
-    return check(OPERAND_COUNT, f"{counted(runtime, 'runtime input')} and {counted(outputs, 'output')}", find)
+    needed = f"{counted(runtime, 'runtime input')} and {counted(outputs, 'output')}"
+    return check(kinds.OPERAND_COUNT, needed, find).from_source(COMPATIBILITY.with_symbol("CheckInputsOutputs"))
 
 
-def operands(runtime: int, constant: int, outputs: int) -> Check:
-    """``CheckInputsConstsOutputs``."""
-    inner = runtime_operands(runtime, outputs)
+def _other_runtime_operands(node: NodeView, runtime: int, outputs: int) -> str | None:
+    found = runtime_input_count(node)
+    if found != runtime:
+        return counted(found, "runtime input")
+    return None if len(node.node.outputs) == outputs else counted(len(node.node.outputs), "output")
 
-    def find(node: NodeView, target: Target) -> str | None:
+
+_CONSTANTS_TOO = COMPATIBILITY.with_symbol("CheckInputsConstsOutputs")
+
+
+def operands(runtime: int, constant: int, outputs: int) -> Check[Any]:
+    """``CheckInputsConstsOutputs``: demand numbers of runtime operands, of constants and of results."""
+
+    def find(node: NodeView) -> str | None:
         found = constant_input_count(node)
-        return counted(found, "constant input") if found != constant else inner.finder(node, target)
+        return counted(found, "constant input") if found != constant else _other_runtime_operands(node, runtime, outputs)
 
     parts = (counted(runtime, "runtime input"), counted(constant, "constant input"), counted(outputs, "output"))
-    return Check(inner.code, inner.kind, f"{parts[0]}, {parts[1]} and {parts[2]}", find, inner.hint)
+    return check(kinds.OPERAND_COUNT, f"{parts[0]}, {parts[1]} and {parts[2]}", find).from_source(_CONSTANTS_TOO)
 
 
-def one_or_two_operands() -> Check:
-    """``CheckInputsConstsOutputs`` for two runtime inputs, or for one with a constant."""
+def one_or_two_operands() -> Check[Any]:
+    """``CheckInputsConstsOutputs``, asked for two runtime operands, and for one with a constant."""
 
     def find(node: NodeView) -> str | None:
         runtime, constant, outputs = runtime_input_count(node), constant_input_count(node), len(node.node.outputs)
         if (runtime, constant) in ((2, 0), (1, 1)) and outputs == 1:
             return None
-        return f"{counted(runtime, 'runtime input')}, {counted(constant, 'constant input')}, {counted(outputs, 'output')}"
+        return f"{counted(runtime, 'runtime input')}, {counted(constant, 'constant input')} and {counted(outputs, 'output')}"
 
-    return check(OPERAND_COUNT, "2 runtime inputs, or a runtime and a constant one, and 1 output", find)
+    return check(kinds.OPERAND_COUNT, TWO_OPERANDS, find).from_source(_CONSTANTS_TOO)
 
 
-def convolution_operands() -> tuple[Check, Check]:
-    """``CheckConvolutionInputOutput``: weights may be constant or computed while running."""
+def convolution_operands() -> tuple[Check[Any], Check[Any]]:
+    """``CheckConvolutionInputOutput``: weights may be constant or computed at run time."""
     return (
         _convolution_operands(0, "at most 2 runtime inputs").before_release("litert-2.1.6"),
         _convolution_operands(1, "1 or 2 runtime inputs").from_release("litert-2.1.6"),
     )
 
 
-def _convolution_operands(fewest: int, needed: str) -> Check:
+def _convolution_operands(fewest: int, needed: str) -> Check[Any]:
     def find(node: NodeView) -> str | None:
         runtime = runtime_input_count(node)
         if not fewest <= runtime <= 2:
             return counted(runtime, "runtime input")
         if len(node.node.outputs) != 1:
             return counted(len(node.node.outputs), "output")
-        return "no operand 1" if len(node.node.inputs) < 2 else None
+        return "no input 1" if len(node.node.inputs) < 2 else None
 
-    return check(OPERAND_COUNT, f"{needed}, weights and 1 output", find)
+    found = check(kinds.OPERAND_COUNT, f"{needed}, weights and 1 output", find)
+    return found.from_source(COMPATIBILITY.with_symbol("CheckConvolutionInputOutput"))
 
 
-def input_count(needed: str, allowed: Callable[[int], bool]) -> Check:
-    """The number of operands, those left out included."""
-    return check(
-        OPERAND_COUNT, needed, lambda node: None if allowed(len(node.node.inputs)) else counted(len(node.node.inputs), "input")
+Sizes = Callable[[NodeView], tuple[int, int]]
+
+
+def strides(sizes: Sizes = lambda node: (node.options.stride_h, node.options.stride_w)) -> Check[Any]:
+    """``CheckStrides``."""
+    return _at_least_1x1("strides", sizes, "CheckStrides")
+
+
+def dilation() -> Check[Any]:
+    """``CheckDilation``."""
+    return _at_least_1x1(
+        "dilation", lambda node: (node.options.dilation_h_factor, node.options.dilation_w_factor), "CheckDilation"
     )
 
 
-def inputs_and_outputs(inputs: int, outputs: int) -> Check:
-    """The number of operands and of results, those left out included."""
-
-    def find(node: NodeView) -> str | None:
-        found = len(node.node.inputs), len(node.node.outputs)
-        return None if found == (inputs, outputs) else f"{counted(found[0], 'input')} and {counted(found[1], 'output')}"
-
-    return check(OPERAND_COUNT, f"{counted(inputs, 'input')} and {counted(outputs, 'output')}", find)
+def window(sizes: Sizes = lambda node: (node.options.filter_height, node.options.filter_width)) -> Check[Any]:
+    """``CheckKernels``."""
+    return _at_least_1x1("filter", sizes, "CheckKernels")
 
 
-def strides() -> Check:
-    """``CheckStrides``."""
-    return positive("strides", lambda node: (node.options.stride_h, node.options.stride_w))
-
-
-def dilation() -> Check:
-    """``CheckDilation``."""
-    return positive("dilation", lambda node: (node.options.dilation_h_factor, node.options.dilation_w_factor))
-
-
-def positive(name: str, sizes: Callable[[NodeView], tuple[int, int]]) -> Check:
-    """Height and width of an option are at least 1."""
+def _at_least_1x1(name: str, sizes: Sizes, symbol: str) -> Check[Any]:
+    """Demand that height and width are at least 1."""
 
     def find(node: NodeView) -> str | None:
         height, width = sizes(node)
         return f"{name} {height}x{width}" if height <= 0 or width <= 0 else None
 
-    return check(ATTRIBUTE, f"{name} of at least 1x1", find)
+    return check(kinds.ATTRIBUTE, f"{name} of at least 1x1", find).from_source(COMPATIBILITY.with_symbol(symbol))
 
 
-def activation(finder: NodeFinder | None = None) -> Check:
-    """``IsActivationSupported``, of the builtin options unless there is a finder."""
-    return check(ACTIVATION, "an activation other than SIGN_BIT", finder or activation_outside(ACTIVATIONS))
+KNOWN_ACTIVATION = activation(ACTIVATIONS).from_source(COMPATIBILITY.with_symbol("IsActivationSupported"))
+"""Any fused activation but SIGN_BIT."""
 
 
-def activation_in(*allowed: str) -> Check:
-    """The fused activation is one of these."""
-    return check(ACTIVATION, f"a fused {listed(allowed)}", activation_outside(allowed))
-
-
-def option_is_zero(name: str) -> Check:
-    """An option is 0, or not set."""
-    return check(ATTRIBUTE, f"{name} 0", lambda node: f"{name} {found}" if (found := getattr(node.options, name)) else None)
-
-
-def constant_int32_axes() -> Check:
-    """``CheckAxesAreInt32Const``."""
-
-    def find(node: NodeView) -> str | None:
-        axes = node.input(1)
-        if axes.is_constant and axes.type == "INT32":
-            return None
-        return f"axes are {axes.type}, {'constant' if axes.is_constant else 'not constant'}"
-
-    return check(CONSTANT, "constant INT32 axes", find)
-
-
-def typed(position: int, types: tuple[str, ...], name: str) -> Check:
-    """The operand at a position has one of these types."""
-    return check(
-        TENSOR_TYPE,
-        f"{name} of type {listed(types)}",
-        lambda node: None if (found := node.input(position).type) in types else f"{name} of type {found}",
-    )
-
-
-def ranked(position: int, allowed: tuple[int, ...], name: str) -> Check:
-    """The operand at a position has one of these numbers of dimensions."""
-    return check(
-        RANK,
-        f"{name} of rank {listed(map(str, allowed))}",
-        lambda node: None if (found := node.input(position).rank) in allowed else f"{name} of rank {found}",
-    )
-
-
-def shape_of(tensor: Tensor) -> str:
-    """Write a shape as people do."""
-    return f"[{', '.join(map(str, tensor.shape))}]"
-
-
-def element_count(tensor: Tensor) -> int:
-    """``NumElements``."""
-    return math.prod(tensor.shape)
-
-
-def allow_quant_ops() -> Check:
-    """``NewOperationParser``: operators that have a parser only if quantised nodes are taken."""
-    return Check(
-        f"gpu-{QUANTIZATION}",
-        QUANTIZATION,
-        "allow_quant_ops",
-        lambda _, target: None if target.allow_quant_ops else "allow_quant_ops is off",
-        "set allow_quant_ops, or convert a float model",
-    )
-
-
-_FLOAT = frozenset({"FLOAT32", "FLOAT16"})
-_QUANTIZED = frozenset({"INT8", "UINT8"})
-MAX_RANK = 4
-
-
-def gpu_rule(*checks: Check, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> OpRule:
-    """Return the rule of an operator: its own checks, and those of all tensors; these types are taken beyond the usual."""
-    return OpRule((*checks, *_tensor_checks("input", inputs), *_tensor_checks("output", outputs)))
-
-
-def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check, Check]:
-    """``IsAllAllowedTensors``; of types, only those of tensors in the arena count."""
-    float_types = _FLOAT.union(further_types)
-    all_types = float_types | _QUANTIZED
-
-    def indices(node: NodeView) -> tuple[int, ...]:
-        return node.node.inputs if side == "input" else node.node.outputs
-
-    def find_rank(node: NodeView) -> str | None:
-        tensors = node.graph.tensors
-        for position, index in enumerate(indices(node)):
-            if index >= 0 and len(tensors[index].shape) > MAX_RANK:
-                return f"{side} {position} of rank {tensors[index].rank}"
+def _axes(node: NodeView) -> str | None:
+    axes = node.input(1)
+    if axes.is_constant and axes.type == "INT32":
         return None
-
-    def find_type(node: NodeView, target: Target) -> str | None:
-        tensors = node.graph.tensors
-        allowed = all_types if target.allow_quant_ops else float_types
-        for position, index in enumerate(indices(node)):
-            if index >= 0 and tensors[index].type not in allowed and tensors[index].allocation is Allocation.ARENA:
-                return f"{side} {position} of type {tensors[index].type}"
-        return None
-
-    names = ("FLOAT32", "FLOAT16", *(name for name in further_types if name not in _FLOAT))
-    return (
-        check(RANK, f"{side}s of rank at most {MAX_RANK}", find_rank),
-        Check(
-            f"gpu-{TENSOR_TYPE}",
-            TENSOR_TYPE,
-            f"{side}s of type {listed(names)}, or with allow_quant_ops INT8 or UINT8",
-            find_type,
-            _HINTS[TENSOR_TYPE],
-        ),
-    )
+    return f"axes are {axes.type} and {'constant' if axes.is_constant else 'not constant'}"
 
 
-def gpu_rules(
-    ops: Iterable[str], *checks: Check, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()
-) -> dict[str, OpRule]:
-    """Give several operators the same rule."""
-    return dict.fromkeys(ops, gpu_rule(*checks, inputs=inputs, outputs=outputs))
+CONSTANT_INT32_AXES = check(kinds.CONSTANT, "constant INT32 axes", _axes)
+"""Axes whose values the shader is made for."""

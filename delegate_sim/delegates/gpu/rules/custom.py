@@ -1,39 +1,27 @@
-"""MediaPipe's custom operators, which have parsers of their own.
-
-Source: ``CheckCustomOpsGpuDelegateCompatibility`` and ``CheckPooling2DGpuDelegateCompatibility``
-(``tools/versioning/gpu_compatibility.cc``), and the parsers that ``NewOperationParser`` makes for custom operators
-(``delegates/gpu/common/model_builder.cc``).
-"""
+"""MediaPipe's custom operators, which have parsers of their own."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.kinds import ACTIVATION, ATTRIBUTE, RANK, SHAPE
+from ....rules.numbers import at_least
+from ....rules.vocabulary import check, operand_count
 from ..questions import ACTIVATIONS, PoolParameters, custom_pool_parameters, custom_strides
-from .checks import (
-    ATTRIBUTE,
-    RANK,
-    SHAPE,
-    activation,
-    check,
-    gpu_rule,
-    input_count,
-    max_version,
-    positive,
-    runtime_operands,
-    shape_of,
-)
+from .checks import COMPATIBILITY, KNOWN_ACTIVATION, UP_TO_2, gpu_rule, runtime_operands, strides, window
+
+_CASES = (COMPATIBILITY.symbol, "CheckCustomOpsGpuDelegateCompatibility")
 
 _OPTIONS = check(
     ATTRIBUTE,
     "custom options",
     lambda node: None if node.node.custom_options is not None else "no custom options",
     "give the operator its parameters as custom options",
-)
+).from_source(COMPATIBILITY.with_symbol("RetrieveCustomInitialData"))
 
 
 def _pool(node: NodeView) -> PoolParameters:
     parameters = custom_pool_parameters(node)
-    assert parameters is not None  # what comes before looks for the options
+    assert parameters is not None  # the check before makes sure that there are options
     return parameters
 
 
@@ -43,18 +31,21 @@ def _transposed_strides(node: NodeView) -> tuple[int, int]:
     return found
 
 
-_FILTER = positive("filter", lambda node: (_pool(node).filter_height, _pool(node).filter_width))
-_STRIDES = positive("strides", lambda node: (_pool(node).stride_height, _pool(node).stride_width))
-
-
 def _pool_activation(node: NodeView) -> str | None:
     found = _pool(node).activation
     return None if found in ACTIVATIONS else f"fused {found}"
 
 
+_WINDOW = window(lambda node: (_pool(node).filter_height, _pool(node).filter_width))
+_STRIDES = strides(lambda node: (_pool(node).stride_height, _pool(node).stride_width))
+_ACTIVATION = check(ACTIVATION, KNOWN_ACTIVATION.needed, _pool_activation).from_source(
+    COMPATIBILITY.with_symbol("IsActivationSupported")
+)
+
+
 def _resampler_ranks(node: NodeView) -> str | None:
     source, warp = node.input(0).rank, node.input(1).rank
-    return None if source == warp == 4 else f"source of rank {source}, warp of rank {warp}"
+    return None if source == warp == 4 else f"source of rank {source} and warp of rank {warp}"
 
 
 def _resampler_batches(node: NodeView) -> str | None:
@@ -63,26 +54,35 @@ def _resampler_batches(node: NodeView) -> str | None:
 
 
 def _warp_depth(node: NodeView) -> str | None:
-    return None if node.input(1).shape[3] >= 2 else f"warp of shape {shape_of(node.input(1))}"
+    shape = node.input(1).shape
+    return None if shape[3] >= 2 else f"warp of shape {list(shape)}"
 
 
 RULES = {
     "Convolution2DTransposeBias": gpu_rule(
-        input_count("weights", lambda count: count > 1), _OPTIONS, positive("strides", _transposed_strides)
+        "TransposeConvCustomOperationParser",
+        operand_count(at_least(2)).from_source(COMPATIBILITY.with_symbol("CheckTensorIsAvailable")),
+        _OPTIONS,
+        strides(_transposed_strides),
+        cases=_CASES,
     ),
     "MaxPoolingWithArgmax2D": gpu_rule(
-        max_version(2),
+        "Pooling2DOperationParser",
         _OPTIONS,
         runtime_operands(1, 2),
-        _FILTER,
+        _WINDOW,
         _STRIDES,
-        activation(_pool_activation),
+        _ACTIVATION,
+        version_in=UP_TO_2,
+        cases=(*_CASES, "CheckPooling2DGpuDelegateCompatibility"),
     ),
-    "MaxUnpooling2D": gpu_rule(runtime_operands(2, 1), _OPTIONS, _FILTER, _STRIDES),
+    "MaxUnpooling2D": gpu_rule("Unpooling2DOperationParser", runtime_operands(2, 1), _OPTIONS, _WINDOW, _STRIDES, cases=_CASES),
     "Resampler": gpu_rule(
+        "ResamplerOperationParser",
         runtime_operands(2, 1),
         check(RANK, "source and warp of rank 4", _resampler_ranks).from_release("litert-2.1.6"),
         check(SHAPE, "source and warp of one batch size", _resampler_batches).from_release("litert-2.1.6"),
         check(SHAPE, "a warp of depth 2 or more", _warp_depth).from_release("litert-2.1.6"),
+        cases=_CASES,
     ),
 }

@@ -1,57 +1,42 @@
-"""LSTM cells, in the form with one operand for each gate and in the basic form with joint weights.
-
-Source: ``LSTMOperationParser`` (``delegates/gpu/common/model_builder.cc``), and the case of LSTM in
-``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
-"""
+"""LSTM cells, in the full form with one operand for each gate, and in the basic form with joint weights."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.kinds import SHAPE
+from ....rules.numbers import exactly
+from ....rules.vocabulary import activation, check, operand_count, option, where
 from ..questions import is_full_lstm
-from .checks import (
-    OPERAND_COUNT,
-    SHAPE,
-    activation_in,
-    check,
-    counted,
-    gpu_rule,
-    input_count,
-    max_version,
-    operands,
-    option_is_zero,
-    shape_of,
-    where,
-)
+from .checks import UP_TO_4, gpu_rule, operands
 
 
 def _is_basic(node: NodeView) -> bool:
     return not is_full_lstm(node)
 
 
-def _output_count(node: NodeView) -> str | None:
-    return None if len(node.node.outputs) == 1 else counted(len(node.node.outputs), "output")
-
-
 def _activation_depth(node: NodeView) -> str | None:
-    result = node.output(3)
-    return f"output 3 of shape {shape_of(result)}" if result.shape and result.shape[-1] % 4 else None
+    shape = node.output(3).shape
+    return f"output 3 of shape {list(shape)}" if shape and shape[-1] % 4 else None
 
 
 _FULL = (
-    input_count("20 or 24 inputs", lambda count: count in (20, 24)),
-    check(OPERAND_COUNT, "1 output", _output_count),
-    activation_in("SIGMOID", "TANH"),
+    operand_count(exactly(20, 24)),
+    operand_count(outputs=1),
+    activation(("SIGMOID", "TANH")),
 )
 _BASIC = (
     operands(3, 2, 4),
-    check(SHAPE, "a last size of output 3 that 4 divides", _activation_depth).from_release("litert-2.1.6"),
-    activation_in("TANH"),
-    option_is_zero("cell_clip"),
-    option_is_zero("proj_clip"),
+    check(SHAPE, "output 3 with a last size that 4 divides", _activation_depth).from_release("litert-2.1.6"),
+    activation(("TANH",)),
+    option("cell_clip", 0),
+    option("proj_clip", 0),
 )
 
 RULES = {
     "LSTM": gpu_rule(
-        max_version(4), *where(is_full_lstm, "in the full form", *_FULL), *where(_is_basic, "in the basic form", *_BASIC)
+        "LSTMOperationParser",
+        *where(is_full_lstm, "in the full form", *_FULL),
+        *where(_is_basic, "in the basic form", *_BASIC),
+        version_in=UP_TO_4,
     )
 }

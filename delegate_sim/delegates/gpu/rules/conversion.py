@@ -1,0 +1,87 @@
+"""Operators that change types, quantise and unpack."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ....graph.graph import NodeView
+from ....rules.kinds import NEIGHBOUR, QUANTIZATION, TENSOR_TYPE
+from ....rules.numbers import counted
+from ....rules.operands import operand
+from ....rules.rule import OpRule
+from ....rules.vocabulary import check, operand_count, refused_if, where
+from ..target import GpuTarget
+from .checks import ALLOW_QUANT_OPS, FLOAT, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, runtime_operands, single_reader
+
+_CAST_PARSER = "CastOperationParser"
+_IN_CAST_PARSER = SOURCE.with_symbol(f"{_CAST_PARSER}::IsSupported")
+_COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
+"""``IsLogicalCode`` (``model_builder.cc``)."""
+
+
+def _is_bool_to_float(node: NodeView) -> bool:
+    return node.input(0).type == "BOOL" and node.output(0).type in FLOAT
+
+
+def _float_consumers(node: NodeView) -> str | None:
+    consumers = len(node.graph.readers.get(node.node.outputs[0], ()))
+    return None if consumers == 1 else counted(consumers, "consumer")
+
+
+def _is_not_of_comparison(node: NodeView) -> bool:
+    """A CAST of a comparison's result to float is accepted without looking further."""
+    if not _is_bool_to_float(node):
+        return True
+    producer = node.graph.writers[node.node.inputs[0]][0]
+    return producer.is_custom or producer.op not in _COMPARISONS
+
+
+def _cast_types(node: NodeView) -> str | None:
+    source, wanted = node.input(0).type, node.output(0).type
+    if _is_bool_to_float(node) or (source in FLOAT and wanted == "BOOL"):
+        return None
+    if source in ("FLOAT32", "INT32") and wanted in ("FLOAT32", "INT32"):
+        return None
+    return f"{source} to {wanted}"
+
+
+def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
+    """Return the rule of an operator that has a parser only if quantised nodes are accepted."""
+    return dataclasses.replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
+
+
+RULES = {
+    "CAST": gpu_rule(
+        _CAST_PARSER,
+        *where(
+            _is_bool_to_float,
+            "from BOOL to float",
+            single_reader(operand(0, "input")).from_source(_IN_CAST_PARSER),
+            check(NEIGHBOUR, "1 consumer of the output", _float_consumers).from_source(_IN_CAST_PARSER),
+        ),
+        *where(
+            _is_not_of_comparison,
+            "unless the result of a comparison becomes float",
+            runtime_operands(1, 1),
+            check(TENSOR_TYPE, "BOOL to or from float, or FLOAT32 and INT32 to each other", _cast_types),
+        ),
+        inputs=("BOOL", "INT32"),
+        outputs=("INT32", "BOOL"),
+    ),
+    "DENSIFY": gpu_rule("DensifyOperationParser", runtime_operands(0, 1), version_in=UP_TO_1),
+    "DEQUANTIZE": _quantized(
+        gpu_rule(
+            "DequantizeOperationParser",
+            operand_count(1, 1),
+            refused_if(
+                QUANTIZATION,
+                "an input of another type than INT16",
+                lambda node: node.input(0).type == "INT16",
+                "an INT16 input",
+                "quantise to 8 bits",
+            ),
+            version_in=UP_TO_3,
+        )
+    ),
+    "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", runtime_operands(1, 1), version_in=UP_TO_2)),
+}

@@ -1,0 +1,33 @@
+"""Kernel failures: that all are worded and tested, and that every operator can be built."""
+
+from __future__ import annotations
+
+import string
+
+from delegate_sim.delegates.gpu.build import PARSERS
+from delegate_sim.delegates.gpu.delegate import DELEGATE
+from delegate_sim.delegates.gpu.failures import WORDINGS
+from delegate_sim.delegates.gpu.rules import RULES
+
+from . import test_build, test_build_further
+
+
+def test_every_operator_that_is_accepted_has_a_parser():
+    assert set(PARSERS) == set(RULES.rules)
+
+
+def test_every_failure_is_worded_with_what_it_is_given():
+    known = {"tensor", "type", "shape", "found", "needed", "wanted", "axis", "consumer"}
+    for wording in WORDINGS.values():
+        assert {name for _, name, _, _ in string.Formatter().parse(wording.message) if name} <= known
+
+
+def test_every_failure_has_a_kind_of_its_own():
+    assert all(wording.kind.is_shared and wording.kind.hint for wording in WORDINGS.values())
+    assert set(WORDINGS) <= set(DELEGATE.kinds)
+
+
+def test_every_code_has_a_test():
+    tested = " ".join(name for module in (test_build, test_build_further) for name in vars(module) if name.startswith("test_"))
+    missing = {code for code in WORDINGS if code.replace("-", "_") not in tested}
+    assert not missing
