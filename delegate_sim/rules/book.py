@@ -165,11 +165,13 @@ class RuleBook(Generic[T]):
     def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         """Return the checks that count for a target; None if the delegate does not know the operator."""
         key = (op, is_custom, target if self.key is None else self.key(target))
-        if key not in self._kept:
+        try:
+            return self._kept[key]
+        except KeyError:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            self._kept[key] = self._counting(op, is_custom, target)
-        return self._kept[key]
+            counting = self._kept[key] = self._counting(op, is_custom, target)
+            return counting
 
     def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         rule = (self.custom if is_custom else self._builtin).get(op)

@@ -82,9 +82,11 @@ def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | 
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
 
+    inputs_hold, outputs_hold = (None if side is None else allowed_numbers(side).holds for side in (inputs, outputs))
+
     def find(node: NodeView) -> str | None:
         found = {"input": len(node.node.inputs), "output": len(node.node.outputs)}
-        if all(found[side] in numbers for numbers, side in sides):
+        if (inputs_hold is None or inputs_hold(found["input"])) and (outputs_hold is None or outputs_hold(found["output"])):
             return None
         return " and ".join([counted(found[side], side) for _, side in sides])
 
@@ -123,10 +125,11 @@ def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str
 def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[Any]:
     """Demand that a tensor has one of these numbers of dimensions."""
     tensor_of, numbers = which.tensor, allowed_numbers(allowed)
+    holds = numbers.holds
 
     def find(node: NodeView) -> str | None:
         found = len(tensor_of(node).shape)
-        return None if found in numbers else f"{which.name} of rank {found}"
+        return None if holds(found) else f"{which.name} of rank {found}"
 
     return check(kind, f"{which.name} of rank {numbers.words}", find, hint)
 

@@ -19,8 +19,9 @@ from ...model.model import Node, Tensor
 from ..base import KernelFailure
 from .datatypes import datatype, first_zero_point
 from .failures import kernel_failure
-from .rules.checks import MAX_RANK, scales_of
-from .target import Target
+from .rules.checks import MAX_RANK
+from .scales import scales_of
+from .visit import Visit
 
 _Failure = KernelFailure | None
 
@@ -66,20 +67,20 @@ _LARGEST_REQUANTIZATION = 256.0
 class _Kernel:
     """The kernel of one partition under construction."""
 
-    def __init__(self, graph: Graph, target: Target) -> None:
+    def __init__(self, graph: Graph, visit: Visit) -> None:
         self.graph = graph
-        self.target = target
+        self.visit = visit
         self._datatypes: dict[int, str | None] = {}
 
     def tensor(self, index: int) -> Tensor:
         """Return a tensor; of a variable, one of its kind."""
-        return self.target.variables.value_of(index) or self.graph.tensors[index]
+        return self.visit.variables.value_of(index) or self.graph.tensors[index]
 
     def datatype(self, index: int) -> str | None:
         """Return XNNPACK's datatype of a tensor; readers of an elided DEQUANTIZE have its float16 constant."""
         if index not in self._datatypes:
-            is_float16 = index in self.target.unpacking.elided_float16
-            self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.target.release)
+            is_float16 = index in self.visit.unpacking.elided_float16
+            self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.visit.release)
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
@@ -98,7 +99,7 @@ class _Kernel:
         """``DefineXNNPACKValue``, in order of tensors."""
         values = {index for node in nodes for index in (*self.operands(node), *node.outputs) if index >= 0}
         for index in sorted(values):
-            if self.graph.tensors[index].type == "RESOURCE" and self.target.variables.value_of(index) is None:
+            if self.graph.tensors[index].type == "RESOURCE" and self.visit.variables.value_of(index) is None:
                 continue
             if self.datatype(index) is None:
                 tensor = self.tensor(index)
@@ -119,11 +120,11 @@ class _Kernel:
         return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=found)
 
 
-def build_partition(graph: Graph, subset: Subset, target: Target) -> _Failure:
-    """Create the kernel of one partition, of nodes that were visited with this target."""
-    unpacking = set(target.unpacking.producers.values())
+def build_partition(graph: Graph, subset: Subset, visit: Visit) -> _Failure:
+    """Create the kernel of one partition, of nodes that were all visited."""
+    unpacking = set(visit.unpacking.producers.values())
     nodes = [graph.nodes[index] for index in subset.nodes if index not in unpacking]
-    kernel = _Kernel(graph, target)
+    kernel = _Kernel(graph, visit)
     found = kernel.define_values(nodes)
     if found is not None:
         return found

@@ -6,19 +6,19 @@ Source: ``DelegatePrepare`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
-from ..base import Decision, KernelFailure, Options
-from . import failures
+from ..base import Decision, Delegate, KernelFailure, LogTraits, Options, kinds_of_failures
 from .build import build_partition
-from .rules import EXPLANATIONS, RULES, validate, validate_unpacking
-from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, Target
+from .failures import WORDINGS
+from .rules import RULES
+from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
+from .visit import Visit
 
 
 def _bits(value: Any) -> int:
@@ -74,14 +74,7 @@ OPTIONS = (
 )
 
 
-class Visits(NamedTuple):
-    """What visiting all nodes in order finds."""
-
-    verdicts: Mapping[int, Verdict]
-    target: Target
-
-
-class XnnpackDelegate:
+class XnnpackDelegate(Delegate):
     """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
 
     name = "xnnpack"
@@ -89,29 +82,33 @@ class XnnpackDelegate:
     provider_name = "XNNPACK"
     options = OPTIONS
     rules = RULES
-    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS})
+    further_kinds = kinds_of_failures(WORDINGS)
+    is_applied_by_default = True
+    log = LogTraits(switch="use xnnpack")
+    known_since = "litert-1.0.1"
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """Unless the flag that disables it is set."""
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
-        """Visit every node, and take all that are supported."""
-        visits = _visit(graph, options, release)
-        supported = tuple(index for index in graph.execution_plan if visits.verdicts[index].is_supported)
+        """Visit every node, and take all that are supported. The finished visit is kept for the kernels."""
+        visit = Visit(XnnpackTarget(_flags(options, release), release))
+        verdicts = _verdicts(graph, visit)
+        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         preview = partition(graph, supported) if supported else ()
         created = (
             subset
             for subset in preview
-            if subset.is_delegated
-            and graph.assumed.isdisjoint(subset.nodes)
-            and build_partition(graph, subset, visits.target) is None
+            if subset.is_delegated and graph.assumed.isdisjoint(subset.nodes) and build_partition(graph, subset, visit) is None
         )
-        return Decision(graph, visits.verdicts, supported, preview, initialised=frozenset(created))
+        return Decision(graph, verdicts, supported, preview, initialised=frozenset(created), findings=visit)
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
-        """Create the kernel of one partition."""
-        return build_partition(graph, subset, _visit(graph, options, release).target)
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Create the kernel of one partition, with what the visit of its nodes found."""
+        return build_partition(decision.graph, subset, cast(Visit, decision.findings))
 
 
 def _flags(options: Options, release: Release = NEWEST) -> int:
@@ -125,24 +122,24 @@ def _flags(options: Options, release: Release = NEWEST) -> int:
     return flags
 
 
-def _visit(graph: Graph, options: Options, release: Release) -> Visits:
-    """Visit the nodes in order; those that others decide about come last."""
-    target = Target(_flags(options, release), release)
+def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
+    """Visit the nodes in order; those that others decide about are asked about last."""
+    unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
     for index in graph.execution_plan:
         view = graph.view(graph.nodes[index])
         if view.op == "VAR_HANDLE" and not view.node.is_custom:
-            target.variables.define(view)
-        elif not target.unpacking.notice(view):
-            verdicts[index] = validate(view, target)
-            if not verdicts[index].is_supported:
-                target.unpacking.drop_producers_of(view.node)
-    unpacking_nodes = set(target.unpacking.producers.values())
+            variables.define(view)
+        elif not unpacking.notice(view):
+            verdict = verdicts[index] = RULES.validate(view, visit)
+            if verdict.is_supported:
+                variables.bind(view)
+            else:
+                unpacking.drop_producers_of(view.node)
     for index in graph.execution_plan:
         if index not in verdicts:
-            view = graph.view(graph.nodes[index])
-            verdicts[index] = validate_unpacking(view, target) if index in unpacking_nodes else validate(view, target)
-    return Visits(verdicts, target)
+            verdicts[index] = RULES.validate(graph.view(graph.nodes[index]), visit)
+    return verdicts
 
 
 DELEGATE = XnnpackDelegate()

@@ -1,16 +1,14 @@
-"""What the acceptance rules depend on beside the node: flags of the delegate, and what it knows of nodes that came before.
+"""What the acceptance rules depend on beside the nodes: the delegate's flags, and the release of the runtime.
 
 Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` and ``.h``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release, parse_release
-from .unpacking import Unpacking
-from .variables import Variables
 
 FLAGS = MappingProxyType(
     {
@@ -34,26 +32,23 @@ DEFAULT_FLAGS = FLAGS["qs8"] | FLAGS["qu8"]
 
 
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
-"""The release from which on CONV_2D and FULLY_CONNECTED of float activations with integer weights are taken unless the flag
-disable_dynamically_quantized_ops is set; before, they are with the flag enable_latest_operators, which the runtime sets."""
+"""The release from which CONV_2D and FULLY_CONNECTED of float activations with integer weights are accepted unless the flag
+disable_dynamically_quantized_ops is set; before it, the flag enable_latest_operators decides, which the runtime sets."""
 
 
-@dataclass
-class Target:
-    """The flags and the release that decide verdicts, and what visiting the nodes in order has found so far."""
+class XnnpackTarget(NamedTuple):
+    """The flags and the release, which decide which rules count."""
 
     flags: int = DEFAULT_FLAGS
     release: Release = NEWEST
-    unpacking: Unpacking = field(init=False)
-    variables: Variables = field(default_factory=Variables)
 
-    def __post_init__(self) -> None:
-        self.unpacking = Unpacking(self.release)
-        self.signed_8_bits = bool(self.flags & FLAGS["qs8"])
-        self.unsigned_8_bits = bool(self.flags & FLAGS["qu8"])
-        self.dynamic_fully_connected = bool(self.flags & FLAGS["dynamic_fully_connected"])
-        self.variable_operators = bool(self.flags & FLAGS["variable_operators"])
+    def has(self, flag: str) -> bool:
+        """Whether a flag is set."""
+        return bool(self.flags & FLAGS[flag])
+
+    @property
+    def dynamic_quantization(self) -> bool:
+        """Whether float activations are quantised at run time to go with integer weights."""
         if self.release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
-            self.dynamic_quantization = not self.flags & FLAGS["disable_dynamically_quantized_ops"]
-        else:
-            self.dynamic_quantization = bool(self.flags & FLAGS["enable_latest_operators"])
+            return not self.has("disable_dynamically_quantized_ops")
+        return self.has("enable_latest_operators")

@@ -10,11 +10,15 @@ from dataclasses import dataclass
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
+from ...rules.operands import OUTPUT, Operand, operand
+
+VALUES: dict[str, Operand] = {"ASSIGN_VARIABLE": operand(1, "value"), "READ_VARIABLE": OUTPUT}
+"""The operand or result that is of the variable's type and shape, by operator."""
 
 
 @dataclass
 class _Resource:
-    """One resource tensor: the variable that its handle names, the handle's node, and a tensor of the variable's kind."""
+    """One resource tensor: the variable that its handle names, the handle's node, and a tensor of the variable's type."""
 
     variable: tuple[str, str]
     handle: int
@@ -28,20 +32,25 @@ class Variables:
         self._resources: dict[int, _Resource] = {}
 
     def define(self, node: NodeView) -> None:
-        """Note a VAR_HANDLE; one that makes a resource tensor stand for another variable is passed over (``SetVarHandle``)."""
+        """Note a VAR_HANDLE; one that makes a resource tensor stand for another variable is ignored (``SetVarHandle``)."""
         resource, variable = node.output(0).index, (node.options.container or "", node.options.shared_name or "")
         known = self._resources.setdefault(resource, _Resource(variable, node.node.index))
         if known.variable == variable:
             known.handle = node.node.index
 
+    def bind(self, node: NodeView) -> None:
+        """Note that an accepted node reads or assigns a variable: the first one decides its type and shape."""
+        if node.op in VALUES and not node.node.is_custom:
+            known = self._resources.get(node.input(0).index)
+            if known is not None and known.value is None:
+                known.value = VALUES[node.op].tensor(node)
+
     def conflict(self, resource: Tensor, value: Tensor) -> str | None:
-        """Note that a node reads or assigns a value, or say why it cannot be taken (``AddProxyValue``)."""
+        """Say why a node cannot read or assign a value; None if it can (``AddProxyValue``)."""
         known = self._resources.get(resource.index)
         if known is None:
             return "no VAR_HANDLE before this node"
-        if known.value is None:
-            known.value = value
-        elif (known.value.type, known.value.shape) != (value.type, value.shape):
+        if known.value is not None and (known.value.type, known.value.shape) != (value.type, value.shape):
             return f"{value.type} {list(value.shape)}, where another node has {known.value.type} {list(known.value.shape)}"
         return None
 
@@ -51,6 +60,6 @@ class Variables:
         return known is not None and known.value is not None and known.handle == handle.node.index
 
     def value_of(self, resource: int) -> Tensor | None:
-        """Return a tensor of the kind of the variable that a resource tensor stands for."""
+        """Return a tensor of the type of the variable that a resource tensor stands for."""
         known = self._resources.get(resource)
         return None if known is None else known.value

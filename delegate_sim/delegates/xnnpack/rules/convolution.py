@@ -1,76 +1,69 @@
-"""Convolutions and pooling.
+"""Convolutions, pooling and resizing.
 
-Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode``, ``VisitTransposeConvNode``, ``VisitAveragePool2DNode`` and
-``VisitMaxPool2DNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode``, ``VisitTransposeConvNode``, ``VisitAveragePool2DNode``,
+``VisitMaxPool2DNode`` and ``VisitResizeBilinearNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....graph.graph import NodeView
-from ....rules.rule import Check, OpRule
-from ..target import Target
+from ....rules.kinds import ATTRIBUTE, HYBRID, OPERAND_VALUE, OPTIONAL_OPERAND, SHAPE
+from ....rules.numbers import between
+from ....rules.operands import OUTPUT, operand
+from ....rules.rule import Check
+from ....rules.vocabulary import check, check_for_target, refused_if, where_given
+from ..visit import Visit
 from .checks import (
-    ATTRIBUTE,
-    FLOAT16_LAYERS,
-    FLOAT32,
-    FLOAT32_OR_8_BITS,
-    HYBRID,
+    BIAS,
+    BOUNDING_ACTIVATION,
     INPUT,
-    OPTIONAL_OPERAND,
-    OUTPUT,
-    SHAPE,
-    VALUE,
-    activation,
-    bias,
-    check,
-    check_for_target,
-    constant,
-    constant_or_unpacked,
-    float_bias_like_weights,
+    PADDING,
+    WEIGHTS,
     integers,
-    operand,
     operands,
-    padding,
     padding_mode,
     positive,
     shaped,
-    typed,
+    stored,
+    stored_or_unpacked,
     vector,
-    weights,
-    where_given,
+    xnnpack_rule,
 )
+from .types import FLOAT, FLOAT16_LAYERS, FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS, of_types
+from .upstream import in_method, method
+from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
-_WEIGHTS = operand(1, "weights")
-_BIAS = operand(2, "bias")
 _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
-_FLOAT = FLOAT32.or_float16_from(FLOAT16_LAYERS)
-_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
+_FLOAT = FLOAT.with_float16_from(FLOAT16_LAYERS)
+_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 
 
-def _convolution(dimension: int, words: str) -> tuple[Check, ...]:
+def _convolution(dimension: int) -> tuple[Check[Any], ...]:
     """What CONV_2D and DEPTHWISE_CONV_2D have in common; weights have channels along this dimension."""
     return (
         operands(3),
-        *typed(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, _FLOAT_OR_8_BITS),
         *shaped(INPUT, 4),
-        *weights(1, lambda _: dimension, words),
-        *shaped(_WEIGHTS, 4),
-        constant_or_unpacked(_WEIGHTS),
-        check(OPTIONAL_OPERAND, "a bias", lambda node: "no bias" if node.node.inputs[2] < 0 else None),
-        *bias(2),
-        *shaped(_BIAS, 1),
-        constant_or_unpacked(_BIAS),
-        *float_bias_like_weights(1, 2),
-        *typed(OUTPUT, _FLOAT_OR_8_BITS),
+        *quantized_weights(lambda _: dimension, f"dimension {dimension}"),
+        *shaped(WEIGHTS, 4),
+        stored_or_unpacked(WEIGHTS),
+        refused_if(OPTIONAL_OPERAND, "a bias", lambda node: not BIAS.is_given(node), "no bias"),
+        *quantized_bias(BIAS),
+        *shaped(BIAS, 1),
+        stored_or_unpacked(BIAS),
+        *FLOAT_BIAS_LIKE_WEIGHTS,
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
         *shaped(OUTPUT, 4),
     )
 
 
-def _mixed_types(node: NodeView, target: Target) -> str | None:
+def _mixed_types(node: NodeView, visit: Visit) -> str | None:
     source, of_weights, output = node.input(0).type, node.input(1).type, node.output(0).type
-    is_dynamic = target.dynamic_quantization and (source, of_weights) == ("FLOAT32", "INT8")
-    if source == output and (source == of_weights or is_dynamic):
+    is_dynamic = (source, of_weights) == ("FLOAT32", "INT8")
+    if source == output and (source == of_weights or (is_dynamic and visit.target.dynamic_quantization)):
         return None
     return f"{source} input, {of_weights} weights and {output} output"
 
@@ -89,29 +82,6 @@ def _channels_not_multiplied(node: NodeView) -> str | None:
     channels, multiplier = node.input(1).shape[_CHANNELS], node.options.depth_multiplier
     return f"{channels} output channels and depth_multiplier {multiplier}" if channels % multiplier else None
 
-
-_STRIDES = positive("stride_w", "stride_h")
-_DILATIONS = positive("dilation_w_factor", "dilation_h_factor")
-
-_CONV_2D = (
-    _STRIDES,
-    _DILATIONS,
-    *_convolution(0, "dimension 0"),
-    check_for_target(HYBRID, "input, weights and output of one type, or INT8 weights with FLOAT32 activations", _mixed_types),
-    check(SHAPE, "at least as many input channels as the weights take", _no_groups),
-    padding(),
-    activation(),
-)
-_DEPTHWISE_CONV_2D = (
-    *_convolution(3, "dimension 3"),
-    check(HYBRID, "input, weights and output of one type", _mixed_types_depthwise),
-    _STRIDES,
-    positive("depth_multiplier"),
-    check(SHAPE, "output channels that depth_multiplier divides", _channels_not_multiplied),
-    _DILATIONS,
-    padding(),
-    activation(),
-)
 
 _OUTPUT_SHAPE = operand(0, "output shape")
 _TRANSPOSE_CONV_INPUT = operand(2, "input")
@@ -169,24 +139,8 @@ def _size_before_same_padding(output: int, stride: int) -> int:
 
 TRANSPOSE_PADDING_NEEDS = "padding SAME or VALID by which the sizes of input, output, kernel and strides fit"
 
-_TRANSPOSE_CONV = (
-    operands(3, 1, most=4),
-    integers(_OUTPUT_SHAPE, "INT32"),
-    vector(_OUTPUT_SHAPE),
-    constant(_OUTPUT_SHAPE),
-    check(SHAPE, "output shape of 4 sizes", _not_four_sizes),
-    *shaped(_WEIGHTS, 4),
-    constant_or_unpacked(_WEIGHTS),
-    *typed(_TRANSPOSE_CONV_INPUT, FLOAT32_OR_8_BITS),
-    *shaped(_TRANSPOSE_CONV_INPUT, 4),
-    *weights(1, lambda _: 0, "dimension 0"),
-    *where_given(3, *bias(3), *shaped(_TRANSPOSE_CONV_BIAS, 1), constant_or_unpacked(_TRANSPOSE_CONV_BIAS)),
-    *typed(OUTPUT, FLOAT32_OR_8_BITS),
-    *shaped(OUTPUT, 4),
-    check(VALUE, "output shape with the channels of the weights", _other_output_channels),
-    check(SHAPE, "input with the channels of the weights", _other_input_channels),
-    check(ATTRIBUTE, TRANSPOSE_PADDING_NEEDS, _unusable_transpose_paddings),
-    activation(),
+_TRANSPOSE_PADDING = in_method(
+    "CalculateTransposeConvPaddings", check(ATTRIBUTE, TRANSPOSE_PADDING_NEEDS, _unusable_transpose_paddings)
 )
 
 
@@ -198,17 +152,92 @@ def _strides_over_filter(node: NodeView) -> str | None:
 
 
 _POOLING = (
-    positive("stride_w", "stride_h"),
-    positive("filter_width", "filter_height"),
-    check(ATTRIBUTE, "strides no larger than the filter", _strides_over_filter),
-    padding(),
-    activation(),
+    positive("CheckPoolingParams", "stride_w", "stride_h"),
+    positive("CheckPoolingParams", "filter_width", "filter_height"),
+    check(ATTRIBUTE, "strides no larger than the filter", _strides_over_filter).from_source(method("CheckPoolingParams")),
+    PADDING,
+    BOUNDING_ACTIVATION,
 )
 
+
+def _empty_first_size(node: NodeView) -> str | None:
+    """Of the new height and width, the delegate looks at the height only."""
+    value = node.value(node.input(1))
+    return f"new height {value[0]}" if value is not None and len(value) and value[0] <= 0 else None
+
+
+_NEW_SIZE = operand(1, "new size")
+
 RULES = {
-    "CONV_2D": OpRule(_CONV_2D),
-    "DEPTHWISE_CONV_2D": OpRule(_DEPTHWISE_CONV_2D),
-    "TRANSPOSE_CONV": OpRule(_TRANSPOSE_CONV),
-    "AVERAGE_POOL_2D": OpRule((operands(1), *typed(INPUT, _FLOAT), *typed(OUTPUT, _FLOAT), *_POOLING)),
-    "MAX_POOL_2D": OpRule((operands(1), *typed(INPUT, FLOAT32_OR_8_BITS), *typed(OUTPUT, _FLOAT_OR_8_BITS), *_POOLING)),
+    "AVERAGE_POOL_2D": xnnpack_rule(
+        "VisitAveragePool2DNode", operands(1), *of_types(INPUT, _FLOAT), *of_types(OUTPUT, _FLOAT), *_POOLING
+    ),
+    "CONV_2D": xnnpack_rule(
+        "VisitConv2DNode",
+        positive("CheckConvolutionParams", "stride_w", "stride_h"),
+        positive("CheckConvolutionParams", "dilation_w_factor", "dilation_h_factor"),
+        *_convolution(0),
+        check_for_target(HYBRID, "input, weights and output of one type, or INT8 weights with FLOAT32 activations", _mixed_types),
+        check(SHAPE, "at least as many input channels as the weights take", _no_groups),
+        PADDING,
+        BOUNDING_ACTIVATION,
+    ),
+    "DEPTHWISE_CONV_2D": xnnpack_rule(
+        "VisitDepthwiseConv2DNode",
+        *_convolution(3),
+        check(HYBRID, "input, weights and output of one type", _mixed_types_depthwise),
+        positive("CheckDepthwiseConvolutionParams", "stride_w", "stride_h"),
+        positive("CheckDepthwiseConvolutionParams", "depth_multiplier"),
+        *in_method(
+            "CheckDepthwiseConvolutionParams",
+            check(SHAPE, "a number of output channels that depth_multiplier divides", _channels_not_multiplied),
+        ),
+        positive("CheckDepthwiseConvolutionParams", "dilation_w_factor", "dilation_h_factor"),
+        PADDING,
+        BOUNDING_ACTIVATION,
+    ),
+    "MAX_POOL_2D": xnnpack_rule(
+        "VisitMaxPool2DNode",
+        operands(1),
+        *of_types(INPUT, FLOAT32_OR_8_BITS),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *_POOLING,
+    ),
+    "RESIZE_BILINEAR": xnnpack_rule(
+        "VisitResizeBilinearNode",
+        operands(2),
+        *of_types(INPUT, FLOAT32_OR_8_BITS),
+        *shaped(INPUT, 4),
+        integers(_NEW_SIZE, "INT32"),
+        vector(_NEW_SIZE),
+        stored(_NEW_SIZE),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *shaped(OUTPUT, 4),
+        check(OPERAND_VALUE, "a new height of at least 1", _empty_first_size),
+    ),
+    "TRANSPOSE_CONV": xnnpack_rule(
+        "VisitTransposeConvNode",
+        operands(between(3, 4)),
+        integers(_OUTPUT_SHAPE, "INT32"),
+        vector(_OUTPUT_SHAPE),
+        stored(_OUTPUT_SHAPE),
+        check(SHAPE, "an output shape of 4 sizes", _not_four_sizes),
+        *shaped(WEIGHTS, 4),
+        stored_or_unpacked(WEIGHTS),
+        *of_types(_TRANSPOSE_CONV_INPUT, FLOAT32_OR_8_BITS),
+        *shaped(_TRANSPOSE_CONV_INPUT, 4),
+        *quantized_weights(lambda _: 0, "dimension 0"),
+        *where_given(
+            _TRANSPOSE_CONV_BIAS,
+            *quantized_bias(_TRANSPOSE_CONV_BIAS),
+            *shaped(_TRANSPOSE_CONV_BIAS, 1),
+            stored_or_unpacked(_TRANSPOSE_CONV_BIAS),
+        ),
+        *of_types(OUTPUT, FLOAT32_OR_8_BITS),
+        *shaped(OUTPUT, 4),
+        check(OPERAND_VALUE, "an output shape with the channels of the weights", _other_output_channels),
+        check(SHAPE, "an input with the channels of the weights", _other_input_channels),
+        *_TRANSPOSE_PADDING,
+        BOUNDING_ACTIVATION,
+    ),
 }

@@ -7,30 +7,18 @@ Source: ``VisitMediaPipeDeconvolutionNode``, ``VisitMediaPipeMaxPoolingNode``, `
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....rules.kinds import ACTIVATION, ATTRIBUTE, OPERAND_COUNT, OPERATOR, SHAPE
+from ....rules.operands import OUTPUT, operand, result
 from ....rules.rule import Check, OpRule
-from .checks import (
-    ACTIVATION,
-    ATTRIBUTE,
-    FLOAT32,
-    INPUT,
-    OPERAND_COUNT,
-    OPERATOR,
-    OUTPUT,
-    RELU_TO_RELU6,
-    SHAPE,
-    check,
-    constant_or_unpacked,
-    operand,
-    operands,
-    result,
-    shaped,
-    typed,
-    where_given,
-)
+from ....rules.vocabulary import check, refused_if, where_given
+from .checks import BIAS, INPUT, RELU_TO_RELU6, WEIGHTS, operands, shaped, stored_or_unpacked, xnnpack_rule
 from .convolution import TRANSPOSE_PADDING_NEEDS, transpose_padding_problem
+from .types import FLOAT32, of_type
+from .upstream import SOURCE, in_method, method
 
 ATTENTION = "odml.scaled_dot_product_attention"
 
@@ -54,7 +42,6 @@ def _empty_strides(node: NodeView) -> str | None:
 
 
 _STRIDES = check(ATTRIBUTE, "strides of at least 1x1", _empty_strides)
-_WEIGHTS, _BIAS = operand(1, "weights"), operand(2, "bias")
 
 
 def _unusable_transpose_paddings(node: NodeView) -> str | None:
@@ -62,23 +49,6 @@ def _unusable_transpose_paddings(node: NodeView) -> str | None:
     _, output_height, output_width, _ = node.output(0).shape
     output = output_height, output_width
     return transpose_padding_problem(_PADDING_MODES.get(mode), node.input(0).shape, node.input(1).shape, output, (height, width))
-
-
-_TRANSPOSE_CONVOLUTION = (
-    operands(3),
-    *typed(INPUT, FLOAT32),
-    *shaped(INPUT, 4),
-    *typed(_WEIGHTS, FLOAT32),
-    *shaped(_WEIGHTS, 4),
-    constant_or_unpacked(_WEIGHTS),
-    *typed(_BIAS, FLOAT32),
-    *shaped(_BIAS, 1),
-    constant_or_unpacked(_BIAS),
-    *typed(OUTPUT, FLOAT32),
-    *shaped(OUTPUT, 4),
-    _STRIDES,
-    check(ATTRIBUTE, TRANSPOSE_PADDING_NEEDS, _unusable_transpose_paddings),
-)
 
 
 def _empty_filter(node: NodeView) -> str | None:
@@ -104,32 +74,16 @@ def _no_padding(node: NodeView) -> str | None:
 
 
 _POOLING = (
-    _STRIDES,
-    check(ATTRIBUTE, "filter of at least 1x1", _empty_filter),
-    check(ATTRIBUTE, "strides of the filter's size", _filter_unlike_strides),
-    check(ACTIVATION, "activation RELU, RELU6 or RELU_N1_TO_1, or none", _unknown_activation),
-    check(ATTRIBUTE, "padding SAME or VALID", _no_padding),
+    *in_method(
+        "CheckMediaPipePoolParams",
+        _STRIDES,
+        check(ATTRIBUTE, "a filter of at least 1x1", _empty_filter),
+        check(ATTRIBUTE, "strides of the filter's size", _filter_unlike_strides),
+        check(ACTIVATION, "a fused activation RELU, RELU6 or RELU_N1_TO_1, or none", _unknown_activation),
+    ),
+    check(ATTRIBUTE, "padding SAME or VALID", _no_padding).from_source(method("CalculatePadding")),
 )
 _INDICES_IN, _INDICES_OUT = operand(1, "indices"), result(1, "indices")
-
-_MAX_POOLING = (
-    operands(1, 2),
-    *typed(INPUT, FLOAT32),
-    *shaped(INPUT, 4),
-    *typed(OUTPUT, FLOAT32),
-    *shaped(OUTPUT, 4),
-    *shaped(_INDICES_OUT, 4),
-    *_POOLING,
-)
-_UNPOOLING = (
-    operands(2),
-    *typed(INPUT, FLOAT32),
-    *shaped(INPUT, 4),
-    *shaped(_INDICES_IN, 4),
-    *typed(OUTPUT, FLOAT32),
-    *shaped(OUTPUT, 4),
-    *_POOLING,
-)
 
 
 def _size(tensor: Tensor, dimension: int) -> int:
@@ -137,7 +91,7 @@ def _size(tensor: Tensor, dimension: int) -> int:
     return tensor.shape[dimension] if -tensor.rank <= dimension < tensor.rank else 0
 
 
-def _same_heads(position: int, name: str) -> Check:
+def _same_heads(position: int, name: str) -> Check[Any]:
     def find(node: NodeView) -> str | None:
         sizes = _size(node.input(0), -1), _size(node.input(position), -1)
         return None if sizes[0] == sizes[1] else f"heads of {sizes[0]} in the query and {sizes[1]} in the {name}"
@@ -145,27 +99,30 @@ def _same_heads(position: int, name: str) -> Check:
     return check(SHAPE, f"heads of one size in query and {name}", find)
 
 
-def _same_length(position: int, name: str) -> Check:
+def _same_length(position: int, name: str) -> Check[Any]:
     def find(node: NodeView) -> str | None:
         sizes = _size(node.input(position), 1), _size(node.input(3), -1)
         return None if sizes[0] == sizes[1] else f"sequence of {sizes[0]} in the {name} and {sizes[1]} in the mask"
 
-    return check(SHAPE, f"mask as long as the sequence of the {name}", find)
+    return check(SHAPE, f"a mask as long as the sequence of the {name}", find)
 
 
-_MASK = check(OPERAND_COUNT, "a mask", lambda node: None if len(node.node.inputs) > 3 else "no mask")
-
+_MASK = operand(3, "mask")
+_NAMED_MASK = refused_if(
+    OPERAND_COUNT, "a mask", lambda node: len(node.node.inputs) <= _MASK.position, "no mask", "give the operator a mask"
+)
 _ATTENTION = (
-    _MASK.before_release("litert-1.2.0"),
-    *typed(operand(0, "query"), FLOAT32),
-    *typed(operand(1, "key"), FLOAT32),
-    *typed(operand(2, "value"), FLOAT32),
-    *where_given(3, *typed(operand(3, "mask"), FLOAT32)),
-    *typed(OUTPUT, FLOAT32),
+    _NAMED_MASK.before_release("litert-1.2.0"),
+    *of_type(operand(0, "query"), FLOAT32),
+    *of_type(operand(1, "key"), FLOAT32),
+    *of_type(operand(2, "value"), FLOAT32),
+    *where_given(_MASK, *of_type(_MASK, FLOAT32)),
+    *of_type(OUTPUT, FLOAT32),
     _same_heads(1, "key"),
     _same_heads(2, "value"),
-    *where_given(3, _same_length(1, "key"), _same_length(2, "value")),
+    *where_given(_MASK, _same_length(1, "key"), _same_length(2, "value")),
 )
+_ATTENTION_SOURCE = (method("VisitDotAttentionNode"), method("VisitScaledDotAttentionCompositeNode"))
 
 
 def _other_composite(node: NodeView) -> str | None:
@@ -173,14 +130,47 @@ def _other_composite(node: NodeView) -> str | None:
     return None if name == ATTENTION else f"composite {name!r}"
 
 
-_COMPOSITE = check(OPERATOR, f"composite {ATTENTION}", _other_composite, "leave other composites to the CPU")
+_COMPOSITE = check(OPERATOR, f"composite {ATTENTION}", _other_composite, "leave other composites to the CPU").from_source(SOURCE)
 
-RULES = {
-    "Convolution2DTransposeBias": OpRule(_TRANSPOSE_CONVOLUTION),
-    "MaxPoolingWithArgmax2D": OpRule(_MAX_POOLING),
-    "MaxUnpooling2D": OpRule(_UNPOOLING),
-    ATTENTION: OpRule(_ATTENTION),
+RULES = {"STABLEHLO_COMPOSITE": OpRule((_COMPOSITE, *_ATTENTION)).from_source(*_ATTENTION_SOURCE)}
+
+CUSTOM_RULES = {
+    "Convolution2DTransposeBias": xnnpack_rule(
+        "VisitMediaPipeDeconvolutionNode",
+        operands(3),
+        *of_type(INPUT, FLOAT32),
+        *shaped(INPUT, 4),
+        *of_type(WEIGHTS, FLOAT32),
+        *shaped(WEIGHTS, 4),
+        stored_or_unpacked(WEIGHTS),
+        *of_type(BIAS, FLOAT32),
+        *shaped(BIAS, 1),
+        stored_or_unpacked(BIAS),
+        *of_type(OUTPUT, FLOAT32),
+        *shaped(OUTPUT, 4),
+        *in_method("CheckMediaPipeTransposedConvolutionParams", _STRIDES),
+        *in_method("CalculateTransposeConvPaddings", check(ATTRIBUTE, TRANSPOSE_PADDING_NEEDS, _unusable_transpose_paddings)),
+    ),
+    "MaxPoolingWithArgmax2D": xnnpack_rule(
+        "VisitMediaPipeMaxPoolingNode",
+        operands(1, 2),
+        *of_type(INPUT, FLOAT32),
+        *shaped(INPUT, 4),
+        *of_type(OUTPUT, FLOAT32),
+        *shaped(OUTPUT, 4),
+        *shaped(_INDICES_OUT, 4),
+        *_POOLING,
+    ),
+    "MaxUnpooling2D": xnnpack_rule(
+        "VisitMediaPipeUnpoolingNode",
+        operands(2),
+        *of_type(INPUT, FLOAT32),
+        *shaped(INPUT, 4),
+        *shaped(_INDICES_IN, 4),
+        *of_type(OUTPUT, FLOAT32),
+        *shaped(OUTPUT, 4),
+        *_POOLING,
+    ),
+    "odml.scaled_dot_product_attention": OpRule(_ATTENTION).from_source(*_ATTENTION_SOURCE),
 }
 """Custom operators, by name."""
-
-COMPOSITES = {"STABLEHLO_COMPOSITE": OpRule((_COMPOSITE, *_ATTENTION))}

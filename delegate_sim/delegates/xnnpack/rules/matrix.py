@@ -6,74 +6,69 @@ Source: ``VisitFullyConnectedNode`` and ``VisitBatchMatMulNode`` (``delegates/xn
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.rule import Check, OpRule
+from ....rules.kinds import HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE, VERSION
+from ....rules.numbers import at_least, between
+from ....rules.operands import OUTPUT
+from ....rules.rule import Check
+from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
 from ..datatypes import datatype, first_zero_point
-from ..target import Target
+from ..scales import has_one_scale, scales_of
+from ..visit import Visit
 from .checks import (
-    ATTRIBUTE,
-    FLOAT16_LAYERS,
-    FLOAT32,
-    FLOAT32_OR_8_BITS,
-    HYBRID,
+    BIAS,
+    BOUNDING_ACTIVATION,
+    FIRST,
     INPUT,
-    OUTPUT,
-    QUANTIZATION,
-    RANK,
-    SHAPE,
-    TENSOR_TYPE,
-    VERSION,
-    activation,
-    bias,
-    check,
-    check_for_target,
-    constant_or_unpacked,
+    SECOND,
+    WEIGHTS,
     counting_before,
-    float_bias_like_weights,
-    has_one_scale,
-    operand,
     operands,
-    scales_of,
     shaped,
-    typed,
-    weights,
-    where_given,
+    stored_or_unpacked,
+    xnnpack_rule,
 )
+from .types import FLOAT16_LAYERS, FLOAT32, FLOAT_OR_8_BITS, of_type, of_types
+from .upstream import SOURCE, in_method, method
+from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
-_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
-_WEIGHTS, _BIAS = operand(1, "weights"), operand(2, "bias")
+_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 _SPARSE_VERSION = 8
 _INTEGER_WEIGHTS = ("INT2", "INT4", "INT8")
 _BLOCK_MULTIPLE = 32
 
 
-def _unless_dynamic(position: int, inner: Check) -> Check:
-    """A check that float32 weights and biases need not meet with the flag for those computed while running."""
+def _unless_dynamic(position: int, *checks: Check[Any]) -> tuple[Check[Any], ...]:
+    """Return these checks, which float32 weights or biases need not meet with the flag for those computed at run time."""
 
-    def find(node: NodeView, target: Target) -> str | None:
-        if target.dynamic_fully_connected and node.input(position).type == "FLOAT32":
-            return None
-        return inner.finder(node, target)
+    def unless(inner: Check[Any]) -> Check[Any]:
+        find_inner = inner.finder
 
-    return replace(inner, needed=f"{inner.needed} (unless FLOAT32 and dynamic_fully_connected)", finder=find)
+        def find(node: NodeView, visit: Visit) -> str | None:
+            if node.input(position).type == "FLOAT32" and visit.target.has("dynamic_fully_connected"):
+                return None
+            return find_inner(node, visit)
+
+        return replace(inner, needed=f"{inner.needed} (unless FLOAT32 and dynamic_fully_connected)", finder=find)
+
+    return tuple(unless(each) for each in checks)
 
 
-def _weights_type(node: NodeView, target: Target) -> str | None:
+def _weights_type(node: NodeView, visit: Visit) -> str | None:
     """The types that ``CheckTensorFilterType`` takes."""
     name = node.input(1).type
-    if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and target.signed_8_bits):
+    if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.has("qs8")):
         return None
-    return None if name == "UINT8" and target.unsigned_8_bits else f"weights of type {name}"
+    return None if name == "UINT8" and visit.target.has("qu8") else f"weights of type {name}"
 
 
-def _not_yet(kind: str) -> Check:
-    """Weights of a type that came with a later release."""
-    return check(
-        TENSOR_TYPE,
-        f"weights of another type than {kind}",
-        lambda node: f"{kind} weights" if node.input(1).type == kind else None,
+def _not_yet(kind: str) -> Check[Any]:
+    """Demand weights of another type, which came with a later release."""
+    return refused_if(
+        TENSOR_TYPE, f"weights of another type than {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )
 
 
@@ -120,14 +115,18 @@ def _other_bias_size(node: NodeView) -> str | None:
     return None if size == channels else f"bias of {size} elements for {channels} output channels"
 
 
-def _is_dynamically_quantized(node: NodeView, target: Target) -> bool:
-    return target.dynamic_quantization and node.input(0).type in ("FLOAT32", "FLOAT16") and node.input(1).type in _INTEGER_WEIGHTS
+def _is_dynamically_quantized(node: NodeView, visit: Visit) -> bool:
+    return (
+        node.input(1).type in _INTEGER_WEIGHTS
+        and node.input(0).type in ("FLOAT32", "FLOAT16")
+        and visit.target.dynamic_quantization
+    )
 
 
-def _mixed_types(node: NodeView, target: Target) -> str | None:
+def _mixed_types(node: NodeView, visit: Visit) -> str | None:
     source, of_weights, output = node.input(0).type, node.input(1).type, node.output(0).type
     is_taken = (
-        source == of_weights or (source == "INT8" and of_weights in _INTEGER_WEIGHTS) or _is_dynamically_quantized(node, target)
+        source == of_weights or (source == "INT8" and of_weights in _INTEGER_WEIGHTS) or _is_dynamically_quantized(node, visit)
     )
     return None if source == output and is_taken else f"{source} input, {of_weights} weights and {output} output"
 
@@ -141,95 +140,25 @@ def _float16_with_integers(node: NodeView) -> str | None:
     return f"FLOAT16 input with {found[1]} weights" if found[0] == "FLOAT16" and found[1] in _INTEGER_WEIGHTS else None
 
 
-def _other_last_dimension(node: NodeView, target: Target) -> str | None:
+def _other_last_dimension(node: NodeView, visit: Visit) -> str | None:
     shape, channels = node.input(0).shape, node.input(1).shape[1]
-    is_taken = not _is_dynamically_quantized(node, target) or shape[-1:] == (channels,)
+    is_taken = not _is_dynamically_quantized(node, visit) or shape[-1:] == (channels,)
     return None if is_taken else f"input {list(shape)} for {channels} input channels"
 
 
-def _weights_zero_point(node: NodeView, target: Target) -> str | None:
+def _weights_zero_point(node: NodeView, visit: Visit) -> str | None:
     tensor = node.input(1)
-    if tensor.type != "INT8" or not tensor.zero_point or _is_dynamically_quantized(node, target):
+    if tensor.type != "INT8" or not tensor.zero_point or _is_dynamically_quantized(node, visit):
         return None
     return f"weights with zero point {tensor.zero_point}"
 
 
-def _packed_channels(kind: str, multiple: int) -> Check:
+def _packed_channels(kind: str, multiple: int) -> Check[Any]:
     def find(node: NodeView) -> str | None:
         tensor = node.input(1)
         return f"{tensor.shape[1]} input channels" if tensor.type == kind and tensor.shape[1] % multiple else None
 
-    return check(SHAPE, f"input channels in multiples of {multiple} with {kind} weights", find)
-
-
-_FULLY_CONNECTED = (
-    check(
-        VERSION,
-        f"another version than {_SPARSE_VERSION}, which has sparse weights",
-        lambda node: f"version {_SPARSE_VERSION}" if node.version == _SPARSE_VERSION else None,
-        "convert without sparse weights",
-    ),
-    check(
-        ATTRIBUTE,
-        "weights_format DEFAULT",
-        lambda node: f"weights_format {node.options.weights_format}" if node.options.weights_format else None,
-    ),
-    operands(2, 1, most=3),
-    *typed(INPUT, _FLOAT_OR_8_BITS),
-    *shaped(_WEIGHTS, 2),
-    _unless_dynamic(
-        1,
-        check_for_target(
-            TENSOR_TYPE, "weights of type FLOAT32, FLOAT16, INT8 (qs8), INT4 (qs8), INT2 (qs8) or UINT8 (qu8)", _weights_type
-        ),
-    ),
-    _not_yet("FLOAT16").before_release(FLOAT16_LAYERS),
-    _not_yet("INT2").before_release("litert-2.1.2"),
-    check(QUANTIZATION, "weights that are not quantised in blocks", _blocks).before_release("litert-1.3.0"),
-    check(QUANTIZATION, "a scale for each output channel of INT4 weights", _int4_without_channels).before_release("litert-2.1.5"),
-    _unless_dynamic(
-        1,
-        check(
-            QUANTIZATION,
-            "weights quantised per tensor (not with INT2), along dimension 0 (not with UINT8), or in blocks of a multiple of "
-            f"{_BLOCK_MULTIPLE}",
-            _weights_quantization,
-            "quantise weights per output channel",
-        ),
-    ),
-    _unless_dynamic(1, constant_or_unpacked(_WEIGHTS)),
-    *where_given(
-        2,
-        _unless_dynamic(2, check(SHAPE, "as many elements of the bias as output channels", _other_bias_size)),
-        *(_unless_dynamic(2, each) for each in bias(2)),
-        _unless_dynamic(2, constant_or_unpacked(_BIAS)),
-        *float_bias_like_weights(1, 2),
-    ),
-    *typed(OUTPUT, _FLOAT_OR_8_BITS),
-    check_for_target(
-        HYBRID, "input and output of one type, and weights of it, or of INT8, INT4 or INT2 with float or INT8 input", _mixed_types
-    ),
-    check(HYBRID, "another input than INT8 with INT4 weights", _int4_with_integers).before_release("litert-1.3.0"),
-    check(HYBRID, "float weights with FLOAT16 input", _float16_with_integers).before_release("litert-2.3.0"),
-    # These two are measured, not read.
-    check(RANK, "input of at least one dimension", lambda node: None if node.input(0).rank else "input of rank 0").before_release(
-        "litert-1.1.0"
-    ),
-    check_for_target(
-        SHAPE, "float input with the input channels of integer weights as its last dimension", _other_last_dimension
-    ).before_release("litert-1.1.0"),
-    check_for_target(
-        QUANTIZATION,
-        "zero point 0 of INT8 weights with INT8 input",
-        _weights_zero_point,
-        "quantise weights symmetrically",
-    ).from_release("litert-2.1.5"),
-    _packed_channels("INT4", 2),
-    _packed_channels("INT2", 4),
-    activation(),
-)
-
-_FIRST = operand(0, "first input")
+    return check(SHAPE, f"a multiple of {multiple} input channels with {kind} weights", find)
 
 
 def _column_dimension(node: NodeView) -> int:
@@ -248,37 +177,97 @@ def _second_zero_point(node: NodeView) -> str | None:
     return f"second input with zero point {zero_point}" if zero_point else None
 
 
-def _different_datatypes(node: NodeView, target: Target) -> str | None:
+def _different_datatypes(node: NodeView, visit: Visit) -> str | None:
     if _is_dynamic_product(node):
         return None
-    first, second = (datatype(node.graph, tensor, target.release) for tensor in node.inputs[:2])
+    first, second = (datatype(node.graph, tensor, visit.release) for tensor in node.inputs[:2])
     return None if first == second else f"{node.input(0).type} and {node.input(1).type}, in XNNPACK {first} and {second}"
 
 
-def _matrices(position: int, name: str) -> Check:
-    return check(
-        RANK,
-        f"{name} of at least 2 dimensions",
-        lambda node: None if (rank := node.input(position).rank) >= 2 else f"{name} of rank {rank}",
-    )
-
-
-_BATCH_MATMUL = (
-    # Measured, not read.
-    check(ATTRIBUTE, "adj_x false", lambda node: "adj_x true" if node.options.adj_x else None).before_release("litert-1.1.0"),
-    *counting_before("litert-2.0.2", *typed(_FIRST, FLOAT32)),
-    *typed(_FIRST, _FLOAT_OR_8_BITS),
-    *weights(1, _column_dimension, "the dimension of its columns"),
-    check(
-        QUANTIZATION,
-        "zero point 0 of an INT8 second input, unless the first is FLOAT32",
-        _second_zero_point,
-        "quantise the second input symmetrically",
-    ).from_release("litert-2.1.3"),
-    *typed(OUTPUT, _FLOAT_OR_8_BITS),
-    check_for_target(HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes),
-    _matrices(0, "first input"),
-    _matrices(1, "second input"),
+_WEIGHTS_TYPE = check_for_target(
+    TENSOR_TYPE, "weights of type FLOAT32, FLOAT16, INT8 (qs8), INT4 (qs8), INT2 (qs8) or UINT8 (qu8)", _weights_type
+)
+_WEIGHTS_QUANTIZATION = check(
+    QUANTIZATION,
+    "weights quantised per tensor (not with INT2), along dimension 0 (not with UINT8), or in blocks of a multiple of "
+    f"{_BLOCK_MULTIPLE}",
+    _weights_quantization,
+    "quantise weights per output channel",
 )
 
-RULES = {"FULLY_CONNECTED": OpRule(_FULLY_CONNECTED), "BATCH_MATMUL": OpRule(_BATCH_MATMUL)}
+RULES = {
+    "BATCH_MATMUL": xnnpack_rule(
+        "VisitBatchMatMulNode",
+        # Measured, not read.
+        unset("adj_x", hint="transpose the first input with TRANSPOSE").before_release("litert-1.1.0"),
+        *counting_before("litert-2.0.2", *in_method(_FLOAT_OR_8_BITS.function, *of_type(FIRST, FLOAT32))),
+        *of_types(FIRST, _FLOAT_OR_8_BITS),
+        *quantized_weights(_column_dimension, "the dimension of its columns"),
+        check(
+            QUANTIZATION,
+            "zero point 0 of an INT8 second input, unless the first is FLOAT32",
+            _second_zero_point,
+            "quantise the second input symmetrically",
+        ).from_release("litert-2.1.3"),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        check_for_target(HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes),
+        rank(FIRST, at_least(2)),
+        rank(SECOND, at_least(2)),
+    ),
+    "FULLY_CONNECTED": xnnpack_rule(
+        "VisitFullyConnectedNode",
+        refused_if(
+            VERSION,
+            f"another version than {_SPARSE_VERSION}, which has sparse weights",
+            lambda node: node.version == _SPARSE_VERSION,
+            f"version {_SPARSE_VERSION}",
+        ).from_source(SOURCE),
+        option("weights_format", 0, hint="convert with weights in the default format").from_source(
+            method("CheckFullyConnectedParams")
+        ),
+        operands(between(2, 3)),
+        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *shaped(WEIGHTS, 2),
+        *_unless_dynamic(1, *in_method("CheckTensorFilterType", _WEIGHTS_TYPE)),
+        _not_yet("FLOAT16").before_release(FLOAT16_LAYERS),
+        _not_yet("INT2").before_release("litert-2.1.2"),
+        check(QUANTIZATION, "weights that are not quantised in blocks", _blocks).before_release("litert-1.3.0"),
+        check(QUANTIZATION, "a scale for each output channel of INT4 weights", _int4_without_channels).before_release(
+            "litert-2.1.5"
+        ),
+        *_unless_dynamic(1, *in_method("CheckTensorFilterType", _WEIGHTS_QUANTIZATION)),
+        *_unless_dynamic(1, stored_or_unpacked(WEIGHTS)),
+        *where_given(
+            BIAS,
+            *_unless_dynamic(
+                2,
+                check(SHAPE, "as many elements of the bias as output channels", _other_bias_size),
+                *quantized_bias(BIAS),
+                stored_or_unpacked(BIAS),
+            ),
+            *FLOAT_BIAS_LIKE_WEIGHTS,
+        ),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        check_for_target(
+            HYBRID,
+            "input and output of one type, and weights of it, or of INT8, INT4 or INT2 with float or INT8 input",
+            _mixed_types,
+        ),
+        check(HYBRID, "another input than INT8 with INT4 weights", _int4_with_integers).before_release("litert-1.3.0"),
+        check(HYBRID, "float weights with FLOAT16 input", _float16_with_integers).before_release("litert-2.3.0"),
+        # These two are measured, not read.
+        rank(INPUT, at_least(1)).before_release("litert-1.1.0"),
+        check_for_target(
+            SHAPE, "float input with the input channels of integer weights as its last dimension", _other_last_dimension
+        ).before_release("litert-1.1.0"),
+        check_for_target(
+            QUANTIZATION,
+            "zero point 0 of INT8 weights with INT8 input",
+            _weights_zero_point,
+            "quantise weights symmetrically",
+        ).from_release("litert-2.1.5"),
+        _packed_channels("INT4", 2),
+        _packed_channels("INT2", 4),
+        BOUNDING_ACTIVATION,
+    ),
+}

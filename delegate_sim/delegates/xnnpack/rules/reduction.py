@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....graph.graph import NodeView
-from ....rules.rule import OpRule
-from .checks import (
-    FLOAT16_LAYERS,
-    FLOAT32,
-    FLOAT32_OR_8_BITS,
-    INPUT,
-    MAX_RANK,
-    OUTPUT,
-    RANK,
-    SHAPE,
-    VALUE,
-    check,
-    constant,
-    counting_before,
-    integers,
-    operand,
-    operands,
-    typed,
-    where,
-)
+from ....rules.kinds import OPERAND_VALUE, SHAPE
+from ....rules.numbers import at_most
+from ....rules.operands import OUTPUT, operand
+from ....rules.rule import Check, OpRule
+from ....rules.vocabulary import check, rank, where
+from ..scales import EIGHT_BIT_TYPES
+from ..visit import Visit
+from .checks import INPUT, MAX_RANK, counting_before, integers, operands, stored, xnnpack_rule
+from .types import FLOAT16_LAYERS, FLOAT32, FLOAT_OR_8_BITS, of_type, of_types
+from .upstream import in_method, method
 
-_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
+_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 _AXES = operand(1, "axes")
-
-
-def _axes_of_many_dimensions(node: NodeView) -> str | None:
-    rank = node.input(1).rank
-    return f"axes of rank {rank}" if rank > 1 else None
 
 
 def _no_axes(node: NodeView) -> str | None:
@@ -49,19 +36,21 @@ def _too_many_axes(node: NodeView) -> str | None:
     return f"{count} axes" if count > MAX_RANK else None
 
 
-_REDUCTION = OpRule(
-    (
+def _reduction(*checks: Check[Any]) -> OpRule[Visit]:
+    return xnnpack_rule(
+        "VisitReduceNode",
         operands(2),
-        *typed(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, _FLOAT_OR_8_BITS),
         integers(_AXES, "INT32"),
-        check(RANK, "axes of rank at most 1", _axes_of_many_dimensions),
-        constant(_AXES),
-        check(SHAPE, "axes", _no_axes).from_release("litert-2.0.2"),
-        check(SHAPE, "axes of dimensions that there are", _axis_of_scalar).from_release("litert-2.1.5"),
-        check(SHAPE, f"at most {MAX_RANK} axes", _too_many_axes).from_release("litert-2.1.5"),
-        *typed(OUTPUT, _FLOAT_OR_8_BITS),
+        rank(_AXES, at_most(1)).from_source(method("CheckAxesTensorShape")),
+        stored(_AXES),
+        check(SHAPE, "at least 1 axis", _no_axes, "name the axes to reduce").from_release("litert-2.0.2"),
+        check(SHAPE, "axes of dimensions that there are", _axis_of_scalar, "reduce no scalar").from_release("litert-2.1.5"),
+        check(SHAPE, f"at most {MAX_RANK} axes", _too_many_axes, "name each axis once").from_release("litert-2.1.5"),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *checks,
     )
-)
+
 
 _SPATIAL_AXES = [1, 2]
 
@@ -75,11 +64,15 @@ def _beyond_image(node: NodeView) -> str | None:
 
 
 # These are measured, not read.
-_OF_IMAGE = check(VALUE, "axes 1 and 2 of an input of rank 4", _beyond_image).before_release("litert-1.1.0")
-_8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in ("INT8", "UINT8"), "with an 8-bit input", _OF_IMAGE)
+_OF_IMAGE = check(OPERAND_VALUE, "axes 1 and 2 of an input of rank 4", _beyond_image).before_release("litert-1.1.0")
+_8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in EIGHT_BIT_TYPES, "with an 8-bit input", _OF_IMAGE)
+_FLOAT_ONLY = counting_before("litert-1.1.0", *in_method(_FLOAT_OR_8_BITS.function, *of_type(INPUT, FLOAT32)))
+
+_EXTREMUM = _reduction().from_release("litert-1.3.0")
 
 RULES = {
-    "MEAN": OpRule((*_REDUCTION.checks, _8_BITS_OF_IMAGE)),
-    "SUM": OpRule((*_REDUCTION.checks, *counting_before("litert-1.1.0", *typed(INPUT, FLOAT32)), _OF_IMAGE)),
-    **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN"), _REDUCTION.from_release("litert-1.3.0")),
+    "MEAN": _reduction(*_8_BITS_OF_IMAGE),
+    "REDUCE_MAX": _EXTREMUM,
+    "REDUCE_MIN": _EXTREMUM,
+    "SUM": _reduction(*_FLOAT_ONLY, _OF_IMAGE),
 }

@@ -1,51 +1,29 @@
-"""Joining, splitting, slicing, reordering, padding and resizing.
+"""Joining, splitting, slicing, reordering and padding.
 
 Source: ``VisitConcatenationNode``, ``VisitSplitNode``, ``VisitSliceNode``, ``VisitStridedSliceNode``, ``VisitReshapeNode``,
-``VisitTransposeNode``, ``VisitPadNode``, ``VisitResizeBilinearNode``, ``VisitDepthToSpaceNode`` and ``VisitSpaceToDepthNode``
+``VisitTransposeNode``, ``VisitPadNode``, ``VisitDepthToSpaceNode`` and ``VisitSpaceToDepthNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from ....graph.graph import NodeView
-from ....model.model import Tensor
-from ....rules.rule import Check, OpRule
-from ..target import Target
-from .checks import (
-    ATTRIBUTE,
-    FLOAT16_ARITHMETIC,
-    FLOAT16_LAYERS,
-    FLOAT32_OR_8_BITS,
-    INPUT,
-    MAX_RANK,
-    OPERAND_COUNT,
-    OUTPUT,
-    QUANTIZATION,
-    SHAPE,
-    TENSOR_TYPE,
-    VALUE,
-    Operand,
-    Types,
-    check,
-    check_for_target,
-    constant,
-    counted,
-    counting_from,
-    has_one_scale,
-    integers,
-    operand,
-    operands,
-    scales_of,
-    shaped,
-    typed,
-    vector,
-)
+from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
+from ....rules.numbers import at_least, between, counted
+from ....rules.operands import OUTPUT, Operand, operand
+from ....rules.rule import Check
+from ....rules.vocabulary import check, check_for_target, operand_count, option, where
+from ..scales import EIGHT_BIT_TYPES, has_one_scale, other_parameters, scales_of
+from ..visit import Visit
+from .checks import ANY_RANK, INPUT, MAX_RANK, counting_from, integers, operands, shaped, stored, vector, xnnpack_rule
+from .types import FLOAT16_ARITHMETIC, FLOAT16_LAYERS, FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS, Types, of_types
+from .upstream import in_method, method
 
-_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_ARITHMETIC)
-_COMPUTED_FLOAT_OR_8_BITS = FLOAT32_OR_8_BITS.or_float16_from(FLOAT16_LAYERS)
+_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
+_COMPUTED_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 
 
 def _integers_of(node: NodeView, position: int) -> Sequence[int]:
@@ -54,29 +32,24 @@ def _integers_of(node: NodeView, position: int) -> Sequence[int]:
     return () if value is None else value.tolist()
 
 
-def _each_typed(name: str, tensors: str, first: int = 0) -> tuple[Check, ...]:
-    """All operands (from one on), or all results, are float or 8-bit with one scale."""
+def _each_of_types(side: str) -> tuple[Check[Any], ...]:
+    """Demand that all operands, or all results, are float or 8-bit with one scale."""
 
-    def each(node: NodeView) -> Sequence[Tensor]:
-        return node.inputs[first:] if tensors == "inputs" else node.outputs
+    def of_these(types: Types) -> Check[Visit]:
+        def find(node: NodeView, visit: Visit) -> str | None:
+            found = (tensor.type for tensor in (node.inputs if side == "input" else node.outputs))
+            return next((f"{side} of type {kind}" for kind in found if not types.accepts(kind, visit.target)), None)
 
-    def of_types(types: Types) -> Check:
-        def find(node: NodeView, target: Target) -> str | None:
-            found = (tensor.type for tensor in each(node))
-            return next((f"{name} of type {kind}" for kind in found if not types.takes(kind, target)), None)
-
-        return check_for_target(TENSOR_TYPE, f"{tensors} of type {types.words()}", find)
+        return check_for_target(TENSOR_TYPE, f"{side}s of type {types.words}", find)
 
     def find_scales(node: NodeView) -> str | None:
-        for tensor in each(node):
-            if tensor.type in ("INT8", "UINT8") and not has_one_scale(tensor):
-                return f"{name} with {scales_of(tensor)}"
+        for tensor in node.inputs if side == "input" else node.outputs:
+            if tensor.type in EIGHT_BIT_TYPES and not has_one_scale(tensor):
+                return f"{side} with {scales_of(tensor)}"
         return None
 
-    return (
-        *_FLOAT_OR_8_BITS.checks(of_types),
-        check(QUANTIZATION, f"one scale for each of 8-bit {tensors}", find_scales),
-    )
+    of_scales = check(QUANTIZATION, f"one scale for each of 8-bit {side}s", find_scales)
+    return (*_FLOAT_OR_8_BITS.checks(of_these), *in_method(_FLOAT_OR_8_BITS.function, of_scales))
 
 
 def _new_dimension(node: NodeView) -> str | None:
@@ -88,22 +61,8 @@ def _rescaled_inputs(node: NodeView) -> str | None:
     output = node.output(0)
     if output.type != "UINT8":
         return None
-    return next((_other_parameters(tensor, output) for tensor in node.inputs if _other_parameters(tensor, output)), None)
+    return next((found for tensor in node.inputs if (found := other_parameters(tensor, output))), None)
 
-
-def _other_parameters(tensor: Tensor, output: Tensor) -> str | None:
-    if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
-        return None
-    return f"scale {tensor.scale:g} and zero point {tensor.zero_point}, output {output.scale:g} and {output.zero_point}"
-
-
-_CONCATENATION = (
-    operands(2, 1, most=5),
-    *typed(OUTPUT, _FLOAT_OR_8_BITS),
-    check(ATTRIBUTE, "axis of a dimension that the inputs have", _new_dimension).from_release("litert-2.1.4"),
-    check(QUANTIZATION, "inputs with the scale and zero point of a UINT8 output", _rescaled_inputs),
-    *_each_typed("input", "inputs"),
-)
 
 _SPLIT_DIMENSION = operand(0, "dimension")
 
@@ -113,65 +72,34 @@ def _other_result_count(node: NodeView) -> str | None:
     return None if splits == outputs else f"num_splits {splits} and {counted(outputs, 'output')}"
 
 
-def _split_operands(node: NodeView) -> str | None:
-    inputs, outputs = len(node.node.inputs), len(node.node.outputs)
-    return None if inputs == 2 and 2 <= outputs <= 4 else f"{counted(inputs, 'input')} and {counted(outputs, 'output')}"
-
-
-_SPLIT = (
-    check(ATTRIBUTE, "num_splits equal to the number of outputs", _other_result_count),
-    check(OPERAND_COUNT, "2 inputs and 2 to 4 outputs", _split_operands),
-    integers(_SPLIT_DIMENSION, "INT32"),
-    constant(_SPLIT_DIMENSION),
-    *typed(operand(1), _FLOAT_OR_8_BITS),
-    *_each_typed("output", "outputs"),
-)
-
 _BEGIN, _SIZE, _END, _STRIDES = operand(1, "begin"), operand(2, "size"), operand(2, "end"), operand(3, "strides")
 
 
-def _same_count(first: Operand, second: Operand) -> Check:
+def _same_count(first: Operand, second: Operand) -> Check[Any]:
     """``CheckTensorsDimensionMatch``."""
 
     def find(node: NodeView) -> str | None:
         counts = first.tensor(node).shape[0], second.tensor(node).shape[0]
         return None if counts[0] == counts[1] else f"{counts[0]} and {counts[1]}"
 
-    return check(SHAPE, f"{first.name} and {second.name} of one length", find)
+    needed = f"{first.name} and {second.name} of one length"
+    return check(SHAPE, needed, find).from_source(method("CheckTensorsDimensionMatch"))
 
 
 def _empty_slice(node: NodeView) -> str | None:
     return next((f"size {size}" for size in _integers_of(node, 2) if size <= 0), None)
 
 
-_SLICE = (
-    vector(_BEGIN),
-    constant(_BEGIN),
-    integers(_BEGIN, "INT32", "INT64"),
-    vector(_SIZE),
-    constant(_SIZE),
-    integers(_SIZE, "INT32", "INT64"),
-    _same_count(_BEGIN, _SIZE),
-    *typed(INPUT, _FLOAT_OR_8_BITS),
-    *typed(OUTPUT, _FLOAT_OR_8_BITS),
-    check(VALUE, "sizes of at least 1, not -1", _empty_slice, "write the size of the slice instead of -1"),
-)
-
-
-def _no_mask(name: str) -> Check:
-    return check(ATTRIBUTE, f"{name} 0", lambda node: f"{name} {found}" if (found := getattr(node.options, name)) else None)
-
-
 def _longer_strides(node: NodeView) -> str | None:
     return next((f"stride {stride}" for stride in _integers_of(node, 3) if stride != 1), None)
 
 
-def _one_for_each_dimension(which: Operand) -> Check:
+def _one_for_each_dimension(which: Operand) -> Check[Any]:
     def find(node: NodeView) -> str | None:
         (count,), rank = which.tensor(node).shape, node.input(0).rank
         return None if count == rank else f"{which.name} of {counted(count, 'element')} for an input of rank {rank}"
 
-    return check(SHAPE, f"{which.name} for each dimension of the input", find)
+    return check(SHAPE, f"one element of {which.name} for each dimension of the input", find)
 
 
 def _slice_beyond_input(node: NodeView) -> str | None:
@@ -186,28 +114,6 @@ def _slice_beyond_input(node: NodeView) -> str | None:
     return None
 
 
-_STRIDED_SLICE = (
-    _no_mask("ellipsis_mask"),
-    _no_mask("new_axis_mask"),
-    _no_mask("shrink_axis_mask"),
-    vector(_STRIDES),
-    constant(_STRIDES),
-    integers(_STRIDES, "INT32"),
-    check(VALUE, "strides of 1", _longer_strides),
-    vector(_BEGIN),
-    constant(_BEGIN),
-    integers(_BEGIN, "INT32"),
-    vector(_END),
-    constant(_END),
-    integers(_END, "INT32"),
-    _one_for_each_dimension(_BEGIN),
-    _one_for_each_dimension(_END),
-    _one_for_each_dimension(_STRIDES),
-    *typed(INPUT, _FLOAT_OR_8_BITS),
-    *typed(OUTPUT, _FLOAT_OR_8_BITS),
-    check(VALUE, "begin and end within the input", _slice_beyond_input).before_release("litert-1.4.0"),
-)
-
 _NEW_SHAPE = operand(1, "shape")
 
 
@@ -215,21 +121,14 @@ def _has_new_shape(node: NodeView) -> bool:
     return len(node.node.inputs) == 2
 
 
-def _only_with_new_shape(inner: Check) -> Check:
-    def find(node: NodeView, target: Target) -> str | None:
-        return inner.finder(node, target) if _has_new_shape(node) else None
-
-    return replace(inner, needed=f"{inner.needed} (if there is one)", finder=find)
-
-
 def _rescaled_reshape(node: NodeView) -> str | None:
     output = node.output(0)
-    return _other_parameters(node.input(0), output) if output.type in ("INT8", "UINT8") else None
+    return other_parameters(node.input(0), output) if output.type in ("INT8", "UINT8") else None
 
 
 def _many_dimensional_shape(node: NodeView) -> str | None:
     shape = node.input(1).shape
-    return f"shape operand {list(shape)}" if any(size != 1 for size in shape[:-1]) else None
+    return f"shape operand of shape {list(shape)}" if any(size != 1 for size in shape[:-1]) else None
 
 
 def _legacy_scalar(node: NodeView) -> str | None:
@@ -238,30 +137,7 @@ def _legacy_scalar(node: NodeView) -> str | None:
     return f"shape {list(sizes)}" if len(sizes) == 1 and sizes[0] in (0, -1) else None
 
 
-_RESHAPE = (
-    operands(1, 1, most=2),
-    *typed(INPUT, _FLOAT_OR_8_BITS),
-    *shaped(INPUT, 0, MAX_RANK),
-    *typed(OUTPUT, _FLOAT_OR_8_BITS),
-    *shaped(OUTPUT, 0, MAX_RANK),
-    check(QUANTIZATION, "input with the scale and zero point of an 8-bit output", _rescaled_reshape),
-    _only_with_new_shape(integers(_NEW_SHAPE, "INT32")),
-    _only_with_new_shape(check(SHAPE, "shape operand of one dimension other than 1", _many_dimensional_shape)),
-    _only_with_new_shape(constant(_NEW_SHAPE)),
-    check(VALUE, "another shape than [0] or [-1]", _legacy_scalar, "write the number of elements instead of -1").from_release(
-        "litert-2.1.3"
-    ),
-)
-
 _PERMUTATION = operand(1, "permutation")
-
-_TRANSPOSE = (
-    operands(2),
-    *typed(INPUT, _FLOAT_OR_8_BITS),
-    *counting_from("litert-2.0.2", *shaped(INPUT, 1, MAX_RANK)),
-    constant(_PERMUTATION),
-)
-
 _PADDINGS = operand(1, "paddings")
 
 
@@ -280,73 +156,123 @@ def _negative_padding_in_first_rows(node: NodeView) -> str | None:
     return next((f"padding {padding}" for padding in paddings if padding < 0), None)
 
 
-_PAD = (
-    operands(2),
-    *typed(INPUT, _COMPUTED_FLOAT_OR_8_BITS),
-    *shaped(INPUT, 1, MAX_RANK),
-    integers(_PADDINGS, "INT32"),
-    check(SHAPE, "a pair of paddings for each dimension", _not_a_pair_for_each_dimension),
-    constant(_PADDINGS),
-    *typed(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
-    *shaped(OUTPUT, 1, MAX_RANK),
-    check(VALUE, "paddings of the first two dimensions of at least 0", _negative_padding_in_first_rows).before_release(
-        "litert-1.4.0"
-    ),
-    check(VALUE, "paddings of at least 0", _negative_padding).from_release("litert-1.4.0"),
-)
-
-
-def _empty_first_size(node: NodeView) -> str | None:
-    """Of the new height and width, the delegate looks at the height only."""
-    sizes = _integers_of(node, 1)
-    return f"new height {sizes[0]}" if sizes and sizes[0] <= 0 else None
-
-
-_NEW_SIZE = operand(1, "new size")
-
-_RESIZE_BILINEAR = (
-    operands(2),
-    *typed(INPUT, FLOAT32_OR_8_BITS),
-    *shaped(INPUT, 4),
-    integers(_NEW_SIZE, "INT32"),
-    vector(_NEW_SIZE),
-    constant(_NEW_SIZE),
-    *typed(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
-    *shaped(OUTPUT, 4),
-    check(VALUE, "new height of at least 1", _empty_first_size),
-)
-
-_BLOCK_SIZE = check(
-    ATTRIBUTE,
-    "block_size of at least 2",
-    lambda node: f"block_size {node.options.block_size}" if node.options.block_size <= 1 else None,
-)
-
-
 def _not_in_blocks(node: NodeView) -> str | None:
     shape, size = node.input(0).shape, node.options.block_size
-    return f"input {list(shape)} and block_size {size}" if any(length % size for length in shape[1:3]) else None
+    return f"input of shape {list(shape)} and block_size {size}" if any(length % size for length in shape[1:3]) else None
 
 
 RULES = {
-    "CONCATENATION": OpRule(_CONCATENATION),
-    "SPLIT": OpRule(_SPLIT),
-    "SLICE": OpRule(_SLICE),
-    "STRIDED_SLICE": OpRule(_STRIDED_SLICE).from_release("litert-1.1.0"),  # measured, not read
-    "RESHAPE": OpRule(_RESHAPE),
-    "TRANSPOSE": OpRule(_TRANSPOSE),
-    "PAD": OpRule(_PAD),
-    "RESIZE_BILINEAR": OpRule(_RESIZE_BILINEAR),
-    "DEPTH_TO_SPACE": OpRule(
-        (operands(1), *typed(INPUT, _COMPUTED_FLOAT_OR_8_BITS), *typed(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS), _BLOCK_SIZE)
+    "CONCATENATION": xnnpack_rule(
+        "VisitConcatenationNode",
+        operands(between(2, 5)),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        check(ATTRIBUTE, "an axis of a dimension that the inputs have", _new_dimension).from_release("litert-2.1.4"),
+        check(QUANTIZATION, "inputs with the scale and zero point of a UINT8 output", _rescaled_inputs),
+        *_each_of_types("input"),
     ),
-    "SPACE_TO_DEPTH": OpRule(
-        (
-            operands(1),
-            *typed(INPUT, FLOAT32_OR_8_BITS),
-            *typed(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
-            _BLOCK_SIZE,
-            check(SHAPE, "height and width that block_size divides", _not_in_blocks),
-        )
+    "DEPTH_TO_SPACE": xnnpack_rule(
+        "VisitDepthToSpaceNode",
+        operands(1),
+        *of_types(INPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        option("block_size", at_least(2)),
+    ),
+    "PAD": xnnpack_rule(
+        "VisitPadNode",
+        operands(2),
+        *of_types(INPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        *shaped(INPUT, between(1, MAX_RANK)),
+        integers(_PADDINGS, "INT32"),
+        *in_method(
+            "CheckPaddingsTensorShape", check(SHAPE, "a pair of paddings for each dimension", _not_a_pair_for_each_dimension)
+        ),
+        stored(_PADDINGS),
+        *of_types(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        *shaped(OUTPUT, between(1, MAX_RANK)),
+        check(
+            OPERAND_VALUE, "paddings of the first two dimensions of at least 0", _negative_padding_in_first_rows
+        ).before_release("litert-1.4.0"),
+        check(OPERAND_VALUE, "paddings of at least 0", _negative_padding).from_release("litert-1.4.0"),
+    ),
+    "RESHAPE": xnnpack_rule(
+        "VisitReshapeNode",
+        operands(between(1, 2)),
+        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *shaped(INPUT, ANY_RANK),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *shaped(OUTPUT, ANY_RANK),
+        check(QUANTIZATION, "input with the scale and zero point of an 8-bit output", _rescaled_reshape),
+        *where(
+            _has_new_shape,
+            "if given",
+            integers(_NEW_SHAPE, "INT32"),
+            *in_method(
+                "CheckShapeTensorShape",
+                check(SHAPE, "shape operand with no dimension other than 1 but the last", _many_dimensional_shape),
+            ),
+            stored(_NEW_SHAPE),
+        ),
+        check(
+            OPERAND_VALUE, "another shape than [0] or [-1]", _legacy_scalar, "write the number of elements instead of -1"
+        ).from_release("litert-2.1.3"),
+    ),
+    "SLICE": xnnpack_rule(
+        "VisitSliceNode",
+        vector(_BEGIN),
+        stored(_BEGIN),
+        integers(_BEGIN, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
+        vector(_SIZE),
+        stored(_SIZE),
+        integers(_SIZE, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
+        _same_count(_BEGIN, _SIZE),
+        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        check(OPERAND_VALUE, "sizes of at least 1, not -1", _empty_slice, "write the size of the slice instead of -1"),
+    ),
+    "SPACE_TO_DEPTH": xnnpack_rule(
+        "VisitSpaceToDepthNode",
+        operands(1),
+        *of_types(INPUT, FLOAT32_OR_8_BITS),
+        *of_types(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        option("block_size", at_least(2)),
+        check(SHAPE, "height and width that block_size divides", _not_in_blocks),
+    ),
+    "SPLIT": xnnpack_rule(
+        "VisitSplitNode",
+        check(ATTRIBUTE, "num_splits equal to the number of outputs", _other_result_count),
+        operand_count(2, between(2, 4)).from_source(method("CheckNumInputs")),
+        integers(_SPLIT_DIMENSION, "INT32"),
+        stored(_SPLIT_DIMENSION),
+        *of_types(operand(1, "input"), _FLOAT_OR_8_BITS),
+        *_each_of_types("output"),
+    ),
+    "STRIDED_SLICE": xnnpack_rule(
+        "VisitStridedSliceNode",
+        option("ellipsis_mask", 0, hint="write the slice without an ellipsis"),
+        option("new_axis_mask", 0, hint="add the dimension with RESHAPE"),
+        option("shrink_axis_mask", 0, hint="remove the dimension with RESHAPE"),
+        vector(_STRIDES),
+        stored(_STRIDES),
+        integers(_STRIDES, "INT32", function="CheckTensorInt32Type"),
+        check(OPERAND_VALUE, "strides of 1", _longer_strides),
+        vector(_BEGIN),
+        stored(_BEGIN),
+        integers(_BEGIN, "INT32", function="CheckTensorInt32Type"),
+        vector(_END),
+        stored(_END),
+        integers(_END, "INT32", function="CheckTensorInt32Type"),
+        _one_for_each_dimension(_BEGIN),
+        _one_for_each_dimension(_END),
+        _one_for_each_dimension(_STRIDES),
+        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        check(OPERAND_VALUE, "begin and end within the input", _slice_beyond_input).before_release("litert-1.4.0"),
+    ).from_release("litert-1.1.0"),  # measured, not read
+    "TRANSPOSE": xnnpack_rule(
+        "VisitTransposeNode",
+        operands(2),
+        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *counting_from("litert-2.0.2", *shaped(INPUT, between(1, MAX_RANK))),
+        stored(_PERMUTATION),
     ),
 }

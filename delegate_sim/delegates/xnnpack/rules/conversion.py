@@ -1,0 +1,104 @@
+"""Conversions between types, and nodes that make a tensor from constants alone: DENSIFY, and the DEQUANTIZE of constants.
+
+Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``). What makes a tensor
+from constants is accepted together with the nodes that read its result. A DENSIFY of anything else is no operator that the
+delegate visits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ....graph.graph import NodeView
+from ....rules.kinds import CONSTANT, NEIGHBOUR, QUANTIZATION, TENSOR_TYPE
+from ....rules.rule import OpRule
+from ....rules.vocabulary import check, check_for_target
+from ..datatypes import datatype
+from ..scales import float32_ratio, only_scale
+from ..unpacking import densifies_constant
+from ..visit import Visit
+from .checks import LARGEST_CONVERSION, SMALLEST_CONVERSION, unary
+from .types import EIGHT_BITS, FLOAT, FLOAT16_ARITHMETIC, FLOAT_OR_8_BITS
+from .upstream import PREPARATION, method
+
+_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
+
+
+def _is_requantized(node: NodeView) -> bool:
+    found = datatype(node.graph, node.input(0))
+    return found in ("qint8", "quint8") and found == datatype(node.graph, node.output(0))
+
+
+def _unusable_requantization(node: NodeView) -> str | None:
+    if not _is_requantized(node):
+        return None
+    source, output = only_scale(node.input(0)), only_scale(node.output(0))
+    if source is None or output is None:
+        return None
+    ratio = float32_ratio(source, output)
+    return f"scale {ratio:g} times the output's" if ratio < SMALLEST_CONVERSION or ratio > LARGEST_CONVERSION else None
+
+
+def _unknown_conversion(node: NodeView) -> str | None:
+    if _is_requantized(node) or datatype(node.graph, node.input(0)) in ("fp32", "fp16"):
+        return None
+    return f"{node.input(0).type} to {node.output(0).type}"
+
+
+def _refused_reader(node: NodeView, visit: Visit) -> str | None:
+    reader = visit.unpacking.refused_readers.get(node.node.index)
+    return None if reader is None else f"refused node {reader.index} ({reader.op}) reads the result"
+
+
+_ACCEPTED_READERS = check_for_target(
+    NEIGHBOUR,
+    "no refused node that reads the result, if made from constants",
+    _refused_reader,
+    "look at the reason of the node that reads the result",
+).from_source(PREPARATION)
+
+
+def _unpacks_no_constant(node: NodeView, visit: Visit) -> str | None:
+    if not visit.unpacking.widens_constant(node):
+        return f"{node.input(0).type} to {node.output(0).type}"
+    return _refused_reader(node, visit)
+
+
+_UNPACKS_CONSTANT = check_for_target(
+    CONSTANT,
+    "constant FLOAT16 or INT8 to FLOAT32, INT8 from litert-1.2.0 on quantised, and no refused node that reads the result",
+    _unpacks_no_constant,
+).from_source(PREPARATION)
+
+
+def _no_constant_to_densify(node: NodeView) -> str | None:
+    if densifies_constant(node):
+        return None
+    source = node.input(0)
+    words = ("constant" if source.is_constant else "computed", "dense" if source.sparsity is None else "sparse")
+    return f"{' '.join(words)} {source.type} to {node.output(0).type}"
+
+
+_DEQUANTIZE = unary(EIGHT_BITS, FLOAT.with_float16_from(FLOAT16_ARITHMETIC))
+
+RULES = {
+    "DENSIFY": OpRule(
+        (
+            check(
+                CONSTANT,
+                "a sparse constant of type FLOAT32, FLOAT16 or INT8, and an output of its type",
+                _no_constant_to_densify,
+            ),
+            _ACCEPTED_READERS,
+        )
+    ).from_source(PREPARATION),
+    "DEQUANTIZE": dataclasses.replace(
+        _DEQUANTIZE, checks=(_ACCEPTED_READERS, *_DEQUANTIZE.checks), accepted_early=_UNPACKS_CONSTANT
+    ).from_source(method("VisitUnaryNode"), PREPARATION),
+    "QUANTIZE": unary(
+        _FLOAT_OR_8_BITS,
+        _FLOAT_OR_8_BITS,
+        check(QUANTIZATION, "8-bit input with a scale of 1/256 to 128 times the output's", _unusable_requantization),
+        check(TENSOR_TYPE, "float input, or usable 8-bit input and output of one type", _unknown_conversion),
+    ),
+}

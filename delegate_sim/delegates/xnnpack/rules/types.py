@@ -1,0 +1,108 @@
+"""Types of tensors as the XNNPACK rules accept them: some with a flag of the delegate only, some from a release on.
+
+Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and the like (``delegates/xnnpack/xnnpack_delegate.cc``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ....graph.graph import NodeView
+from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
+from ....rules.numbers import listed
+from ....rules.operands import Operand
+from ....rules.rule import Check
+from ....rules.vocabulary import check, check_for_target
+from ..scales import EIGHT_BIT_TYPES, has_one_scale, scales_of
+from ..target import XnnpackTarget
+from ..visit import Visit
+from .upstream import in_method
+
+FLOAT16_ACTIVATIONS = "litert-1.3.0"
+"""The release from which operators of one float operand take FLOAT16."""
+FLOAT16_ARITHMETIC = "litert-2.1.3"
+"""The same of other arithmetic, and of operators that move values."""
+FLOAT16_LAYERS = "litert-2.2.0"
+"""The same of convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing."""
+
+
+class Types(NamedTuple):
+    """Types of a tensor: those always accepted, whether INT8 and UINT8 are, and the release from which FLOAT16 is.
+
+    ``function`` is the method of ``Subgraph`` that looks at them.
+    """
+
+    function: str
+    always: tuple[str, ...]
+    signed: bool = False
+    unsigned: bool = False
+    float16_from: str = ""
+
+    def with_float16_from(self, release: str) -> Types:
+        """Return these types, of which FLOAT16 counts in releases of the runtime from this one on."""
+        return self._replace(float16_from=release)
+
+    def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
+        """Return the check that is made of these types; if FLOAT16 counts from a release on, one for before and one for after."""
+        if not self.float16_from:
+            return in_method(self.function, make(self))
+        before = self._replace(always=tuple([name for name in self.always if name != "FLOAT16"]))
+        return in_method(
+            self.function,
+            make(before).before_release(self.float16_from),
+            make(self).from_release(self.float16_from),
+        )
+
+    @property
+    def words(self) -> str:
+        """The types for a sentence."""
+        eight_bits = [name for name, taken in (("INT8 (qs8)", self.signed), ("UINT8 (qu8)", self.unsigned)) if taken]
+        return listed((*self.always, *eight_bits))
+
+    def accepts(self, name: str, target: XnnpackTarget) -> bool:
+        """Whether a type is accepted."""
+        return (
+            name in self.always
+            or (self.signed and name == "INT8" and target.has("qs8"))
+            or (self.unsigned and name == "UINT8" and target.has("qu8"))
+        )
+
+
+FLOAT32 = Types("CheckTensorFloat32Type", ("FLOAT32",))
+FLOAT32_OR_8_BITS = Types("CheckTensorFloat32OrQUInt8Type", ("FLOAT32",), signed=True, unsigned=True)
+EIGHT_BITS = Types("CheckTensorQInt8OrQUInt8Type", (), signed=True, unsigned=True)
+
+FLOAT = Types("CheckTensorFloatType", ("FLOAT32", "FLOAT16"))
+FLOAT_OR_INT8 = Types("CheckTensorFloatOrQInt8Type", ("FLOAT32", "FLOAT16"), signed=True)
+FLOAT_OR_8_BITS = Types("CheckTensorFloatOrQUInt8Type", ("FLOAT32", "FLOAT16"), signed=True, unsigned=True)
+
+
+def of_type(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
+    """Demand that a tensor has one of these types."""
+    tensor_of = which.tensor
+
+    def of_these(accepted: Types) -> Check[Visit]:
+        always, accepts = frozenset(accepted.always), accepted.accepts
+
+        def find(node: NodeView, visit: Visit) -> str | None:
+            name = tensor_of(node).type
+            return None if name in always or accepts(name, visit.target) else f"{which.name} of type {name}"
+
+        return check_for_target(TENSOR_TYPE, f"{which.name} of type {accepted.words}", find)
+
+    return types.checks(of_these)
+
+
+def of_types(which: Operand, types: Types) -> tuple[Check[Any], ...]:
+    """Demand that a tensor has one of these types and, with 8 bits, one scale, of dimension 0."""
+    tensor_of = which.tensor
+
+    def find(node: NodeView) -> str | None:
+        tensor = tensor_of(node)
+        return f"{which.name} with {scales_of(tensor)}" if tensor.type in EIGHT_BIT_TYPES and not has_one_scale(tensor) else None
+
+    found = of_type(which, types)
+    if not (types.signed or types.unsigned):
+        return found
+    return (*found, *in_method(types.function, check(QUANTIZATION, f"one scale for the 8-bit {which.name}", find)))

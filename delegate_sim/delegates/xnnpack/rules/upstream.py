@@ -1,0 +1,22 @@
+"""Where the XNNPACK rules were read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....rules.rule import Check
+from ....rules.source import LITERT, Source
+
+SOURCE = Source(LITERT, "tflite/delegates/xnnpack/xnnpack_delegate.cc", "Subgraph::VisitNode")
+"""The function that chooses the visit of each operator."""
+PREPARATION = SOURCE.with_symbol("Delegate::PrepareOpsToDelegate")
+
+
+def method(name: str) -> Source:
+    """Return a method of ``Subgraph``."""
+    return SOURCE.with_symbol(f"Subgraph::{name}")
+
+
+def in_method(name: str, *checks: Check[Any]) -> tuple[Check[Any], ...]:
+    """Return these checks as those of one method of ``Subgraph``."""
+    return tuple(each.from_source(method(name)) for each in checks)

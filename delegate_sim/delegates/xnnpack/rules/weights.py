@@ -1,0 +1,121 @@
+"""What the XNNPACK rules demand of weights and biases: their types, their scales, and that they go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....rules.kinds import HYBRID, QUANTIZATION, TENSOR_TYPE
+from ....rules.operands import Operand
+from ....rules.rule import Check
+from ....rules.vocabulary import check, check_for_target
+from ..datatypes import are_usable_scales, first_zero_point, is_usable_zero_point
+from ..scales import has_one_scale, scales_of
+from ..visit import Visit
+from .checks import MAX_RANK, WEIGHTS
+from .types import FLOAT16_LAYERS, FLOAT_OR_8_BITS, of_type
+from .upstream import in_method
+
+_TYPES = FLOAT_OR_8_BITS._replace(function="CheckTensorFloat32OrQCInt8Type").with_float16_from(FLOAT16_LAYERS)
+
+
+def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Any], ...]:
+    """``CheckTensorFloat32OrQCInt8Type``: a scale for the tensor or, with INT8, for each channel of one dimension."""
+
+    def find(node: NodeView) -> str | None:
+        tensor = node.input(1)
+        if tensor.type == "INT8":
+            return _unusable_weights(tensor, dimension(node))
+        if tensor.type != "UINT8" or (has_one_scale(tensor) and _has_valid_parameters(tensor)):
+            return None
+        return f"weights with {scales_of(tensor)}"
+
+    needed = f"usable scales and zero points of 8-bit weights: one for the tensor, or with INT8 one for each slice along {words}"
+    of_scales = check(QUANTIZATION, needed, find, "quantise weights per tensor or per output channel")
+    return (*of_type(WEIGHTS, _TYPES), *in_method(_TYPES.function, of_scales))
+
+
+def _unusable_weights(tensor: Tensor, dimension: int) -> str | None:
+    quantization = tensor.quantization
+    if quantization is None or not quantization.is_affine:
+        return f"weights with {scales_of(tensor)}"
+    if quantization.is_per_channel:
+        if quantization.dimension != dimension:
+            return f"weights with {scales_of(tensor)}"
+        is_valid = first_zero_point(quantization) == 0 and _has_valid_channels(tensor)
+        return None if is_valid else "weights with unusable scales, or zero points other than 0"
+    return None if _has_valid_parameters(tensor) else "weights with an unusable scale or zero point"
+
+
+def _has_valid_parameters(tensor: Tensor) -> bool:
+    """``xnn_validate_quantized_tensor``."""
+    quantization = tensor.quantization
+    return (
+        quantization is not None
+        and are_usable_scales(quantization.scales)
+        and is_usable_zero_point(tensor.type, quantization)
+        and tensor.rank <= MAX_RANK
+    )
+
+
+def _has_valid_channels(tensor: Tensor) -> bool:
+    """``xnn_validate_channelwise_quantized_tensor``, apart from zero points."""
+    quantization = tensor.quantization
+    return (
+        quantization is not None and quantization.dimension < tensor.rank <= MAX_RANK and are_usable_scales(quantization.scales)
+    )
+
+
+def quantized_bias(which: Operand) -> tuple[Check[Any], ...]:
+    """``CheckTensorFloat32OrFloat16OrQCInt32Type``, for a bias that is there."""
+
+    def find_type(node: NodeView, visit: Visit) -> str | None:
+        name = which.tensor(node).type
+        return None if name in ("FLOAT32", "FLOAT16") or (name == "INT32" and visit.target.has("qs8")) else f"bias of type {name}"
+
+    def find(node: NodeView) -> str | None:
+        tensor = which.tensor(node)
+        quantization = tensor.quantization
+        if tensor.type != "INT32":
+            return None
+        if quantization is None or not quantization.is_affine or quantization.dimension != 0:
+            return f"bias with {scales_of(tensor)}"
+        is_valid = _has_valid_channels(tensor) if quantization.is_per_channel else _has_valid_parameters(tensor)
+        return None if is_valid else "bias with an unusable scale or zero point"
+
+    return in_method(
+        "CheckTensorFloat32OrFloat16OrQCInt32Type",
+        check_for_target(TENSOR_TYPE, "bias of type FLOAT32, FLOAT16 or INT32 (qs8)", find_type),
+        check(QUANTIZATION, "usable scales of an INT32 bias, along dimension 0", find),
+    )
+
+
+def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
+    """The types of float weights and of their bias (``GetTensorType``): float16 where all readers use an elided constant."""
+    elided = visit.unpacking.elided_float16
+    of_weights, of_bias = ("FLOAT16" if tensor.index in elided else tensor.type for tensor in (node.input(1), node.input(2)))
+    return (of_weights, of_bias) if of_weights in ("FLOAT16", "FLOAT32") else None
+
+
+def _other_bias(node: NodeView, visit: Visit) -> str | None:
+    found = _float_types(node, visit)
+    return f"{found[0]} weights and {found[1]} bias" if found is not None and found[0] != found[1] else None
+
+
+def _other_float_bias(node: NodeView, visit: Visit) -> str | None:
+    found = _float_types(node, visit)
+    return f"{found[0]} weights and {found[1]} bias" if found is not None and found[1] not in (found[0], "FLOAT32") else None
+
+
+FLOAT_BIAS_LIKE_WEIGHTS = in_method(
+    "CheckFilterAndBiasTypes",
+    check_for_target(HYBRID, "float weights with a bias of their type", _other_bias)
+    .from_release("litert-1.4.0")
+    .before_release("litert-2.2.0"),
+    check_for_target(
+        HYBRID, "float weights with a bias of their type, or FLOAT16 weights with a FLOAT32 bias", _other_float_bias
+    ).from_release("litert-2.2.0"),
+)
+"""What ``CheckFilterAndBiasTypes`` demands of a bias that is there."""

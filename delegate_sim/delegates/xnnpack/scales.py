@@ -1,0 +1,44 @@
+"""Scales of 8-bit tensors, as the acceptance rules look at them (``delegates/xnnpack/xnnpack_delegate.cc``)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...model.model import Tensor
+
+EIGHT_BIT_TYPES = ("INT8", "UINT8")
+
+
+def has_one_scale(tensor: Tensor) -> bool:
+    """Whether a tensor is quantised as a whole."""
+    quantization = tensor.quantization
+    return quantization is not None and quantization.is_affine and quantization.dimension == 0 and len(quantization.scales) == 1
+
+
+def scales_of(tensor: Tensor) -> str:
+    """Say how a tensor is quantised."""
+    quantization = tensor.quantization
+    if quantization is None:
+        return "no quantisation parameters"
+    if not quantization.is_affine:
+        return f"{quantization.kind} quantisation"
+    count = len(quantization.scales)
+    return f"{count} scale{'' if count == 1 else 's'} along dimension {quantization.dimension}"
+
+
+def only_scale(tensor: Tensor) -> float | None:
+    """``GetTensorScaleOrDefault``: the scale of an 8-bit tensor that is quantised as a whole."""
+    return tensor.scale if tensor.type in EIGHT_BIT_TYPES and has_one_scale(tensor) else None
+
+
+def float32_ratio(numerator: float, denominator: float) -> float:
+    """Divide as float32 numbers."""
+    with np.errstate(all="ignore"):
+        return float(np.float32(numerator) / np.float32(denominator))
+
+
+def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
+    """Say how the scale and zero point of a tensor differ from those of an output."""
+    if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
+        return None
+    return f"scale {tensor.scale:g} and zero point {tensor.zero_point}, output {output.scale:g} and {output.zero_point}"
