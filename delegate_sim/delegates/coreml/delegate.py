@@ -6,6 +6,7 @@ Source: ``CoreMlDelegate`` and ``DelegatePrepare`` (``delegates/coreml/coreml_de
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any
 
@@ -13,12 +14,15 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, integer
 from ...releases.catalogue import NEWEST, Release
-from ...rules.explanations import FLOAT16, PARTITION_LIMIT, PARTITION_MINIMUM
-from ..base import Decision, Float16Remapping, KernelFailure, Options, keep_largest
-from . import failures
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
+from ..base import Decision, Delegate, KernelFailure, LogTraits, Options, kinds_by_code, kinds_of_failures
+from ..float16 import Float16Remapping
+from ..limits import keep_largest
+from .failures import WORDINGS
 from .kernel import build_partition, has_missing_bias
-from .rules import EXPLANATIONS, RULES, validate
-from .target import COREML_2, COREML_3, Target
+from .rules import RULES
+from .rules.checks import COREML_VERSION
+from .target import COREML_2, COREML_3, CoreMlTarget
 
 DEFAULT_MINIMUM = 2
 """``kMinNodesPerCoreMlDelegate``."""
@@ -78,7 +82,7 @@ OPTIONS = (
 )
 
 
-class CoreMlDelegate:
+class CoreMlDelegate(Delegate):
     """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
 
     name = "coreml"
@@ -86,17 +90,20 @@ class CoreMlDelegate:
     provider_name = "COREML"
     options = OPTIONS
     rules = RULES
-    explanations = MappingProxyType({**EXPLANATIONS, **failures.EXPLANATIONS, **PARTITION_LIMIT, **PARTITION_MINIMUM, **FLOAT16})
-
-    def allows_dynamic_tensors(self, options: Options) -> bool:
-        """Never."""
-        return False
+    further_kinds = MappingProxyType(
+        {**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM, FLOAT16_DEQUANTIZE)}
+    )
+    limit_option = "max_delegated_partitions"
+    unlimited = 0
+    minimum_option = "min_nodes_per_partition"
+    log = LogTraits(switch="use coreml")
+    known_since = "litert-1.1.0"
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
-        target = Target(_version(options))
+        target = CoreMlTarget(_version(options), release)
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, lambda node: validate(node, target))
+        verdicts = remapping.verdicts(graph, lambda node: RULES.validate(node, target))
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         found = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
@@ -113,9 +120,17 @@ class CoreMlDelegate:
             log_lines=(_log_line(decision),),
         )
 
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+    ) -> KernelFailure | None:
         """Build the Core ML model of one partition."""
-        return build_partition(graph, subset, release)
+        return build_partition(decision.graph, subset, release)
+
+    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+        """Models for Core ML 2 may have operators that the delegate leaves to the CPU from version 3 on."""
+        if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
+            yield {"coreml_version": COREML_2}
+        yield from super().remedies(code, options)
 
 
 def _version(options: Options) -> int:
@@ -133,7 +148,7 @@ def _minimum(options: Options) -> int:
 
 
 def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
-    """Nodes with a bias that is named and left out are accepted, and the kernel uses whatever lies in front of the tensors."""
+    """Nodes that name a bias and leave it out are accepted, and the kernel uses whatever lies before the array of tensors."""
     graph = decision.graph
     found = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
     if not found:

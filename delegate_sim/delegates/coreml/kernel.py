@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...releases.catalogue import NEWEST, Release, parse_release
-from ...rules.rule import listed
+from ...rules.numbers import listed
 from ..base import KernelFailure
 from .failures import kernel_failure
 
 MAX_RANK = 4
 
 _BORDER_RANK_IS_CHECKED = parse_release("litert-2.2.0")
-"""Since when the kernel is not initialised with more dimensions in what goes in or out; before, it goes on without them."""
+"""Since when the kernel fails if more dimensions go in or out; before, it goes on without them."""
 
 _ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
 _INPUT_COUNTS = {
@@ -84,7 +84,7 @@ def _count_failure(node: NodeView, side: str, found: int, allowed: Iterable[int]
 
 
 def layer_inputs(node: NodeView) -> Iterator[int]:
-    """Return the tensors that the layer reads while running; the others become part of it, or are not used at all."""
+    """Return the tensors that the layer reads at run time; the others become part of it, or are not used at all."""
     inputs = node.node.inputs
     if node.op in _FIRST_OPERAND_ONLY:
         yield inputs[0]
@@ -104,6 +104,6 @@ def is_constant_number(node: NodeView, position: int) -> bool:
 
 
 def has_missing_bias(node: NodeView) -> bool:
-    """Whether this is a FULLY_CONNECTED whose bias is named and left out."""
+    """Whether this is a FULLY_CONNECTED that names a bias and leaves it out."""
     inputs = node.node.inputs
     return node.op == "FULLY_CONNECTED" and len(inputs) > 2 and inputs[2] < 0

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...releases.catalogue import NEWEST, Release
+
 COREML_2 = 2
 COREML_3 = 3
 
 
-class Target(NamedTuple):
-    """The version of Core ML that models are made for."""
+class CoreMlTarget(NamedTuple):
+    """The version of Core ML that models are made for, and the release of the runtime that the delegate comes with."""
 
-    coreml_version: int
+    coreml_version: int = COREML_3
+    release: Release = NEWEST

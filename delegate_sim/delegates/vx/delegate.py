@@ -1,6 +1,6 @@
 """How the TIM-VX delegate goes about a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
 
-It takes every node that it supports, sees graphs as they stand in the file, and limits no partitions. Its kernels always
+It takes every node that it supports, sees graphs as they are in the file, and does not limit partitions. Its kernels always
 initialise and prepare: they build their network only when they are first invoked.
 """
 
@@ -9,13 +9,12 @@ from __future__ import annotations
 import dataclasses
 
 from ...graph.graph import Graph
-from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
-from ...rules.rule import RuleSet
-from ..base import Decision, KernelFailure, Options
-from .rules import EXPLANATIONS, RULES, validate
+from ..base import Decision, Delegate, LogTraits, Options, take_supported
+from .rules import RULES
 from .run_warnings import decision_warnings, option_warnings
+from .target import VxTarget
 
 OPTIONS = (
     Option("allowed_builtin_code", integer, 0, "builtin code of the operators to delegate; has no effect"),
@@ -29,7 +28,7 @@ OPTIONS = (
 """What ``CreateVxDelegateFromOptions`` (``vx_delegate_adaptor.cc``) parses."""
 
 
-class VxDelegate:
+class VxDelegate(Delegate):
     """VeriSilicon's delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
 
     name = "vx"
@@ -37,11 +36,7 @@ class VxDelegate:
     provider_name = "EXTERNAL"
     options: tuple[Option, ...] = OPTIONS
     rules = RULES
-    explanations = EXPLANATIONS
-
-    def rules_for(self, options: Options) -> RuleSet:
-        """Return the rules that count with these options."""
-        return self.rules
+    log = LogTraits(switch="external delegate path")
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
         """Always."""
@@ -49,18 +44,11 @@ class VxDelegate:
 
     def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all that are supported."""
-        rules = self.rules_for(options)
-        verdicts = {index: validate(graph.view(graph.nodes[index]), rules) for index in graph.execution_plan}
-        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
-        decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
+        decision = take_supported(graph, self.rules_for(options), VxTarget(release))
         warnings = tuple(decision_warnings(decision, options, release))
         if graph.index == 0:
             warnings = (*option_warnings(self.options, options), *warnings)
         return dataclasses.replace(decision, warnings=warnings)
-
-    def kernel_failure(self, graph: Graph, subset: Subset, options: Options, release: Release = NEWEST) -> KernelFailure | None:
-        """Never: ``Delegate::Init`` and ``Delegate::Prepare`` always succeed."""
-        return None
 
 
 DELEGATE = VxDelegate()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...options import Option
-from ...rules.rule import RuleSet
-from ..base import Options
+from ...rules.book import RuleBook
+from ..base import LogTraits, Options
 from .delegate import VxDelegate
 from .rules import NXP_RULES
+from .target import VxTarget
 
 NEWEST_RELEASE = next(iter(NXP_RULES))
 
@@ -30,8 +31,15 @@ class NxpVxDelegate(VxDelegate):
         Option("release", release, NEWEST_RELEASE, f"release of NXP's board support package: {' or '.join(NXP_RULES)}"),
     )
     rules = NXP_RULES[NEWEST_RELEASE]
+    log = LogTraits()
+    """A log does not tell the variant from upstream, which counts unless this one is asked for."""
 
-    def rules_for(self, options: Options) -> RuleSet:
+    @property
+    def rule_books(self) -> tuple[RuleBook[VxTarget], ...]:
+        """The rules of each release, newest first."""
+        return tuple(NXP_RULES.values())
+
+    def rules_for(self, options: Options) -> RuleBook[VxTarget]:
         """Return the rules of the release."""
         return NXP_RULES[options["release"]]
 

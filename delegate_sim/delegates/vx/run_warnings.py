@@ -15,7 +15,7 @@ from ...releases.catalogue import Release
 from ..base import Decision, Options
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
-"""Options that the delegate parses and has no use for."""
+"""Options that the delegate parses and never uses."""
 
 
 def option_warnings(declared: Iterable[Option], options: Options) -> Iterator[str]:
@@ -25,7 +25,7 @@ def option_warnings(declared: Iterable[Option], options: Options) -> Iterator[st
         if name in given:
             yield f"option {name} has no effect: the delegate parses it and never uses it"
     if "device_id" in given:
-        yield "option device_id has no effect but in builds of the delegate for several devices"
+        yield "option device_id has no effect except in builds of the delegate for several devices"
     if "cache_file_path" in given and "allowed_cache_mode" not in given:
         yield "option cache_file_path has no effect without allowed_cache_mode"
     if "allowed_cache_mode" in given and "cache_file_path" not in given:
@@ -41,7 +41,7 @@ def decision_warnings(decision: Decision, options: Options, release: Release) ->
     if options["allowed_cache_mode"] and options["cache_file_path"] and kernels > 1:
         yield (
             f"subgraph {graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: only the "
-            "first kernel can use it, and the others load what is not theirs"
+            "first kernel can use it, and the others load a network that is not theirs"
         )
     dynamic = prepare(graph.model, False, release)[graph.index].dynamic
     if dynamic is not None:
@@ -61,4 +61,4 @@ def _dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection
         )
     else:
         meaning = "kernels that depend on it are built for its size at the first Invoke, and any later size gives wrong values"
-    return f"{where} is known only while running. The delegate takes the graph nevertheless, by the shapes in the file: {meaning}"
+    return f"{where} is known only at run time. The delegate takes the graph nevertheless, by the shapes in the file: {meaning}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.coreml.failures import EXPLANATIONS
+from delegate_sim.delegates.coreml.delegate import DELEGATE
+from delegate_sim.delegates.coreml.failures import WORDINGS
 from delegate_sim.errors import OptionError
 from fixtures.builder import ModelBuilder
 
@@ -15,7 +16,7 @@ def analyze(builder, options=None, **arguments):
 
 
 def chain(*ops, shape=(1, 4), subgraphs=1):
-    """Unary operators, one behind the other; CEIL is refused."""
+    """Unary operators, one after the other; CEIL is refused."""
     builder = ModelBuilder()
     for number in range(subgraphs):
         graph = builder.subgraph(f"g{number}")
@@ -29,7 +30,7 @@ def chain(*ops, shape=(1, 4), subgraphs=1):
 
 
 def float16_model(*ops):
-    """Operators on a chain; each ADD adds a float16 constant behind a DEQUANTIZE."""
+    """Operators on a chain; each ADD adds a float16 constant through a DEQUANTIZE."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     tensor = graph.input("in", "FLOAT32", (1, 4))
@@ -88,8 +89,8 @@ def test_float16_constants_stay_when_a_node_is_refused():
     assert result["log_lines"][0] == "CoreML delegate: 2 nodes delegated out of 4 nodes, with 1 partitions."
 
 
-@pytest.mark.parametrize(("version", "taken"), [(2, [0, 1]), (3, []), (0, []), (7, [])])
-def test_version_of_coreml(version, taken):
+def reshaped():
+    """A RESHAPE and an operator that reads its result."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     source = graph.input("in", "FLOAT32", (1, 4, 4, 2))
@@ -98,8 +99,34 @@ def test_version_of_coreml(version, taken):
     graph.node("RESHAPE", (source, shape), (reshaped,), options={})
     graph.node("RELU", (reshaped,), (result,))
     graph.outputs(result)
-    nodes = analyze(builder, {"coreml_version": version})["subgraphs"][0]["nodes"]
+    return builder
+
+
+@pytest.mark.parametrize(("version", "taken"), [(2, [0, 1]), (3, []), (0, []), (7, [])])
+def test_version_of_coreml(version, taken):
+    nodes = analyze(reshaped(), {"coreml_version": version})["subgraphs"][0]["nodes"]
     assert [node["index"] for node in nodes if node["delegated"]] == taken
+
+
+@pytest.mark.parametrize(("version", "expected"), [(0, [{"coreml_version": 2}]), (3, [{"coreml_version": 2}]), (2, [])])
+def test_version_2_of_coreml_remedies_its_refusal(version, expected):
+    options = {option.name: option.default for option in DELEGATE.options} | {"coreml_version": version}
+    assert list(DELEGATE.remedies("coreml-coreml-version", options)) == expected
+
+
+def test_the_remedy_of_the_version_ends_the_refusal():
+    node = analyze(reshaped())["subgraphs"][0]["nodes"][0]
+    assert [reason["code"] for reason in node["reasons"]] == ["coreml-coreml-version"]
+    (remedy,) = DELEGATE.remedies("coreml-coreml-version", {"coreml_version": 0})
+    assert kept(analyze(reshaped(), remedy)) == [2]
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [("partition-limit", {"max_delegated_partitions": 0}), ("partition-minimum", {"min_nodes_per_partition": 1})],
+)
+def test_remedies_of_limits(code, remedy):
+    assert list(DELEGATE.remedies(code, {"coreml_version": 0})) == [remedy]
 
 
 @pytest.mark.parametrize("value", [0, 1, "1", "all_devices", "devices_with_neural_engine", "TfLiteCoreMlDelegateAllDevices"])
@@ -162,7 +189,7 @@ def test_kernel_of_transpose_conv_with_bias_is_restored():
 
 
 def test_every_failure_is_tested():
-    assert set(EXPLANATIONS) == {"coreml-kernel-rank", "coreml-kernel-operands"}
+    assert set(WORDINGS) == {"coreml-kernel-rank", "coreml-kernel-operands"}
 
 
 def test_missing_bias_is_told():

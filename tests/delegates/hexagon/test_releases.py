@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.hexagon.rules import RULES, validate
-from delegate_sim.delegates.hexagon.target import Target
+from delegate_sim.delegates.hexagon.rules import RULES
+from delegate_sim.delegates.hexagon.target import HexagonTarget
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
@@ -52,7 +52,7 @@ LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]
 
 def code(node, release):
     """The code that a node is refused with in a release, None if it is taken."""
-    reasons = validate(node, Target(parse_release(release))).reasons
+    reasons = RULES.validate(node, HexagonTarget(parse_release(release))).reasons
     return reasons[0].code if reasons else None
 
 
@@ -72,7 +72,7 @@ def test_one_scale_is_taken_in_every_release():
 def test_every_change_of_the_rules_is_tested():
     bounds = {
         (op, str(bound))
-        for op, rule in RULES.items()
+        for op, rule in RULES.rules.items()
         for bound in (rule.introduced, *[bound for check in rule.checks for bound in (check.introduced, check.withdrawn)])
         if bound is not None
     }

@@ -16,7 +16,7 @@ def run(builder, delegate="vx", options=None, **arguments):
 
 
 def chain(builder, *ops):
-    """A subgraph of unary operators, one behind the other."""
+    """A subgraph of unary operators, one after the other."""
     graph = builder.subgraph("main")
     tensor = graph.input("in", "FLOAT32", (1, 4))
     for number, op in enumerate(ops):
@@ -175,15 +175,15 @@ def test_upstream_has_no_releases():
 # Dynamic tensors
 
 
-def with_computed_operand(op, *, behind=()):
-    """An operator whose result has a size that its computed second operand decides, and others behind it."""
+def with_computed_operand(op, *, followers=()):
+    """An operator whose result has a size that its computed second operand decides, and others after it."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     source = graph.input("in", "FLOAT32", (1, 4))
     operand = graph.input("operand", "INT32", (2, 2) if op == "PAD" else (2,))
-    tensor = graph.tensor("sized while running", "FLOAT32", (1, 4))
+    tensor = graph.tensor("sized at run time", "FLOAT32", (1, 4))
     graph.node(op, (source, operand), (tensor,))
-    for number, name in enumerate(behind):
+    for number, name in enumerate(followers):
         result = graph.tensor(f"t{number}", "FLOAT32", (1, 4))
         graph.node(name, (tensor,), (result,))
         tensor = result
@@ -192,15 +192,15 @@ def with_computed_operand(op, *, behind=()):
 
 
 def test_a_dynamic_tensor_that_the_delegate_makes_has_no_memory():
-    result = run(with_computed_operand("PAD", behind=["RELU"]))
+    result = run(with_computed_operand("PAD", followers=["RELU"]))
     assert (result["outcome"], result["subgraphs"][0]["nodes_delegated"]) == ("delegated", 2)
     (warning,) = result["warnings"]
-    assert "tensor 2 (sized while running), made by node 0 (PAD)," in warning
+    assert "tensor 2 (sized at run time), made by node 0 (PAD)," in warning
     assert "no memory is allocated for it" in warning
 
 
-def test_kernels_behind_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():
-    result = run(with_computed_operand("TILE", behind=["RELU"]))
+def test_kernels_after_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():
+    result = run(with_computed_operand("TILE", followers=["RELU"]))
     assert (result["outcome"], result["subgraphs"][0]["nodes_delegated"]) == ("delegated", 1)
     (warning,) = result["warnings"]
     assert "made by node 0 (TILE)," in warning
@@ -208,5 +208,5 @@ def test_kernels_behind_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():
 
 
 def test_a_dynamic_graph_of_which_nothing_is_taken_needs_no_warning():
-    result = run(with_computed_operand("TILE", behind=["CEIL"]))
+    result = run(with_computed_operand("TILE", followers=["CEIL"]))
     assert (result["outcome"], result["warnings"]) == ("none", [])

@@ -9,6 +9,7 @@ import pytest
 
 from delegate_sim.delegates.vx import nxp
 from delegate_sim.delegates.vx.rules import NXP_RULES, RULES
+from tests.delegates.vx.cases import identity
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "vx.md").read_text(encoding="utf-8")
 
@@ -24,7 +25,7 @@ def rows(text):
 
 
 def operators(text):
-    return set(re.findall(r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b|\b[A-Z]{4,}\b", text)) & set(RULES)
+    return set(re.findall(r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b|\b[A-Z]{4,}\b", text)) & set(RULES.rules)
 
 
 def test_every_option_stands_there():
@@ -34,7 +35,7 @@ def test_every_option_stands_there():
 @pytest.mark.parametrize("row", rows(section("Where op_status.md disagrees with the code")), ids=lambda row: row[0])
 def test_what_the_code_does_where_the_public_list_disagrees(row):
     name, listed, code = row
-    is_taken = name.removeprefix("custom operator ") in RULES
+    is_taken = name.removeprefix("custom operator ") in RULES.rules
     assert code == ("taken" if is_taken else "refused")
     assert listed != ("yes" if is_taken else "no")
 
@@ -42,5 +43,14 @@ def test_what_the_code_does_where_the_public_list_disagrees(row):
 def test_the_differences_of_nxp_releases():
     newest, older = NXP_RULES["lf-6.6.3"], NXP_RULES["lf-5.15.71"]
     first, _, second = section("NXP's variant").partition("lf-5.15.71 (")
-    assert operators(first) == {op for op in RULES if newest[op] is not RULES[op]}
-    assert operators(second) == {op for op in newest if older.get(op) is not newest[op]}
+    assert operators(first) == differences(RULES, newest)
+    assert operators(second) == differences(newest, older)
+
+
+def differences(book, other):
+    """The operators that only the first book has a rule for, or that the other has other checks for."""
+    return {op for op in book.rules if op not in other.rules or checks(book, op) != checks(other, op)}
+
+
+def checks(book, op):
+    return [identity(check) for check in book.rules[op].checks]

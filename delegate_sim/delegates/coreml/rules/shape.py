@@ -1,50 +1,37 @@
-"""Operators that move elements.
-
-Source: ``IsConcatenationOpSupported`` (``builders/concatenation_op_builder.cc``), ``IsPadOpSupported`` and
-``IsMirrorPadOpSupported`` (``builders/pad_op_builder.cc``), ``IsReshapeOpSupported`` (``builders/reshape_op_builder.cc``).
-"""
+"""Operators that move elements: padding, joining and reshaping."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from ....graph.graph import NodeView
+from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
+from ....rules.numbers import exactly
+from ....rules.operands import INPUT, operand
 from ....rules.rule import Check
-from ...finders import found_if
-from ..target import COREML_3, Target
-from .checks import (
-    ATTRIBUTE,
-    NO_ACTIVATION,
-    OPERAND_COUNT,
-    RANK,
-    SHAPE,
-    TARGET_VERSION,
-    TENSOR_TYPE,
-    check,
-    constant_if_present,
-    coreml_rule,
-    coreml_rules,
-    is_left_out,
-    of_operand,
-)
+from ....rules.vocabulary import activation, check, check_for_target, constant, rank, refused_if, where_given
+from ..target import COREML_3, CoreMlTarget
+from .checks import COREML_VERSION, builder, coreml_rule
 
 _REFLECT = 0
+_PADDING, _SHAPE = operand(1, "padding"), operand(1, "shape")
+_PAD_SOURCE = builder("pad_op_builder.cc", "IsPadOpSupported")
 
 
 def _axis(node: NodeView) -> str | None:
-    axis, rank = node.options.axis, node.input(0).rank
-    return None if axis in (rank - 1, -1) else f"axis {axis} of {rank} dimensions"
+    axis, dimensions = node.options.axis, node.input(0).rank
+    return None if axis in (dimensions - 1, -1) else f"axis {axis} of {dimensions} dimensions"
 
 
 def _padding_shape(node: NodeView) -> str | None:
-    if is_left_out(node, 1):
-        return None
     shape = node.input(1).shape
     return None if shape[:2] == (4, 2) else f"padding of shape {list(shape)}"
 
 
-def _padded_outside(first_word: int, name: str) -> Check:
-    """No padding of one dimension. Upstream reads words of 32 bits, whatever the type of the padding."""
+def _not_padded(first_word: int, name: str) -> Check[Any]:
+    """Demand that one dimension is not padded. Upstream reads words of 32 bits, whatever the type of the padding."""
 
     def find(node: NodeView) -> str | None:
         padding = node.value(node.input(1))
@@ -60,7 +47,7 @@ def _mode(node: NodeView) -> str | None:
     return None if node.options.table is not None and node.options.mode == _REFLECT else "a mode other than REFLECT"
 
 
-def _for_coreml_3(node: NodeView, target: Target) -> str | None:
+def _for_coreml_3(node: NodeView, target: CoreMlTarget) -> str | None:
     return f"Core ML {target.coreml_version}" if target.coreml_version >= COREML_3 else None
 
 
@@ -68,41 +55,59 @@ def _rank_in_options(node: NodeView) -> str | None:
     """Only the shape in the options counts where the node has no operand for it."""
     if len(node.node.inputs) != 1:
         return None
-    rank = len(node.options.new_shape)
-    return None if rank in (3, 4) else f"a new shape of {rank} dimensions"
+    found = len(node.options.new_shape)
+    return None if found in (3, 4) else f"a new shape of {found} dimensions"
 
 
-_PADDED = (
-    constant_if_present(1, "padding"),
-    check(SHAPE, "padding of shape [4, 2]", _padding_shape, "pad a tensor of rank 4"),
-    _padded_outside(0, "batch"),
-    _padded_outside(6, "channels"),
+def _shape_type(node: NodeView) -> str | None:
+    shape = node.input(1)
+    return None if shape.type == "INT32" and shape.rank == 1 else f"{shape.type} shape of rank {shape.rank}"
+
+
+def _rank_in_operand(node: NodeView) -> str | None:
+    shape = node.input(1)
+    return None if shape.shape[:1] in ((3,), (4,)) else f"a new shape of {shape.shape[0]} dimensions"
+
+
+_PADDED = tuple(
+    each.from_source(_PAD_SOURCE)
+    for each in (
+        *where_given(
+            _PADDING, constant(_PADDING), check(SHAPE, "padding of shape [4, 2]", _padding_shape, "pad a tensor of rank 4")
+        ),
+        _not_padded(0, "batch"),
+        _not_padded(6, "channels"),
+    )
 )
 
 RULES = {
     "CONCATENATION": coreml_rule(
-        NO_ACTIVATION,
-        check(OPERAND_COUNT, "at least 2 inputs", found_if(lambda node: len(node.node.inputs) < 2, "1 input"), "leave it out"),
-        check(RANK, "input 0 of rank 3 or 4", lambda node: None if (rank := node.input(0).rank) in (3, 4) else f"rank {rank}"),
+        activation(("NONE",)),
+        refused_if(
+            OPERAND_COUNT,
+            "at least 2 inputs",
+            lambda node: len(node.node.inputs) < 2,
+            "1 input",
+            "remove the operator, which does nothing with one input",
+        ),
+        rank(INPUT, exactly(3, 4)),
         check(ATTRIBUTE, "the last axis", _axis, "concatenate channels"),
+        source=(builder("concatenation_op_builder.cc", "IsConcatenationOpSupported"),),
     ),
-    **coreml_rules(("PAD", "PADV2"), *_PADDED),
-    "MIRROR_PAD": coreml_rule(check(ATTRIBUTE, "mode REFLECT", _mode), *_PADDED),
+    "MIRROR_PAD": coreml_rule(
+        check(ATTRIBUTE, "mode REFLECT", _mode), *_PADDED, source=(_PAD_SOURCE.with_symbol("IsMirrorPadOpSupported"), _PAD_SOURCE)
+    ),
+    "PAD": coreml_rule(*_PADDED, source=(_PAD_SOURCE,)),
+    "PADV2": coreml_rule(*_PADDED, source=(_PAD_SOURCE,)),
     "RESHAPE": coreml_rule(
-        Check(f"coreml-{TARGET_VERSION}", TARGET_VERSION, "coreml_version 2", _for_coreml_3, "set coreml_version to 2"),
+        check_for_target(COREML_VERSION, "coreml_version 2", _for_coreml_3),
         check(RANK, "a new shape of 3 or 4 dimensions", _rank_in_options),
-        constant_if_present(1, "shape"),
-        of_operand(
-            1,
-            TENSOR_TYPE,
-            "an INT32 shape of rank 1",
-            lambda tensor: None if tensor.type == "INT32" and tensor.rank == 1 else f"{tensor.type} shape of rank {tensor.rank}",
+        *where_given(
+            _SHAPE,
+            constant(_SHAPE),
+            check(TENSOR_TYPE, "an INT32 shape of rank 1", _shape_type, "store the shape as an INT32 vector"),
+            check(RANK, "a new shape of 3 or 4 dimensions", _rank_in_operand),
         ),
-        of_operand(
-            1,
-            RANK,
-            "a new shape of 3 or 4 dimensions",
-            lambda tensor: None if tensor.shape[:1] in ((3,), (4,)) else f"a new shape of {tensor.shape[0]} dimensions",
-        ),
+        source=(builder("reshape_op_builder.cc", "IsReshapeOpSupported"),),
     ),
 }

@@ -6,37 +6,41 @@ Source: ``Delegate::SupportedOp`` (``delegate_main.cc``), and the two tables of 
 
 from __future__ import annotations
 
-from ....graph.graph import NodeView
-from ....rules.rule import RuleSet, Verdict, first_failure, rule_set, unless_assumed, without_rule
-from . import convolution, custom, elementwise, recurrent, shape
-from .checks import CUSTOM_OPERATOR, EXPLANATIONS, OPERATOR
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ....rules.book import RuleBook, Unknown
+from ..target import VxTarget
+from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
+from .checks import CUSTOM_OPERATOR, KINDS, SOURCE
 from .variants import lf_5_15_71, lf_6_6_3
 
-__all__ = ["EXPLANATIONS", "NXP_RULES", "RULES", "validate"]
+__all__ = ["NXP_RULES", "RULES"]
 
-RULES: RuleSet = rule_set(elementwise.RULES, convolution.RULES, shape.RULES, recurrent.RULES, custom.RULES)
+_WITHOUT_MAPPER = "(in the delegate's log: op {builtin_code}) has no mapper"
+
+RULES: RuleBook[VxTarget] = RuleBook(
+    "vx",
+    families=(
+        activation.RULES,
+        arithmetic.RULES,
+        conversion.RULES,
+        convolution.RULES,
+        matrix.RULES,
+        reduction.RULES,
+        shape.RULES,
+        recurrent.RULES,
+    ),
+    custom=custom.RULES,
+    kinds=KINDS,
+    source=SOURCE,
+    unknown=Unknown("an operator that the delegate maps", problem=_WITHOUT_MAPPER),
+    unknown_custom=Unknown(
+        f"the custom operator {custom.COMPILED_NETWORK}, or a builtin one", problem=_WITHOUT_MAPPER, kind=CUSTOM_OPERATOR
+    ),
+)
 """The rules of VeriSilicon's delegate."""
 
 _LF_6_6_3 = lf_6_6_3(RULES)
-NXP_RULES: dict[str, RuleSet] = {"lf-6.6.3": _LF_6_6_3, "lf-5.15.71": lf_5_15_71(_LF_6_6_3)}
+NXP_RULES: Mapping[str, RuleBook[VxTarget]] = MappingProxyType({"lf-6.6.3": _LF_6_6_3, "lf-5.15.71": lf_5_15_71(_LF_6_6_3)})
 """The rules of NXP's variant by its release, newest first."""
-
-
-@unless_assumed
-def validate(node: NodeView, rules: RuleSet) -> Verdict:
-    """Return the delegate's verdict on one node, with the first failure, at which the delegate stops."""
-    rule = rules.get(node.op)
-    if rule is None or node.node.is_custom != (node.op in custom.RULES):
-        return _without_mapper(node)
-    return first_failure(rule, node, None)
-
-
-def _without_mapper(node: NodeView) -> Verdict:
-    problem = f"(in the delegate's log: op {node.node.builtin_code}) has no mapper"
-    if node.node.is_custom:
-        needed = f"the custom operator {custom.COMPILED_NETWORK}, or a builtin one"
-        hint = "leave it at the end of the model, or convert without custom operators"
-        return without_rule(f"vx-{CUSTOM_OPERATOR}", CUSTOM_OPERATOR, node, needed, hint, problem=problem)
-    needed = "an operator that the delegate maps"
-    hint = "replace the operator, or move it to the beginning or end of the model"
-    return without_rule(f"vx-{OPERATOR}", OPERATOR, node, needed, hint, problem=problem)

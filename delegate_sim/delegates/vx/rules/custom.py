@@ -1,20 +1,23 @@
-"""The delegate's own custom operators (``NBGOpMap`` and ``CustomOpMap`` in ``op_map.cc``)."""
+"""The delegate's own custom operators."""
 
 from __future__ import annotations
 
-from .checks import CUSTOM_OPERATOR, check, found_if, vx_rule
+from ....rules.vocabulary import refused_if
+from .checks import CUSTOM_OPERATOR, vx_rule
 
 COMPILED_NETWORK = "vsi-npu"
 """A network that was compiled for the NPU beforehand (a network binary graph)."""
 
 RULES = {
-    COMPILED_NETWORK: vx_rule(),
     "WRNN_BIDI_SEQGRU": vx_rule(
-        check(
+        "CustomOpMap::IsOpSupported",
+        refused_if(
             CUSTOM_OPERATOR,
             "another operator: the mapper of this one refuses every node",
-            found_if(lambda _: True, "custom operator WRNN_BIDI_SEQGRU"),
+            lambda node: True,
+            "custom operator WRNN_BIDI_SEQGRU",
             "build the layer from builtin operators",
-        )
+        ),
     ),
+    "vsi-npu": vx_rule("NBGOpMap"),
 }

@@ -1,91 +1,65 @@
-"""Recurrent cells (``op_map.cc``).
-
-Source: ``Rnn``, ``UnidirectionalSequenceRnn``, ``BidirectionalSequenceRnn``, ``UnidirectionalSequenceLstm`` and
-``BidirectionalSequenceLstm``.
-"""
+"""Recurrent cells."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from .checks import OPTIONAL_OPERAND, TENSOR_TYPE, check, found_if, vx_rule
+from ....rules.kinds import OPTIONAL_OPERAND, TENSOR_TYPE
+from ....rules.operands import INPUT, OUTPUT, operand
+from ....rules.vocabulary import refused_if, same_type, typed
+from .checks import EIGHT_BITS, vx_rule
 
-_OUTPUT_STATE, _CELL_STATE = 18, 19
+_INPUT_WEIGHTS = operand(1, "input weight matrix")
+_OUTPUT_STATE, _CELL_STATE = operand(18, "output state"), operand(19, "cell state")
 """Operands of UNIDIRECTIONAL_SEQUENCE_LSTM (``kernels/lstm_shared.h``)."""
-_PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = 16, 42
+_PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = operand(16), operand(42)
 """Operands of BIDIRECTIONAL_SEQUENCE_LSTM: those of the forward cell that upstream looks at."""
-_AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = 9, 10
-"""Operands of BIDIRECTIONAL_SEQUENCE_RNN."""
+_AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
+"""Operands of BIDIRECTIONAL_SEQUENCE_RNN; upstream reads past the operands of a node that has fewer."""
 
-
-def _is_given(node: NodeView, position: int) -> bool:
-    """Whether an optional operand is there. Upstream reads past the operands of a node that has fewer."""
-    return position < len(node.node.inputs) and node.node.inputs[position] >= 0
-
-
-def _weights_type(node: NodeView) -> str | None:
-    """Upstream reads in front of the tensors if the weights are left out, and was seen to refuse the node then."""
-    if not _is_given(node, 1):
-        return "no input weights"
-    found = node.input(1).type
-    return None if found == "FLOAT32" else f"{found} weights"
-
-
-_FLOAT_WEIGHTS = check(TENSOR_TYPE, "FLOAT32 input weights", _weights_type, "convert without quantisation")
+_FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantisation")
+"""Where the weights are left out, upstream reads memory before the tensors, and was seen to refuse the node."""
 
 
 def _without_auxiliary_weights(node: NodeView) -> bool:
-    return _is_given(node, _AUXILIARY_INPUT) and not _is_given(node, _AUXILIARY_INPUT_WEIGHTS)
+    return _AUXILIARY_INPUT.is_given(node) and not _AUXILIARY_INPUT_WEIGHTS.is_given(node)
 
-
-def _other_state_type(node: NodeView) -> str | None:
-    state, result = node.input(_OUTPUT_STATE).type, node.output(0).type
-    return None if state == result else f"{state} state and {result} output"
-
-
-def _input_type(node: NodeView) -> str | None:
-    found = node.input(0).type
-    return None if found in ("UINT8", "INT8") else f"an input of type {found}"
-
-
-def _cell_state_type(node: NodeView) -> str | None:
-    found = node.input(_CELL_STATE).type
-    return None if found in ("FLOAT16", "INT16") else f"a cell state of type {found}"
-
-
-_UNIDIRECTIONAL_LSTM = (
-    check(TENSOR_TYPE, "a UINT8 or INT8 input", _input_type, "quantise to 8 bits"),
-    check(TENSOR_TYPE, "an output state of the output's type", _other_state_type),
-    check(TENSOR_TYPE, "a FLOAT16 or INT16 cell state", _cell_state_type, "quantise to 8 bits"),
-)
-
-_BIDIRECTIONAL_LSTM = (
-    _FLOAT_WEIGHTS,
-    check(
-        OPTIONAL_OPERAND,
-        "no projection weights",
-        found_if(lambda node: _is_given(node, _PROJECTION_WEIGHTS), "projection weights"),
-        "build the layer without projection",
-    ),
-    check(
-        OPTIONAL_OPERAND,
-        "no auxiliary weights",
-        found_if(lambda node: _is_given(node, _AUXILIARY_WEIGHTS), "auxiliary weights"),
-        "build the layer without auxiliary input",
-    ),
-)
 
 RULES = {
-    "RNN": vx_rule(),
-    "UNIDIRECTIONAL_SEQUENCE_RNN": vx_rule(_FLOAT_WEIGHTS),
-    "BIDIRECTIONAL_SEQUENCE_RNN": vx_rule(
+    "BIDIRECTIONAL_SEQUENCE_LSTM": vx_rule(
+        "BidirectionalSequenceLstm::IsOpSupported",
         _FLOAT_WEIGHTS,
-        check(
+        refused_if(
             OPTIONAL_OPERAND,
-            "auxiliary weights for an auxiliary input",
-            found_if(_without_auxiliary_weights, "an auxiliary input without weights"),
+            "no projection weights",
+            _PROJECTION_WEIGHTS.is_given,
+            "projection weights",
+            "build the layer without projection",
+        ),
+        refused_if(
+            OPTIONAL_OPERAND,
+            "no auxiliary weights",
+            _AUXILIARY_WEIGHTS.is_given,
+            "auxiliary weights",
             "build the layer without auxiliary input",
         ),
     ),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": vx_rule(*_UNIDIRECTIONAL_LSTM),
-    "BIDIRECTIONAL_SEQUENCE_LSTM": vx_rule(*_BIDIRECTIONAL_LSTM),
+    "BIDIRECTIONAL_SEQUENCE_RNN": vx_rule(
+        "BidirectionalSequenceRnn::IsOpSupported",
+        _FLOAT_WEIGHTS,
+        refused_if(
+            OPTIONAL_OPERAND,
+            "auxiliary weights for an auxiliary input",
+            _without_auxiliary_weights,
+            "an auxiliary input without weights",
+            "build the layer without auxiliary input",
+        ),
+    ),
+    "RNN": vx_rule("Rnn"),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": vx_rule(
+        "UnidirectionalSequenceLstm::IsOpSupported",
+        typed(INPUT, EIGHT_BITS, hint="quantise to 8 bits"),
+        same_type(_OUTPUT_STATE, OUTPUT, kind=TENSOR_TYPE, hint="give output and output state one type"),
+        typed(_CELL_STATE, ("FLOAT16", "INT16"), hint="quantise to 8 bits"),
+    ),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": vx_rule("UnidirectionalSequenceRnn::IsOpSupported", _FLOAT_WEIGHTS),
 }

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 from ....graph.graph import NodeView
-from ....rules.rule import OpRule, RuleSet
-from .checks import HYBRID, RANK, TENSOR_TYPE, check, found_if, output_with_dimensions, vx_rule, vx_rules
-from .convolution import NO_INT32_OUTPUT, NOT_BOTH_ADJOINT
-from .shape import ARGUMENT_WITH_DIMENSIONS
-
-
-def _changed(rules: RuleSet, changes: Mapping[str, OpRule], without: Iterable[str] = ()) -> RuleSet:
-    """Return rules with some of them changed, and without those of some operators."""
-    kept = {op: rule for op, rule in rules.items() if op not in frozenset(without)}
-    return {**kept, **changes}
+from ....rules.book import RuleBook
+from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE
+from ....rules.rule import OpRule, Rules
+from ....rules.source import NXP_VX_5_15_71, NXP_VX_6_6_3, Repository, Source
+from ....rules.vocabulary import refused_if
+from ..target import VxTarget
+from .checks import EIGHT_BITS, OUTPUT_WITH_DIMENSIONS, vx_rule
+from .matrix import NO_INT32_OUTPUT, NOT_BOTH_ADJOINT
+from .reduction import ARGUMENT_WITH_DIMENSIONS
 
 
 def _is_8_bit_vector(node: NodeView) -> bool:
     source = node.input(0)
-    return source.rank == 1 and source.type in ("INT8", "UINT8")
+    return source.rank == 1 and source.type in EIGHT_BITS
 
 
 _PACK = (
-    check(
+    refused_if(
         TENSOR_TYPE,
         "a first input that is not INT32",
-        found_if(lambda node: node.input(0).type == "INT32", "an INT32 input"),
+        lambda node: node.input(0).type == "INT32",
+        "an INT32 input",
         "cast to float around the operator",
     ),
-    check(
+    refused_if(
         RANK,
         "an 8-bit first input of another rank than 1",
-        found_if(_is_8_bit_vector, "an 8-bit input of rank 1"),
+        _is_8_bit_vector,
+        "an 8-bit input of rank 1",
         "add a dimension with RESHAPE, and drop it again",
     ),
 )
@@ -42,16 +45,18 @@ def _is_int8_times_float(node: NodeView) -> bool:
     return node.input(0).type == "INT8" and node.input(1).type == "FLOAT32"
 
 
-_NO_INT8_TIMES_FLOAT = check(
+_NO_INT8_TIMES_FLOAT = refused_if(
     HYBRID,
-    "other inputs than INT8 with FLOAT32 second",
-    found_if(_is_int8_times_float, "INT8 and FLOAT32 inputs"),
+    "inputs other than INT8 with FLOAT32, in this order",
+    _is_int8_times_float,
+    "INT8 and FLOAT32 inputs",
     "quantise both, or neither",
 )
-_NO_INT8 = check(
+_NO_INT8 = refused_if(
     TENSOR_TYPE,
     "inputs of other types than INT8",
-    found_if(lambda node: "INT8" in (node.input(0).type, node.input(1).type), "an INT8 input"),
+    lambda node: "INT8" in (node.input(0).type, node.input(1).type),
+    "an INT8 input",
     "quantise to UINT8, or keep the product in float",
 )
 
@@ -60,35 +65,76 @@ def _finds_int32_in_int8(node: NodeView) -> bool:
     return node.input(0).type == "INT8" and node.output(0).type == "INT32"
 
 
-_NO_INT32_IN_INT8 = check(
+_NO_INT32_IN_INT8 = refused_if(
     TENSOR_TYPE,
     "an output that is not INT32, for an INT8 input",
-    found_if(_finds_int32_in_int8, "an INT8 input and an INT32 output"),
+    _finds_int32_in_int8,
+    "an INT8 input and an INT32 output",
     "keep the operator in float",
 )
 
 
-def lf_6_6_3(upstream: RuleSet) -> RuleSet:
+def lf_6_6_3(upstream: RuleBook[VxTarget]) -> RuleBook[VxTarget]:
     """The rules of lf-6.6.3_1.0.0, by those of upstream."""
     changes = {
-        "BATCH_MATMUL": vx_rule(NO_INT32_OUTPUT, _NO_INT8_TIMES_FLOAT, NOT_BOTH_ADJOINT),
-        "PACK": vx_rule(*_PACK),
+        "BATCH_MATMUL": vx_rule("BatchMatmul::IsOpSupported", NO_INT32_OUTPUT, _NO_INT8_TIMES_FLOAT, NOT_BOTH_ADJOINT),
+        "PACK": vx_rule("PackMapper::IsOpSupported", *_PACK),
     }
-    return _changed(upstream, changes)
+    return _changed(upstream, NXP_VX_6_6_3, changes)
 
 
-def lf_5_15_71(newer: RuleSet) -> RuleSet:
+def lf_5_15_71(newer: RuleBook[VxTarget]) -> RuleBook[VxTarget]:
     """The rules of lf-5.15.71_2.2.0, by those of lf-6.6.3_1.0.0.
 
     BROADCAST_TO, which is missing, is also the one operator that may have INT64 operands later on.
     """
+    argument = vx_rule("ArgOpMapper::IsOpSupported", _NO_INT32_IN_INT8, ARGUMENT_WITH_DIMENSIONS)
     changes = {
-        **vx_rules(("ARG_MAX", "ARG_MIN"), _NO_INT32_IN_INT8, ARGUMENT_WITH_DIMENSIONS),
-        "BATCH_MATMUL": vx_rule(NO_INT32_OUTPUT, _NO_INT8, NOT_BOTH_ADJOINT),
-        "RESHAPE": vx_rule(output_with_dimensions()),
+        "ARG_MAX": argument,
+        "ARG_MIN": argument,
+        "BATCH_MATMUL": vx_rule("BatchMatmul::IsOpSupported", NO_INT32_OUTPUT, _NO_INT8, NOT_BOTH_ADJOINT),
+        "RESHAPE": vx_rule("ReshapeMapper::IsOpSupported", OUTPUT_WITH_DIMENSIONS),
     }
     missing = (
         "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "BROADCAST_TO", "CAST", "EMBEDDING_LOOKUP", "GELU",
         "HASHTABLE_LOOKUP", "MIRROR_PAD", "SCATTER_ND", "SHAPE", "SQUARED_DIFFERENCE", "UNIDIRECTIONAL_SEQUENCE_RNN",
     )  # fmt: skip
-    return _changed(newer, changes, missing)
+    arithmetic = "SimpleOpWithFusedActiovationMapper::IsOpSupported"
+    mappers = {"ADD": arithmetic, "DIV": arithmetic, "MAXIMUM": "MaximumMapper", "MUL": arithmetic, "SUB": arithmetic}
+    return _changed(newer, NXP_VX_5_15_71, changes, missing, mappers)
+
+
+def _changed(
+    book: RuleBook[VxTarget],
+    repository: Repository,
+    changes: Mapping[str, OpRule[VxTarget]],
+    without: Collection[str] = (),
+    mappers: Mapping[str, str] = MappingProxyType({}),
+) -> RuleBook[VxTarget]:
+    """Return rules of a repository with some of them changed, and without those of some operators.
+
+    ``mappers`` are the names of mappers that are called otherwise there.
+    """
+
+    def changed(rules: Rules[VxTarget]) -> Rules[VxTarget]:
+        return {
+            op: _placed(changes.get(op, rule), repository, mappers.get(op, "")) for op, rule in rules.items() if op not in without
+        }
+
+    return dataclasses.replace(
+        book,
+        families=tuple(map(changed, book.families)),
+        custom=changed(book.custom),
+        source=book.source._replace(repository=repository),
+    )
+
+
+def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
+    """Return a rule with its place, and that of its checks, in a repository."""
+
+    def placed(source: Source) -> Source:
+        return source._replace(repository=repository)
+
+    own, *common = map(placed, rule.source)
+    checks = tuple(check if check.source is None else check.from_source(placed(check.source)) for check in rule.checks)
+    return dataclasses.replace(rule, checks=checks, source=(own.with_symbol(mapper) if mapper else own, *common))

@@ -1,0 +1,36 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import SHAPE
+from ....rules.operands import operand
+from ....rules.vocabulary import check, constant, option, typed, where, where_given
+from ..kernel import has_missing_bias
+from .checks import FLOAT_TYPES, NO_SIGN_BIT, builder, coreml_rule
+
+_WEIGHTS, _BIAS = operand(1, "weight matrix"), operand(2, "bias")
+
+
+def _several_rows(node: NodeView) -> str | None:
+    """A scalar does not count as a row either."""
+    source = node.input(0)
+    return None if source.shape[-1:] == (source.element_count,) else f"input shape {list(source.shape)}"
+
+
+def _names_no_missing_bias(node: NodeView) -> bool:
+    """Where a bias is named and left out, the delegate accepts the node before it comes to the activation."""
+    return not has_missing_bias(node)
+
+
+RULES = {
+    "FULLY_CONNECTED": coreml_rule(
+        option("weights_format", 0),
+        *where_given(_WEIGHTS, typed(_WEIGHTS, FLOAT_TYPES), constant(_WEIGHTS)),
+        check(SHAPE, "one row of input", _several_rows, "run with a batch of 1, and flatten the input"),
+        *where_given(_BIAS, typed(_BIAS, FLOAT_TYPES), constant(_BIAS)),
+        *where(_names_no_missing_bias, "unless a bias is named and left out", NO_SIGN_BIT),
+        source=(builder("fully_connected_op_builder.cc", "IsFullyConnectedOpSupported"),),
+        version=6,
+    ),
+}

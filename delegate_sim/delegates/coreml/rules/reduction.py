@@ -1,0 +1,26 @@
+"""Reductions."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import ATTRIBUTE
+from ....rules.operands import INPUT
+from ....rules.vocabulary import check, rank, refused_if
+from .checks import builder, coreml_rule
+
+
+def _axes_beyond_area(node: NodeView) -> str | None:
+    """Upstream reads the axes whether or not they are constant; in a graph without dynamic tensors they are known."""
+    axes = node.value(node.input(1))
+    found = [] if axes is None else axes.tolist()
+    return None if all((axis + 4) % 4 in (1, 2) for axis in found) else f"axes {found}"
+
+
+RULES = {
+    "MEAN": coreml_rule(
+        refused_if(ATTRIBUTE, "keep_dims true", lambda node: not node.options.keep_dims, "keep_dims false", "set keep_dims"),
+        rank(INPUT, 4),
+        check(ATTRIBUTE, "axes 1 and 2", _axes_beyond_area, "average over height and width only"),
+        source=(builder("pooling_layer_builder.cc", "IsMeanOpSupported"),),
+    ),
+}

@@ -1,0 +1,120 @@
+"""Elementwise arithmetic, comparisons, logic and selection."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import QUANTIZATION, RANK, TENSOR_TYPE
+from ....rules.operands import operand
+from ....rules.vocabulary import check, fused_activation, refused_if, same_type
+from .checks import EIGHT_BITS, is_affine, not_of_type, of_inputs, of_outputs, vx_rule
+
+_SIMPLE = vx_rule("SimpleOpMapper")
+_LOGICAL = vx_rule("LogicalOpMapper")
+
+
+def _narrows_int16(node: NodeView) -> bool:
+    source, result = node.input(0), node.output(0)
+    return source.type == "INT16" and result.type in EIGHT_BITS and is_affine(source) and is_affine(result)
+
+
+def _clips_int32(node: NodeView) -> bool:
+    return node.input(0).type == node.output(0).type == "INT32" and fused_activation(node) == "RELU_N1_TO_1"
+
+
+_ARITHMETIC = vx_rule(
+    "SimpleOpWithFusedActivationMapper::IsOpSupported",
+    refused_if(
+        QUANTIZATION,
+        "an input that is not quantised INT16, if the output is quantised to 8 bits",
+        _narrows_int16,
+        "a quantised INT16 input and an 8-bit output",
+        "quantise activations to 8 bits",
+    ),
+    refused_if(
+        TENSOR_TYPE,
+        "another activation than RELU_N1_TO_1, if input and output are INT32",
+        _clips_int32,
+        "fused RELU_N1_TO_1 with INT32",
+        "use another activation",
+    ),
+)
+
+
+def _powers_of_int32(node: NodeView) -> bool:
+    return node.input(0).type == node.input(1).type == "INT32"
+
+
+_POW = refused_if(TENSOR_TYPE, "an input that is not INT32", _powers_of_int32, "two INT32 inputs", "cast the operands to float")
+
+
+def _difference_types(node: NodeView) -> str | None:
+    source, result = node.input(0).type, node.output(0).type
+    return None if source == result and source in ("FLOAT32", *EIGHT_BITS) else f"{source} input and {result} output"
+
+
+def _difference_scales(node: NodeView) -> str | None:
+    """The first input and the output must have exactly one scale.
+
+    Upstream follows the pointer to the parameters whether there are any or not; a tensor without them crashes it.
+    """
+    if node.input(0).type == "FLOAT32":
+        return None
+    for name, tensor in (("input 0", node.input(0)), ("the output", node.output(0))):
+        scales = 0 if tensor.quantization is None else len(tensor.quantization.scales)
+        if scales != 1:
+            return f"{scales or 'no'} scales on {name}"
+    return None
+
+
+_SQUARED_DIFFERENCE = (
+    same_type(operand(0), operand(1), kind=TENSOR_TYPE, hint="convert so that both inputs have one type"),
+    check(TENSOR_TYPE, "FLOAT32, INT8 or UINT8, the same for input and output", _difference_types),
+    check(QUANTIZATION, "one scale on input and output of an 8-bit type", _difference_scales, "quantise per tensor"),
+)
+
+
+def _other_condition_rank(node: NodeView) -> str | None:
+    condition, source = node.input(0).rank, node.input(1).rank
+    return None if condition == source else f"condition of rank {condition}, input of rank {source}"
+
+
+_UNSELECTED = ("BOOL", "INT8", "UINT8")
+_SELECT = vx_rule(
+    "Select::IsOpSupported",
+    check(RANK, "condition and input of one rank", _other_condition_rank, "add dimensions to the condition with RESHAPE"),
+    *of_inputs(not_of_type(*_UNSELECTED, hint="select in float"), positions=slice(1, None)),
+    *of_outputs(not_of_type(*_UNSELECTED, side="outputs", hint="select in float")),
+)
+
+RULES = {
+    "ABS": _SIMPLE,
+    "ADD": _ARITHMETIC,
+    "ADD_N": vx_rule("AddNMapper"),
+    "DIV": _ARITHMETIC,
+    "EQUAL": _SIMPLE,
+    "EXP": _SIMPLE,
+    "FLOOR": _SIMPLE,
+    "FLOOR_DIV": _SIMPLE,
+    "GREATER": _SIMPLE,
+    "GREATER_EQUAL": _SIMPLE,
+    "LESS": _SIMPLE,
+    "LESS_EQUAL": _SIMPLE,
+    "LOG": _SIMPLE,
+    "LOGICAL_AND": _LOGICAL,
+    "LOGICAL_NOT": _SIMPLE,
+    "LOGICAL_OR": _LOGICAL,
+    "MAXIMUM": vx_rule("SimpleOpWithBroadcastNoActivationMapper"),
+    "MINIMUM": vx_rule("MinimumMapper"),
+    "MUL": _ARITHMETIC,
+    "NEG": _SIMPLE,
+    "NOT_EQUAL": _SIMPLE,
+    "POW": vx_rule("PowMapper::IsOpSupported", _POW),
+    "RSQRT": _SIMPLE,
+    "SELECT": _SELECT,
+    "SELECT_V2": _SELECT,
+    "SIN": _SIMPLE,
+    "SQRT": _SIMPLE,
+    "SQUARE": _SIMPLE,
+    "SQUARED_DIFFERENCE": vx_rule("SquareDifferenceMapper::IsOpSupported", *_SQUARED_DIFFERENCE),
+    "SUB": _ARITHMETIC,
+}
