@@ -31,6 +31,8 @@ class Option:
     flag: str | None = None
     is_path: bool = False
     """Whether a text is the path of a file, which in a configuration is relative to the configuration's folder."""
+    printed: tuple[str, ...] = ()
+    """How benchmark_model describes the flag in the list of parameters that it prints, in lower case; releases differ."""
 
     def default_in(self, defaults: str) -> Any:
         """Return the default in one of the two sets."""

@@ -12,7 +12,9 @@ from delegate_sim.delegates.driver import DriverProfile, read_profile
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.log import join_logs, read_log_file
-from delegate_sim.device.reconcile import UNEXPLAINED, Reconciliation, reconcile, setting_of
+from delegate_sim.device.reconcile import reconcile
+from delegate_sim.device.reconciliation import UNEXPLAINED, Reconciliation
+from delegate_sim.device.setting import setting_of
 from delegate_sim.files import alone_with
 from delegate_sim.options import DEFAULT_SETS
 
@@ -31,10 +33,11 @@ Examples:
 \b
 Exit codes:
   0  the simulation does the same as the device, or what differs is explained
-  1  a difference stays unexplained
+  1  a difference remains unexplained
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
-Several logs are of one run, such as what benchmark_model printed and what logcat kept. Of several runs in a log the last counts.
+Several logs must be of the same run, such as what benchmark_model printed and what logcat kept. If a log holds several runs, the
+last one counts.
 """
 
 
@@ -47,7 +50,7 @@ Several logs are of one run, such as what benchmark_model printed and what logca
     multiple=True,
     required=True,
     type=click.Path(readable=False),
-    help="What the device printed; may be given several times for one run.",
+    help="What the device printed; several logs of one run may be given.",
 )
 @click.option(
     "--learn", "learned", metavar="FILE", type=click.Path(), help="A driver profile to write, or to refine if it exists."
@@ -65,7 +68,7 @@ Several logs are of one run, such as what benchmark_model printed and what logca
     "pairs",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate, whatever the log says; may be given several times.",
+    help="An option of the delegate, which overrides the log; may be given several times.",
 )
 @click.option("--runtime", "release", metavar="RELEASE", default=None, show_default="that of the log", help="The release.")
 @click.option(
@@ -73,7 +76,7 @@ Several logs are of one run, such as what benchmark_model printed and what logca
     type=click.Choice(DEFAULT_SETS),
     default=None,
     show_default="benchmark for a log of benchmark_model, else api",
-    help="Options that neither the log nor the command line gives.",
+    help="Which defaults options have that neither the log nor the command line gives.",
 )
 @click.option(
     "--format",
@@ -96,10 +99,11 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> int:
-    """Compare what a device did to a MODEL, as its log says, with the simulation, and explain what differs.
+    """Compare what a device did to a MODEL, according to its log, with the simulation, and explain what differs.
 
-    The log shows the delegate, its options and the release as far as it can; what is given here overrides it. Nodes that ran on
-    the CPU though the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit on partitions.
+    The delegate, its options and the release are taken from the log as far as it shows them; what is given here overrides it.
+    Nodes that ran on the CPU although the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit
+    on partitions.
     """
     model = load(path)
     log = join_logs([(name, read_log_file(name)) for name in logs])
@@ -127,7 +131,7 @@ def _existing(path: str) -> DriverProfile | None:
 
 
 def _refine(path: str, found: Reconciliation, log: str) -> Learning:
-    """Learn, and write the profile whole; what another process has learnt meanwhile is kept."""
+    """Learn, and write the whole profile; what another process has learnt in the meantime is kept."""
     try:
         with alone_with(path):
             learning = learn(found, log, _existing(path))

@@ -1,21 +1,13 @@
-"""What reconciling a log came to, as text: the lines of both sides, the numbers, and why nodes ran on the CPU."""
+"""What reconciling a log showed, as text: the lines of device and simulation, the numbers, and why nodes ran on the CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.device.learning import Learning, condition_text
-from delegate_sim.device.reconcile import (
-    DRIVER,
-    LIMIT,
-    REFUSED,
-    REPRODUCED,
-    UNDECIDED,
-    UNEXPLAINED,
-    NodeFinding,
-    Reconciliation,
-    Side,
-)
+from delegate_sim.device.causes import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
+from delegate_sim.device.learning import Learning, rejection_text
+from delegate_sim.device.reconciliation import REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
 
 from ..layout import counted, message, name, node_list, option_value, wrapped
@@ -27,28 +19,28 @@ _OPERATORS_SHOWN = 12
 _UNKNOWN = "not in the log"
 
 _CAUSES = {
-    DRIVER: "The driver's doing: the delegate accepts them, the accelerator's driver rejects them",
-    LIMIT: "Dropped by the limit on partitions: delegate and driver accept them",
+    DRIVER: "Rejected by the accelerator's driver, though the delegate accepts them",
+    LIMIT: "Dropped by a limit on partitions, though they are accepted",
     UNDECIDED: "Accepted by the delegate; the log does not tell what kept them on the CPU",
     REFUSED: "Refused by the delegate's own rules",
 }
 _EVIDENCE = {
-    "run-order": "the table in running order tells each node that ran on the CPU",
+    "run-order": "the table in running order lists every node that ran on the CPU",
     "node-types": "the summary by node type tells how many nodes of each operator ran on the CPU, not which",
-    "partial": "a table tells some of the nodes that ran on the CPU",
-    "lines": "no table of operators: which nodes ran on the CPU is as simulated",
+    "partial": "a table lists some of the nodes that ran on the CPU",
+    "lines": "the log has no table of operators; which nodes ran on the CPU is taken from the simulation",
 }
 
 
 def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a reconciliation; long lists of nodes are cut unless ``verbose``."""
+    """Return the text of a reconciliation; long lists of nodes are shortened unless ``verbose``."""
     yield from _setting(found, width)
     yield Line("")
-    yield from _sides(found, width)
+    yield from _tallies(found, width)
     yield Line("")
     yield from _result(found, width)
     yield from _nodes(found.nodes, width, verbose)
-    yield from _operators(found, width)
+    yield from _refusals(found, width)
     if found.notes:
         yield Line("")
         yield Line("Notes", _HEADING)
@@ -60,12 +52,12 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
     """Return what was learnt of the driver."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
-    conditions = learning.profile.conditions
+    rejections = learning.profile.rejections
     logs = counted(len(learning.profile.sources), "log")
-    yield from _paragraph(f"{counted(len(conditions), 'rule')} from {logs}, {len(learning.added):,} new", width, "  ", "    ")
-    for condition in conditions:
-        new = " (new)" if condition in learning.added else ""
-        yield from _paragraph(message(f"rejects {condition_text(condition)}{new}"), width, "  - ", "    ")
+    yield from _paragraph(f"{counted(len(rejections), 'rule')} from {logs}, {len(learning.added):,} new", width, "  ", "    ")
+    for rejection in rejections:
+        new = " (new)" if rejection in learning.added else ""
+        yield from _paragraph(message(f"rejects {rejection_text(rejection)}{new}"), width, "  - ", "    ")
     for note in learning.notes:
         yield from _paragraph(message(f"open: {note}"), width, "  ", "    ")
 
@@ -87,7 +79,7 @@ def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
 
 
 def _spans(releases: Sequence[str]) -> list[str]:
-    """Return releases that follow each other as ``tf-2.13 to tf-2.18``."""
+    """Return names of releases, several in a row as ``tf-2.13 to tf-2.18``."""
     spans: list[list[str]] = []
     for release in releases:
         position = RELEASES.index(release) if release in RELEASES else -1
@@ -99,21 +91,21 @@ def _spans(releases: Sequence[str]) -> list[str]:
     return [span[0] if len(span) == 1 else f"{span[0]} to {span[-1]}" for span in spans]
 
 
-def _sides(found: Reconciliation, width: int) -> Iterator[Line]:
-    """The lines are as they were printed, neither wrapped nor styled."""
-    for title, side in (("Device", found.device), ("Simulated", found.simulated)):
+def _tallies(found: Reconciliation, width: int) -> Iterator[Line]:
+    """The lines of the log are shown as they were printed, neither wrapped nor styled."""
+    for title, tally in (("Device", found.device), ("Simulated", found.simulated)):
         yield Line(title, _HEADING)
-        for line in side.lines:
+        for line in tally.lines:
             yield Line(f"  {message(line)}")
-        yield from _fact("nodes", _numbers(side), width)
+        yield from _fact("nodes", _numbers(tally), width)
 
 
-def _numbers(side: Side) -> str:
+def _numbers(tally: Tally) -> str:
     values = (
-        ("delegated", side.delegated),
-        ("on the CPU", side.on_cpu),
-        ("partitions", side.partitions),
-        ("delegate kernels", side.kernels),
+        ("delegated", tally.delegated),
+        ("on the CPU", tally.on_cpu),
+        ("partitions", tally.partitions),
+        ("delegate kernels", tally.kernels),
     )
     return ", ".join([f"{title}: {_UNKNOWN if number is None else f'{number:,}'}" for title, number in values])
 
@@ -122,32 +114,32 @@ def _result(found: Reconciliation, width: int) -> Iterator[Line]:
     if found.status == REPRODUCED:
         yield Line("Reproduced: the simulation reproduces the device", _GOOD)
         return
-    if found.status == UNEXPLAINED or found.explanation is None:
-        yield Line("Unexplained: the device did something else, and nothing tried here leads to it", _BAD)
+    if found.status == UNEXPLAINED or found.account is None:
+        yield Line("Unexplained: the device did something else, and nothing tried here accounts for it", _BAD)
     else:
-        certain = "" if found.explanation.is_certain else " (one of several possible explanations)"
+        certain = "" if found.account.is_certain else " (one of several possible explanations)"
         yield Line(f"Explained{certain}", _GOOD)
-        yield from _paragraph(message(found.explanation.text), width, "  ", "  ")
+        yield from _paragraph(message(found.account.text), width, "  ", "  ")
     for difference in found.differences:
         yield from _paragraph(message(f"differs: {difference}"), width, "  ", "    ")
-    if found.feature_levels and found.explanation is not None and found.explanation.kind != "options":
+    if found.feature_levels and found.account is not None and found.account.kind != "options":
         levels = ", ".join(map(str, found.feature_levels))
-        text = f"without a driver that rejects anything, feature level {levels} would lead to the same"
+        text = f"feature level {levels} would lead to the same without a driver that rejects anything"
         yield from _paragraph(text, width, "  ", "    ")
 
 
-def _nodes(nodes: Sequence[NodeFinding], width: int, verbose: bool) -> Iterator[Line]:
+def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool) -> Iterator[Line]:
     for cause in (DRIVER, LIMIT, UNDECIDED, REFUSED):
-        chosen = [finding for finding in nodes if finding.cause == cause]
+        chosen = [node for node in nodes if node.cause == cause]
         if not chosen:
             continue
         yield Line("")
         yield Line(f"{_CAUSES[cause]}: {counted(len(chosen), 'node')}", _HEADING)
         groups: dict[tuple[int, str], list[int]] = {}
-        for finding in chosen:
-            groups.setdefault((finding.subgraph, finding.op), []).append(finding.node)
+        for node in chosen:
+            groups.setdefault((node.subgraph, node.op), []).append(node.node)
         entries = sorted(groups.items(), key=lambda group: (group[0][0], -len(group[1])))
-        several = len({finding.subgraph for finding in nodes}) > 1
+        several = len({node.subgraph for node in nodes}) > 1
         shown = entries if verbose else entries[:_OPERATORS_SHOWN]
         for (subgraph, op), indices in shown:
             place = f" of subgraph {subgraph}" if several else ""
@@ -162,14 +154,13 @@ def _nodes(nodes: Sequence[NodeFinding], width: int, verbose: bool) -> Iterator[
     yield Line("No node ran on the CPU")
 
 
-def _operators(found: Reconciliation, width: int) -> Iterator[Line]:
-    if found.operators:
+def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
+    if found.refusals:
         yield Line("")
         yield Line("Refusals that differ", _HEADING)
-    for finding in found.operators:
-        text = (
-            f"{name(finding.op)} version {finding.version}: {finding.on_device:,} on the device, {finding.simulated:,} simulated"
-        )
+    for refusal in found.refusals:
+        counts = f"{refusal.on_device:,} on the device, {refusal.simulated:,} simulated"
+        text = f"{name(refusal.op)} version {refusal.version}: {counts}"
         yield from _paragraph(text, width, "  ", "    ")
     yield Line("")
     yield from _paragraph(f"Evidence: {_EVIDENCE[found.evidence]}", width, "", "  ")

@@ -103,6 +103,11 @@ class LogTraits(NamedTuple):
     prints_refusals: bool = False
     """Whether the delegate prints a line for each reason why it refuses an operator."""
 
+    @property
+    def off_flag(self) -> str:
+        """benchmark_model's flag that leaves the delegate out; its name is the switch's description."""
+        return f"--{self.switch.replace(' ', '_')}=false"
+
 
 class Levels(NamedTuple):
     """Feature levels of a delegate's targets."""

@@ -1,4 +1,4 @@
-"""What an accelerator's driver takes: a profile of it, read from a file that ``delegate-sim reconcile --learn`` writes."""
+"""What an accelerator's driver accepts: a profile of it, read from a file that ``delegate-sim reconcile --learn`` writes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LARGEST_FILE = 16 << 20
 
 
 class Driver:
-    """What an accelerator's driver takes. Its text names it in reports."""
+    """What an accelerator's driver accepts. Its text names it in reports."""
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Whether the driver rejects an NNAPI operation that a node was mapped to."""
+        """Whether the driver rejects an operation that a node was mapped to."""
         raise NotImplementedError
 
 
-class Signature(NamedTuple):
+class OperationSignature(NamedTuple):
     """What a driver is told of an operation: its name, and types and shapes of the operands of the node that it is for."""
 
     operation: str
@@ -38,10 +38,10 @@ class Signature(NamedTuple):
         return len(self.shapes[0]) if self.shapes else 0
 
 
-def signature(operation: str, view: NodeView) -> Signature:
+def signature(operation: str, view: NodeView) -> OperationSignature:
     """Return the signature of an operation that a node was mapped to. An operand left out has the type ``NO_TYPE``."""
-    operands = view.inputs
-    return Signature(operation, tuple([tensor.type for tensor in operands]), tuple([tensor.shape for tensor in operands]))
+    types = tuple([tensor.type for tensor in view.inputs])
+    return OperationSignature(operation, types, tuple([tensor.shape for tensor in view.inputs]))
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Rejection:
     shapes: tuple[tuple[int, ...], ...] | None = None
     """Shapes of all operands."""
 
-    def covers(self, found: Signature) -> bool:
+    def covers(self, found: OperationSignature) -> bool:
         """Whether an operation is rejected by this rule."""
         return (
             self.operation == found.operation
@@ -69,7 +69,7 @@ class Rejection:
 class Observation(NamedTuple):
     """What logs showed of an operation; ``logs`` are positions in the profile's list of logs."""
 
-    signature: Signature
+    signature: OperationSignature
     is_accepted: bool
     logs: tuple[int, ...]
 
@@ -119,7 +119,7 @@ class DriverInterface(NamedTuple):
 class DriverProfile(Driver):
     """Which operations a driver rejects, what logs showed, and which logs those were."""
 
-    conditions: tuple[Rejection, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
     observations: tuple[Observation, ...] = ()
     sources: tuple[LogSource, ...] = ()
     accelerator: str | None = None
@@ -132,17 +132,17 @@ class DriverProfile(Driver):
 
     def rejects(self, operation: str, view: NodeView) -> bool:
         """Whether one of the rules covers the operation."""
-        conditions = self._by_operation.get(operation)
-        if conditions is None:
+        rejections = self._by_operation.get(operation)
+        if rejections is None:
             return False
         found = signature(operation, view)
-        return any(condition.covers(found) for condition in conditions)
+        return any(rejection.covers(found) for rejection in rejections)
 
     @functools.cached_property
     def _by_operation(self) -> Mapping[str, Sequence[Rejection]]:
         found: dict[str, list[Rejection]] = {}
-        for condition in self.conditions:
-            found.setdefault(condition.operation, []).append(condition)
+        for rejection in self.rejections:
+            found.setdefault(rejection.operation, []).append(rejection)
         return found
 
 
@@ -224,14 +224,14 @@ def _profile(path: str, content: Any) -> DriverProfile:
     entry = _Entry(content, ())
     entry.take("schema", _schema, is_required=True)
     accelerator = entry.take("accelerator", _text)
-    conditions = tuple([_condition(each) for each in entry.entries("rejects")])
+    rejections = tuple([_rejection(each) for each in entry.entries("rejects")])
     sources = tuple([_source(each) for each in entry.entries("logs")])
     observations = tuple([_observation(each, len(sources)) for each in entry.entries("seen")])
     entry.finish()
-    return DriverProfile(conditions, observations, sources, accelerator, path)
+    return DriverProfile(rejections, observations, sources, accelerator, path)
 
 
-def _condition(entry: _Entry) -> Rejection:
+def _rejection(entry: _Entry) -> Rejection:
     found = Rejection(
         entry.take("operation", _text, is_required=True),
         entry.take("types", _texts),
@@ -249,7 +249,7 @@ def _observation(entry: _Entry, sources: int) -> Observation:
     is_accepted = entry.take("accepted", _boolean, is_required=True)
     logs = entry.take("logs", lambda value: _numbers(value, sources))
     entry.finish()
-    return Observation(Signature(operation, types, shapes), is_accepted, logs or ())
+    return Observation(OperationSignature(operation, types, shapes), is_accepted, logs or ())
 
 
 def _source(entry: _Entry) -> LogSource:

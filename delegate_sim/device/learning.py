@@ -1,4 +1,4 @@
-"""Learns from a log what an accelerator's driver rejects, and writes it as a driver profile."""
+"""What a log teaches about the driver of an accelerator, written down as a driver profile."""
 
 from __future__ import annotations
 
@@ -9,37 +9,53 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..delegates.driver import SCHEMA, DriverProfile, LogSource, Observation, Rejection, Signature, signature
-from ..delegates.nnapi.delegate import DriverQuestion, NnapiDelegate, driver_questions
-from ..delegates.nnapi.mapping import OPERATIONS
+from ..delegates.base import Decision
+from ..delegates.driver import (
+    SCHEMA,
+    DriverInterface,
+    DriverProfile,
+    DriverQuestion,
+    DriverQuestions,
+    LogSource,
+    Observation,
+    OperationSignature,
+    Rejection,
+    signature,
+)
 from ..errors import DelegateSimError
-from ..runtime.interpreter import simulate
+from ..runtime.interpreter import SubgraphRun
 from ..text import printable
-from .reconcile import UNEXPLAINED, Reconciliation
+from .reconciliation import UNEXPLAINED, Reconciliation
+from .setting import flags_without_others
+from .trials import simulate_setting
 
 
 class LearningError(DelegateSimError):
-    """A log that nothing can be learnt from, or that contradicts what is known."""
+    """A log that nothing can be learnt from, or that contradicts what is known already."""
 
 
 @dataclass(frozen=True)
 class Learning:
-    """What was learnt: the refined profile, the rules that are new in it, and what stays open."""
+    """What was learnt: the refined profile, the rules that are new in it, and what remains open."""
 
     profile: DriverProfile
     added: tuple[Rejection, ...]
     notes: tuple[str, ...]
 
 
+_Asked = tuple[str, tuple[OperationSignature, ...]]
+"""A node that the driver was asked about: its operator, and the operations that it maps to."""
+
+
 class _Seen:
     """What one log shows of the operations that the driver was asked about."""
 
     def __init__(self) -> None:
-        self.accepted: set[Signature] = set()
-        self.rejected: list[tuple[str, tuple[Signature, ...]]] = []
-        """Operator and operations of each node that was rejected: one of the operations was."""
-        self.open: list[list[tuple[str, tuple[Signature, ...]]]] = []
-        """Nodes of which at least one was rejected."""
+        self.accepted: set[OperationSignature] = set()
+        self.rejected: list[_Asked] = []
+        """The nodes that were rejected: each for at least one of its operations."""
+        self.open: list[list[_Asked]] = []
+        """Groups of nodes of which at least one was rejected."""
 
 
 def learn(found: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
@@ -48,77 +64,95 @@ def learn(found: Reconciliation, log_name: str, profile: DriverProfile | None = 
     Raises LearningError if the log does not tell what the driver did, or if it shows an operation accepted that was rejected
     with the same types and shapes before, or the other way round.
     """
+    interface = _driver_interface(found)
     profile = profile or DriverProfile()
-    seen = _seen(found)
+    seen = _seen(found, interface)
     notes: list[str] = []
-    rejected = _rejected(seen, profile, notes)
+    rejected = _rejected(seen, profile, interface.operations, notes)
     source = LogSource(_base_name(log_name), _base_name(found.model.path or "model"), found.model.sha256)
     sources = [*profile.sources]
     if source not in sources:
         sources.append(source)
     observations = _joined(profile, seen.accepted, rejected, sources, sources.index(source))
     own = _written_by_hand(profile)
-    for condition in own:
+    for rejection in own:
         for each in observations:
-            if each.is_accepted and condition.covers(each.signature):
+            if each.is_accepted and rejection.covers(each.signature):
                 where = _where(each, sources)
-                raise LearningError(f"the profile rejects {condition_text(condition)}, but in {where} the driver took it")
-    conditions = (*own, *_conditions(observations))
-    accelerator = found.setting.options.get("accelerator_name") or profile.accelerator
-    refined = DriverProfile(conditions, observations, tuple(sources), accelerator, profile.path)
-    if not _reproduces(found, refined):
-        notes.append("these rules alone do not reproduce the log: what is open here would have to be known")
-    added = tuple(condition for condition in conditions if condition not in profile.conditions)
+                raise LearningError(f"the profile rejects {rejection_text(rejection)}, but in {where} the driver accepted it")
+    rejections = (*own, *_rejections(observations))
+    accelerator = found.setting.options.get(interface.accelerator_option) or profile.accelerator
+    refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path)
+    if not _reproduces(found, interface, refined):
+        notes.append("these rules alone do not reproduce the log; what it leaves open would have to be known")
+    added = tuple(rejection for rejection in rejections if rejection not in profile.rejections)
     return Learning(refined, added, tuple(notes))
 
 
-def _reproduces(found: Reconciliation, profile: DriverProfile) -> bool:
-    """Whether the profile, in place of the nodes that the log shows, leads to the same lines."""
-    setting = found.setting
-    options = {**setting.options, **(found.explanation.options if found.explanation else {}), "driver": profile}
-    run = simulate(found.model, setting.delegate, MappingProxyType(options), found.run.release, setting.defaults)
-    return run.log_lines == found.run.log_lines
-
-
-def _seen(found: Reconciliation) -> _Seen:
-    setting, explanation = found.setting, found.explanation
-    if not isinstance(setting.delegate, NnapiDelegate):
-        raise LearningError(f"only logs of NNAPI tell what a driver rejects, not those of {setting.delegate.name}")
+def _driver_interface(found: Reconciliation) -> DriverInterface:
+    """Return what the delegate says about its driver; raises LearningError if the log tells nothing about one."""
+    delegate = found.setting.delegate
+    if delegate.driver is None:
+        raise LearningError(f"a log of {delegate.name} teaches nothing about a driver: no driver decides which nodes it takes")
     if found.status == UNEXPLAINED:
-        raise LearningError("nothing is learnt from a log whose difference stays unexplained")
-    if found.evidence == "partial" or (explanation is not None and explanation.kind == "driver" and found.evidence == "lines"):
-        raise LearningError(
-            "the log does not tell which nodes ran on the CPU; take it with --enable_op_profiling=true and --use_xnnpack=false"
-        )
-    undecided = explanation.undecided if explanation else {}
-    changes = explanation.options if explanation else {}
-    options = MappingProxyType({**setting.options, **changes})
+        raise LearningError("nothing can be learnt from a log with a difference that remains unexplained")
+    is_by_lines = found.account is not None and found.account.kind == "driver" and found.evidence == "lines"
+    if found.evidence == "partial" or is_by_lines:
+        flags = " and ".join(filter(None, ("--enable_op_profiling=true", flags_without_others(delegate))))
+        raise LearningError(f"the log does not tell which nodes ran on the CPU; take it with {flags}")
+    return delegate.driver
+
+
+def _reproduces(found: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
+    """Whether the profile, instead of the nodes that the log shows, leads to the same lines."""
+    changes = {**_changes(found), interface.option: profile}
+    return simulate_setting(found.model, found.setting, found.run.release, changes).log_lines == found.run.log_lines
+
+
+def _changes(found: Reconciliation) -> Mapping[str, Any]:
+    """Return the options that had to be changed to account for the log."""
+    return found.account.options if found.account is not None else {}
+
+
+def _seen(found: Reconciliation, interface: DriverInterface) -> _Seen:
+    options = MappingProxyType({**found.setting.options, **_changes(found)})
     seen = _Seen()
     for subgraph in found.run.subgraphs:
-        questions = driver_questions(subgraph.graph, options, found.run.release) if subgraph.decision is not None else None
+        if subgraph.decision is None:
+            continue
+        questions = interface.questions(subgraph.graph, options, found.run.release)
         if questions is None:
             continue
-        decision = subgraph.decision
-        assert decision is not None
-        aside = {node for node, reason in decision.set_aside.items() if reason.code == "nnapi-driver"}
-        unsure = undecided.get(subgraph.graph.index, frozenset())
-        if questions.has_float16:
-            everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
-            _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(aside))
-            continue
-        for partition in questions.partitions:
-            if partition.is_all_or_nothing:
-                is_accepted = not subgraph.delegated.isdisjoint(partition.nodes)
-                entries = _entries(partition, partition.nodes)
-                _note(seen, entries, is_accepted=is_accepted, is_open=not aside.isdisjoint(partition.nodes))
-                continue
-            taken = _entries(partition, [node for node in partition.nodes if node in subgraph.delegated])
-            _note(seen, taken, is_accepted=True, is_open=False)
-            seen.rejected += _entries(partition, [node for node in partition.nodes if node in aside and node not in unsure])
+        rejected = _set_aside(subgraph.decision, interface.code)
+        undecided = found.account.undecided if found.account is not None else {}
+        _look(seen, subgraph, questions, rejected, undecided.get(subgraph.graph.index, frozenset()))
     return seen
 
 
-def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[tuple[str, tuple[Signature, ...]]]:
+def _set_aside(decision: Decision, code: str) -> frozenset[int]:
+    return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
+
+
+def _look(
+    seen: _Seen, subgraph: SubgraphRun, questions: DriverQuestions, rejected: frozenset[int], undecided: frozenset[int]
+) -> None:
+    """Note what a subgraph shows; of undecided nodes it is not known whether they were rejected."""
+    if questions.has_float16:
+        everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
+        _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(rejected))
+        return
+    for partition in questions.partitions:
+        if partition.is_all_or_nothing:
+            is_accepted = not subgraph.delegated.isdisjoint(partition.nodes)
+            entries = _entries(partition, partition.nodes)
+            _note(seen, entries, is_accepted=is_accepted, is_open=not rejected.isdisjoint(partition.nodes))
+            continue
+        accepted = _entries(partition, [node for node in partition.nodes if node in subgraph.delegated])
+        _note(seen, accepted, is_accepted=True, is_open=False)
+        seen.rejected += _entries(partition, [node for node in partition.nodes if node in rejected - undecided])
+
+
+def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_Asked]:
     found = []
     for index in nodes:
         operations = partition.operations.get(index, ())
@@ -128,20 +162,23 @@ def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[tuple[str,
     return found
 
 
-def _note(seen: _Seen, entries: list[tuple[str, tuple[Signature, ...]]], *, is_accepted: bool, is_open: bool) -> None:
+def _note(seen: _Seen, entries: list[_Asked], *, is_accepted: bool, is_open: bool) -> None:
     if is_accepted:
         seen.accepted.update(each for _, operations in entries for each in operations)
     elif is_open:
         seen.open.append(entries)
 
 
-def _rejected(seen: _Seen, profile: DriverProfile, notes: list[str]) -> set[Signature]:
-    """Say which operations were rejected. Where it may have been one of several, the likeliest is chosen and noted."""
+def _rejected(seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], notes: list[str]) -> set[OperationSignature]:
+    """Say which operations were rejected. Where it may have been any of several, choose the likeliest and note that.
+
+    ``mapped`` are the operations that stand for operators.
+    """
     known = {each.signature: each for each in profile.observations}
     accepted = seen.accepted.union([each.signature for each in known.values() if each.is_accepted])
     before = {each.signature for each in known.values() if not each.is_accepted}
-    found: set[Signature] = set()
-    several: dict[tuple[str, tuple[Signature, ...]], None] = {}
+    found: set[OperationSignature] = set()
+    several: dict[_Asked, None] = {}
     for op, operations in seen.rejected:
         left = tuple(each for each in operations if each not in accepted)
         if not left:
@@ -153,10 +190,10 @@ def _rejected(seen: _Seen, profile: DriverProfile, notes: list[str]) -> set[Sign
             several[op, left] = None
     for op, left in several:
         if found.isdisjoint(left) and before.isdisjoint(left):
-            chosen = _likeliest(op, left, accepted, found | before)
+            chosen = _likeliest(mapped.get(op), left, accepted, found | before)
             found.add(chosen)
             names = ", ".join(each.operation for each in left)
-            notes.append(f"{op} is mapped to several operations ({names}); taken to be rejected for {chosen.operation}")
+            notes.append(f"{op} maps to several operations ({names}); {chosen.operation} is assumed to be the one rejected")
     for entries in seen.open:
         possible = {each for _, operations in entries for each in operations} - accepted
         if not possible.isdisjoint(found | before):
@@ -166,26 +203,33 @@ def _rejected(seen: _Seen, profile: DriverProfile, notes: list[str]) -> set[Sign
         else:
             names = ", ".join(sorted({each.operation for each in possible}))
             notes.append(
-                f"the driver rejects at least one of {names} in nodes that are taken all or none; which one is not known"
+                f"the driver rejects at least one of {names} in nodes that are delegated all or none; which one is not known"
             )
     return found
 
 
-def _likeliest(op: str, left: Sequence[Signature], accepted: set[Signature], rejected: set[Signature]) -> Signature:
-    kinds = {(each.operation, each.types) for each in rejected}
+def _likeliest(
+    own: str | None, left: Sequence[OperationSignature], accepted: set[OperationSignature], rejected: set[OperationSignature]
+) -> OperationSignature:
+    """Choose an operation rejected elsewhere with these types, else one accepted nowhere, the operator's own first."""
+    rejected_kinds = {(each.operation, each.types) for each in rejected}
     for each in left:
-        if (each.operation, each.types) in kinds:
+        if (each.operation, each.types) in rejected_kinds:
             return each
-    never = {(each.operation, each.types) for each in accepted}
-    new = [each for each in left if (each.operation, each.types) not in never] or list(left)
-    return next((each for each in new if each.operation == OPERATIONS.get(op)), new[0])
+    accepted_kinds = {(each.operation, each.types) for each in accepted}
+    new = [each for each in left if (each.operation, each.types) not in accepted_kinds] or list(left)
+    return next((each for each in new if each.operation == own), new[0])
 
 
 def _joined(
-    profile: DriverProfile, accepted: set[Signature], rejected: set[Signature], sources: Sequence[LogSource], number: int
+    profile: DriverProfile,
+    accepted: set[OperationSignature],
+    rejected: set[OperationSignature],
+    sources: Sequence[LogSource],
+    number: int,
 ) -> tuple[Observation, ...]:
-    """Add what a log shows to what is known; the same operation cannot be accepted and rejected."""
-    joined: dict[Signature, Observation] = {each.signature: each for each in profile.observations}
+    """Add what a log shows to what is known; the same operation cannot be both accepted and rejected."""
+    joined: dict[OperationSignature, Observation] = {each.signature: each for each in profile.observations}
     for signatures, is_accepted in ((accepted, True), (rejected, False)):
         for each in signatures:
             known = joined.get(each)
@@ -196,11 +240,11 @@ def _joined(
     return tuple(sorted(joined.values(), key=lambda each: (each.is_accepted, each.signature)))
 
 
-def _contradiction(found: Signature, known: Observation | None = None, sources: Sequence[LogSource] = ()) -> str:
+def _contradiction(found: OperationSignature, known: Observation | None = None, sources: Sequence[LogSource] = ()) -> str:
     where = "in one log" if known is None else f"here and in {_where(known, sources)}"
     return printable(
-        f"{signature_text(found)} is accepted and rejected with the same types and shapes, {where}; what the driver goes by is "
-        "not in types and shapes, or the logs are of different drivers"
+        f"{signature_text(found)} is accepted and rejected with the same types and shapes, {where}; either the driver decides by "
+        "something other than types and shapes, or the logs are from different drivers"
     )
 
 
@@ -210,14 +254,14 @@ def _where(observation: Observation, sources: Sequence[LogSource]) -> str:
 
 
 def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
-    """Return the rules that no rejection in the profile's logs stands behind."""
+    """Return the rules that cover no rejection in the profile's logs."""
     rejected = [each.signature for each in profile.observations if not each.is_accepted]
-    return tuple(condition for condition in profile.conditions if not any(map(condition.covers, rejected)))
+    return tuple(rejection for rejection in profile.rejections if not any(map(rejection.covers, rejected)))
 
 
-def _conditions(observations: Iterable[Observation]) -> Iterator[Rejection]:
-    """Return rules that cover what was rejected and nothing that was accepted: by types, then by rank, then by shapes."""
-    groups: dict[tuple[str, tuple[str, ...]], tuple[list[Signature], list[Signature]]] = {}
+def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
+    """Return rules that cover all that was rejected and nothing that was accepted: by types, else by rank, else by shapes."""
+    groups: dict[tuple[str, tuple[str, ...]], tuple[list[OperationSignature], list[OperationSignature]]] = {}
     for each in observations:
         key = (each.signature.operation, each.signature.types)
         groups.setdefault(key, ([], []))[each.is_accepted].append(each.signature)
@@ -237,58 +281,58 @@ def _conditions(observations: Iterable[Observation]) -> Iterator[Rejection]:
                     yield Rejection(operation, types, rank, found.shapes)
 
 
-def signature_text(found: Signature) -> str:
+def signature_text(found: OperationSignature) -> str:
     """Return an operation with its operands: ``ADD(FLOAT32[1,4], FLOAT32[1,4])``."""
     operands = [f"{kind}[{','.join(map(str, shape))}]" for kind, shape in zip(found.types, found.shapes, strict=False)]
     return f"{found.operation}({', '.join(operands)})"
 
 
-def condition_text(condition: Rejection) -> str:
+def rejection_text(rejection: Rejection) -> str:
     """Return a rule as a phrase: ``ADD of FLOAT32, FLOAT32 with rank 4``."""
-    if condition.shapes is not None and condition.types is not None:
-        return signature_text(Signature(condition.operation, condition.types, condition.shapes))
-    text = condition.operation
-    if condition.types:
-        text += f" of {', '.join(condition.types)}"
-    return text if condition.rank is None else f"{text} with rank {condition.rank}"
+    if rejection.shapes is not None and rejection.types is not None:
+        return signature_text(OperationSignature(rejection.operation, rejection.types, rejection.shapes))
+    text = rejection.operation
+    if rejection.types:
+        text += f" of {', '.join(rejection.types)}"
+    return text if rejection.rank is None else f"{text} with rank {rejection.rank}"
 
 
 def learning_entry(learning: Learning, path: str) -> dict[str, Any]:
-    """Return what was learnt as plain data: the file, its rules, which of them are new, and what stays open."""
+    """Return what was learnt as plain data: the file, its rules, which of them are new, and what remains open."""
     return {
         "path": path,
-        "rejects": [_condition_entry(condition) for condition in learning.profile.conditions],
-        "added": [_condition_entry(condition) for condition in learning.added],
+        "rejects": [_rejection_entry(rejection) for rejection in learning.profile.rejections],
+        "added": [_rejection_entry(rejection) for rejection in learning.added],
         "notes": list(learning.notes),
     }
 
 
-def _condition_entry(condition: Rejection) -> dict[str, Any]:
+def _rejection_entry(rejection: Rejection) -> dict[str, Any]:
     return {
-        "operation": condition.operation,
-        "types": None if condition.types is None else list(condition.types),
-        "rank": condition.rank,
-        "shapes": None if condition.shapes is None else [list(shape) for shape in condition.shapes],
+        "operation": rejection.operation,
+        "types": None if rejection.types is None else list(rejection.types),
+        "rank": rejection.rank,
+        "shapes": None if rejection.shapes is None else [list(shape) for shape in rejection.shapes],
     }
 
 
 def profile_text(profile: DriverProfile) -> str:
-    """Return the file of a profile."""
+    """Return a profile as the text of its file."""
     lines = [
         "# What the driver of an accelerator rejects, as logs of a device showed it.",
-        "# Written by 'delegate-sim reconcile --learn'; 'seen' is what the rules in 'rejects' are made from.",
+        "# Written by 'delegate-sim reconcile --learn'; the rules in 'rejects' are made from what is under 'seen'.",
         f"schema = {_quoted(SCHEMA)}",
     ]
     if profile.accelerator:
         lines.append(f"accelerator = {_quoted(profile.accelerator)}")
-    for condition in profile.conditions:
-        lines += ["", "[[rejects]]", f"operation = {_quoted(condition.operation)}"]
-        if condition.types is not None:
-            lines.append(f"types = {_texts(condition.types)}")
-        if condition.rank is not None:
-            lines.append(f"rank = {condition.rank}")
-        if condition.shapes is not None:
-            lines.append(f"shapes = {json.dumps(condition.shapes)}")
+    for rejection in profile.rejections:
+        lines += ["", "[[rejects]]", f"operation = {_quoted(rejection.operation)}"]
+        if rejection.types is not None:
+            lines.append(f"types = {_texts(rejection.types)}")
+        if rejection.rank is not None:
+            lines.append(f"rank = {rejection.rank}")
+        if rejection.shapes is not None:
+            lines.append(f"shapes = {json.dumps(rejection.shapes)}")
     for source in profile.sources:
         lines += ["", "[[logs]]", *[f"{key} = {_quoted(value)}" for key, value in _source_entry(source).items()]]
     for each in profile.observations:
@@ -309,7 +353,7 @@ def _source_entry(source: LogSource) -> Mapping[str, str]:
 
 
 def _base_name(path: str) -> str:
-    """Return the name of a file, without the folder, which means nothing elsewhere."""
+    """Return the name of a file without its folder, which means nothing on another machine."""
     return printable(os.path.basename(path) or path)
 
 

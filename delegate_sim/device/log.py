@@ -1,8 +1,7 @@
-"""What a device's log says of delegates: lines of the runtime, what benchmark_model prints, and its tables of operators.
+"""What a device's log says about delegates: lines of the runtime, and what benchmark_model prints.
 
-Sources of the formats: ``core/subgraph.cc``, ``delegates/nnapi/nnapi_delegate.cc``, ``minimal_logging*.cc``,
-``tools/benchmark/``, ``tools/delegates/``, ``profiling/profile_summarizer.cc`` and ``profile_summary_formatter.cc``, and
-``util/stats_calculator.cc`` of TensorFlow's xla.
+Sources of the formats: ``core/subgraph.cc``, ``delegates/``, ``minimal_logging*.cc``, ``tools/benchmark/`` and
+``tools/delegates/``.
 """
 
 from __future__ import annotations
@@ -18,17 +17,22 @@ from typing import NamedTuple
 
 from ..errors import DelegateSimError
 from ..text import printable
+from .tables import OperatorTable, RunOrder, Summary
 
 _LONGEST_LINE = 1 << 16
 """Longer lines are read in pieces of this length."""
 
 
 class LogError(DelegateSimError):
-    """A log that cannot be read, or that says nothing of a delegate."""
+    """A log that cannot be read, or that says nothing about a delegate."""
+
+
+class ReconcileError(DelegateSimError):
+    """A log that is not of the model, or that does not say which delegate was applied to it."""
 
 
 class Replacement(NamedTuple):
-    """One line that reports a replacement. What its wording leaves out is None."""
+    """A line that reports a replacement. What its wording leaves out is None."""
 
     line: str
     kernel: str
@@ -41,8 +45,8 @@ class Replacement(NamedTuple):
     """``plain``, ``whole graph``, ``out of, whole graph``, ``subgraph`` or ``named subgraph``."""
 
 
-class Application(NamedTuple):
-    """What benchmark_model says of one delegate: ``completely``, ``partially``, ``not`` or ``failed``."""
+class ApplicationLine(NamedTuple):
+    """A line of benchmark_model on how one delegate was applied: ``completely``, ``partially``, ``not`` or ``failed``."""
 
     line: str
     provider: str
@@ -51,7 +55,7 @@ class Application(NamedTuple):
 
 
 class RefusedOperator(NamedTuple):
-    """One refusal that NNAPI's delegate prints, and how often."""
+    """A refusal that a delegate printed, and how often."""
 
     op: str
     version: int
@@ -59,45 +63,23 @@ class RefusedOperator(NamedTuple):
     times: int
 
 
-class Row(NamedTuple):
-    """One row of a table in running order: operator, the outputs as they are listed, and the node's index if it is there."""
-
-    op: str
-    outputs: str
-    node: int | None
-
-
-class RunOrder(NamedTuple):
-    """The rows of one subgraph in running order. ``is_complete`` says that the end of the table was seen."""
-
-    rows: tuple[Row, ...]
-    is_complete: bool
-
-
-class Summary(NamedTuple):
-    """How many nodes of each operator one subgraph ran. ``is_complete`` says that the end of the table was seen."""
-
-    counts: Mapping[str, int]
-    is_complete: bool
-
-
 @dataclass(frozen=True)
 class DeviceLog:
     """What one run left in a log."""
 
     replacements: tuple[Replacement, ...] = ()
-    applications: tuple[Application, ...] = ()
+    applications: tuple[ApplicationLine, ...] = ()
     refusals: tuple[RefusedOperator, ...] = ()
     dynamic_tensor: int | None = None
-    """The tensor of the line that refuses a graph with dynamic-sized tensors; None without that line."""
+    """The tensor named by the line that refuses a graph with dynamic-sized tensors; None without that line."""
     is_restored: bool = False
     """Whether the runtime restored the original execution plan."""
     driver_errors: tuple[str, ...] = ()
-    """What NNAPI returned as an error, and kernels that failed to prepare."""
+    """Errors that a driver returned, and kernels that failed to prepare or run."""
     created: tuple[str, ...] = ()
-    """Delegates that were created, by the names in the log."""
+    """Names of the delegates that were created."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """What benchmark_model says of its parameters, by their description in lower case."""
+    """benchmark_model's parameters, by their description in lower case."""
     graph: str | None = None
     """The model's path on the device."""
     tensorflow_version: str | None = None
@@ -108,11 +90,11 @@ class DeviceLog:
     summaries: Mapping[int, Summary] = field(default_factory=dict)
     """By subgraph."""
     lost_events: bool = False
-    """Whether the profiler had no room for all that it was to note."""
+    """Whether the profiler ran out of room and dropped events."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is said of a delegate or of nodes that ran."""
+        """Whether the log says nothing about a delegate or about nodes that ran."""
         return not (
             self.replacements
             or self.applications
@@ -125,12 +107,12 @@ class DeviceLog:
 
 
 def read_log(text: str) -> DeviceLog:
-    """Return what a log says; of several runs in it, the last. What is not known is left out."""
+    """Return what a log says; if it holds several runs, what it says of the last. Unknown lines are ignored."""
     return read_lines(io.StringIO(text, newline="\n"))
 
 
 def read_log_file(path: str) -> DeviceLog:
-    """Read a log from a file of any size; raises LogError if it cannot be read or says nothing of a delegate."""
+    """Read a log from a file of any size; raises LogError if it cannot be read or says nothing about a delegate."""
     try:
         with open(path, "rb") as file:
             start = file.read(3)
@@ -140,14 +122,14 @@ def read_log_file(path: str) -> DeviceLog:
     except OSError as error:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
-        raise LogError(printable(f"{path}: is not text: {error}")) from error
+        raise LogError(printable(f"{path}: not a text file: {error}")) from error
     if log.is_empty:
-        raise LogError(printable(f"{path}: nothing in it is of a delegate or of nodes that ran"))
+        raise LogError(printable(f"{path}: says nothing about a delegate or about nodes that ran"))
     return log
 
 
 def read_lines(lines: Iterable[str]) -> DeviceLog:
-    """Return what the lines of a log say, as ``read_log``. One without a line end may be cut short."""
+    """Return what the lines of a log say, like ``read_log``. A line without a line end may be cut short."""
     reader = _Reader()
     for line in lines:
         for start in range(0, max(len(line), 1), _LONGEST_LINE):
@@ -156,9 +138,9 @@ def read_lines(lines: Iterable[str]) -> DeviceLog:
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
-    """Join the logs of one run, such as what benchmark_model printed and what logcat kept, given with their names.
+    """Join the logs of one run, such as what benchmark_model printed and what logcat kept, each given with its name.
 
-    Raises LogError if two of them say different things.
+    Raises LogError if two of them disagree.
     """
     (first_name, joined), *others = logs
     for name, log in others:
@@ -189,7 +171,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _compared(value: object) -> object:
-    """What of a log must be the same in another one of the same run."""
+    """Return a part of a log in a form that can be compared with that of another log."""
     return dict(value) if isinstance(value, Mapping) else value
 
 
@@ -215,12 +197,14 @@ _NOT_EXECUTED = re.compile(
     r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\."
 )
 _NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,]{1,100}) delegate\.")
-_REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by NNAPI delegate: (?P<message>.*)")
+_REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
 _DYNAMIC = re.compile(
     r"only supports static-sized tensors with a graph that has dynamic-sized tensors \(tensor#(?P<tensor>-?\d{1,9}) is a dynamic"
 )
 _RESTORED = "Restored original execution plan after delegate application failure"
-_DRIVER_ERROR = re.compile(r"NN ?API returned error .*|Node number \d{1,9} \([^()]{1,200}\) failed to (?:prepare|invoke)\b.*")
+_DRIVER_ERROR = re.compile(
+    r"[A-Z]{2}[A-Z ]{0,30} returned error .*|Node number \d{1,9} \([^()]{1,200}\) failed to (?:prepare|invoke)\b.*"
+)
 _CREATED = re.compile(
     r"Created TensorFlow Lite (?:delegate for (?P<one>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)"
     r"|(?P<three>[A-Za-z]\w{1,60}) delegate created\."
@@ -236,59 +220,9 @@ _REGULAR = "Operator-wise Profiling Info for Regular Benchmark Runs"
 _INTERNAL = "Delegate internal:"
 _SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9}), )?name: .*\) profile:")
 
-_NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
-_BETWEEN = r"(?:, ?| )"
-_ROW = re.compile(
-    rf"(?:{_BETWEEN}{_NUMBER}){{2,3}}{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}(?:{_BETWEEN}\d{{1,12}})?"
-    rf"{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
-)
-_COUNT = re.compile(
-    rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}{_NUMBER}{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}"
-    rf"(?:{_BETWEEN}\d{{1,12}})?$"
-)
-_NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
-
-_EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""What tables list beside operators."""
-
-
-class _Table:
-    """A table while it is read."""
-
-    def __init__(self, subgraph: int, is_inference: bool, is_summary: bool) -> None:
-        self.subgraph = subgraph
-        self.is_inference = is_inference
-        self.is_summary = is_summary
-        self.rows: list[Row] = []
-        self.counts: Counter[str] = Counter()
-
-    def read(self, line: str) -> None:
-        """Take a row; other lines are left out."""
-        text = " ".join(line.split())
-        if self.is_summary:
-            found = _COUNT.search(text)
-            if found is not None and (op := _operator(text[: found.start()])):
-                self.counts[op] += int(found["count"])
-            return
-        found = _ROW.search(text)
-        if found is None or not (op := _operator(text[: found.start()])):
-            return
-        name = _NAME.fullmatch(found["name"])
-        assert name is not None
-        node = None if name["node"] is None else int(name["node"])
-        self.rows.append(Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node))
-
-
-def _operator(text: str) -> str:
-    """Return the operator of a node's type, empty for other events; what a kernel says of itself stands behind a slash."""
-    text = text.strip()
-    kernel = text.removeprefix("Delegate/")
-    op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]
-    return "" if op in _EVENTS else op
-
 
 class _Reader:
-    """Reads line by line; each is looked at once."""
+    """Reads a log line by line; looks at each line once."""
 
     def __init__(self) -> None:
         self._start()
@@ -296,14 +230,14 @@ class _Reader:
     def _start(self) -> None:
         self.current = DeviceLog()
         self.replacements: list[Replacement] = []
-        self.applications: list[Application] = []
+        self.applications: list[ApplicationLine] = []
         self.refusals: Counter[tuple[str, int, str]] = Counter()
         self.driver_errors: dict[str, None] = {}
         self.created: dict[str, None] = {}
         self.parameters: dict[str, str] = {}
         self.run_orders: dict[int, RunOrder] = {}
         self.summaries: dict[int, Summary] = {}
-        self.table: _Table | None = None
+        self.table: OperatorTable | None = None
         self.subgraph = 0
         self.is_inference = True
         self.is_internal = False
@@ -347,10 +281,10 @@ class _Reader:
             return
         is_summary = title == "Summary by node type"
         if is_summary or title == "Run Order":
-            self.table = _Table(self.subgraph, self.is_inference, is_summary)
+            self.table = OperatorTable(self.subgraph, self.is_inference, is_summary)
 
     def _end_table(self, is_complete: bool) -> None:
-        """Keep a table of inferences; the last one of a subgraph counts."""
+        """Keep the table if it is of inferences; the last one of each subgraph counts."""
         table, self.table = self.table, None
         if table is None or not table.is_inference:
             return
@@ -360,7 +294,7 @@ class _Reader:
             self.run_orders[table.subgraph] = RunOrder(tuple(table.rows), is_complete)
 
     def _is_title(self, text: str) -> bool:
-        """Whether the line says what the tables behind it are of."""
+        """Whether the line is a title that says what the tables after it are about."""
         if _INITIALIZATION in text:
             self.is_inference, self.is_internal, self.subgraph = False, False, 0
         elif _REGULAR in text:
@@ -375,7 +309,7 @@ class _Reader:
         return True
 
     def _delegate_line(self, text: str) -> bool:
-        """Whether the runtime or a delegate says something; it is kept."""
+        """Keep what a line of the runtime or a delegate says; say whether it is one."""
         if (found := _REPLACING.search(text)) is not None:
             self.replacements.append(_replacement(found))
         elif (found := _REFUSED.search(text)) is not None:
@@ -393,16 +327,16 @@ class _Reader:
         return True
 
     def _benchmark_line(self, text: str) -> bool:
-        """Whether benchmark_model says something; it is kept."""
+        """Keep what a line of benchmark_model says; say whether it is one."""
         if text.strip() == "STARTING!":
             self._start()
         elif (found := _EXECUTED.search(text)) is not None:
             kernels = int(found["kernels"]) if found["kernels"] else 1 if found["outcome"] == "completely" else None
-            self.applications.append(Application(found[0], found["provider"], found["outcome"], kernels))
+            self.applications.append(ApplicationLine(found[0], found["provider"], found["outcome"], kernels))
         elif (found := _NOT_EXECUTED.search(text)) is not None:
-            self.applications.append(Application(found[0], found["provider"], "not", 0))
+            self.applications.append(ApplicationLine(found[0], found["provider"], "not", 0))
         elif (found := _NOT_APPLIED.search(text)) is not None:
-            self.applications.append(Application(found[0], found["provider"], "failed", None))
+            self.applications.append(ApplicationLine(found[0], found["provider"], "failed", None))
         elif (found := _VERSION.search(text)) is not None:
             self.current = replace(self.current, tensorflow_version=found["version"])
             return True
@@ -427,7 +361,7 @@ class _Reader:
 
 
 def _message(line: str) -> str:
-    """Return a line without terminal escapes and without what loggers put in front."""
+    """Return a line without terminal escapes and without what loggers put in front of it."""
     text = _ESCAPES.sub("", line.rstrip("\r\n"))
     found = _LOGCAT.match(text)
     if found is not None:

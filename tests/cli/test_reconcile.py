@@ -102,7 +102,7 @@ def test_the_command_line_overrides_the_log(run, chain, device_log):
         "reconcile", chain, "--log", path, "--max_delegated_partitions=0", "--runtime", "tf-2.12", "--feature-level", "30"
     )
     assert "max_number_delegated_partitions=0" in other.stdout
-    assert "tf-2.12 would word the log's lines otherwise" in other.stdout
+    assert "tf-2.12 would word the log's lines differently" in other.stdout
     assert run("reconcile", chain, "--log", path, "--delegate", "gpu").exit_code == 1
 
 
@@ -143,7 +143,7 @@ def test_json_of_what_stays_unexplained(run, chain, device_log):
         (["--log", "{log}", "--driver", "missing.toml"], "option driver of nnapi: missing.toml: No such file"),
         (["--log", "{log}", "--learn", "{chain}"], "is not TOML"),
         (["--log", "{log}", "--learn", "no/such/folder.toml"], "No such file or directory"),
-        (["--log", "{chain}"], "nothing in it is of a delegate"),
+        (["--log", "{chain}"], "says nothing about a delegate"),
     ],
 )
 def test_errors_are_one_line(run, chain, device_log, arguments, message):

@@ -8,14 +8,14 @@ import pytest
 
 import delegate_sim
 from delegate_sim import OptionError
-from delegate_sim.delegates.driver import Rejection, Signature, read_profile
+from delegate_sim.delegates.driver import OperationSignature, Rejection, read_profile
 from tests.models import chain_model
 
-FOUND = Signature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
+FOUND = OperationSignature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
 
 
 @pytest.mark.parametrize(
-    ("condition", "expected"),
+    ("rejection", "expected"),
     [
         (Rejection("ADD"), True),
         (Rejection("MUL"), False),
@@ -27,8 +27,8 @@ FOUND = Signature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
         (Rejection("ADD", shapes=((1, 4), (4,))), False),
     ],
 )
-def test_conditions(condition, expected):
-    assert condition.covers(FOUND) == expected
+def test_rejections(rejection, expected):
+    assert rejection.covers(FOUND) == expected
 
 
 @pytest.fixture

@@ -234,7 +234,7 @@ def test_files(tmp_path):
     path.write_bytes(b"\xff\x00\xfe" + SYNAP.encode())
     assert read_log_file(str(path)).replacements == read_log(SYNAP).replacements
     path.write_text("nothing of interest\n")
-    with pytest.raises(LogError, match=r"log\.txt: nothing in it"):
+    with pytest.raises(LogError, match=r"log\.txt: says nothing about a delegate"):
         read_log_file(str(path))
     with pytest.raises(LogError, match="No such file"):
         read_log_file(str(tmp_path / "missing"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.device.log import read_log
-from delegate_sim.device.reconcile import ReconcileError, reconcile, setting_of
+from delegate_sim.device.log import ReconcileError, read_log
+from delegate_sim.device.reconcile import reconcile
+from delegate_sim.device.setting import setting_of
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.interpreter import simulate
@@ -44,7 +45,7 @@ def detector():
 
 
 def causes(found):
-    return {finding.node: finding.cause for finding in found.nodes}
+    return {node.node: node.cause for node in found.nodes}
 
 
 def test_everything_delegated_as_published():
@@ -63,7 +64,7 @@ def test_an_operator_on_the_cpu_between_two_delegate_kernels(form):
     log = read_log(write_log(model, Device(HiddenDriver(HiddenRule("RESIZE_NEAREST_NEIGHBOR")), {}, "tf-2.15"), form))
     assert [row.op for row in log.run_orders[0].rows] == ["TfLiteNnapiDelegate", "RESIZE_NEAREST_NEIGHBOR", "TfLiteNnapiDelegate"]
     found = reconcile(model, log)
-    assert (found.status, found.evidence, found.explanation.kind) == ("explained", "run-order", "driver")
+    assert (found.status, found.evidence, found.account.kind) == ("explained", "run-order", "driver")
     assert causes(found) == {2: "driver"}
     assert (found.device.kernels, found.device.delegated, found.simulated.delegated) == (2, 4, 5)
 
@@ -75,9 +76,9 @@ def test_a_summary_by_node_type_as_of_distilbert():
     assert {"FULLY_CONNECTED", "MEAN", "TfLiteNnapiDelegate"} == set(log.summaries[0].counts)
     found = reconcile(model, log)
     assert (found.status, found.evidence) == ("explained", "node-types")
-    by_driver = {finding.op for finding in found.nodes if finding.cause == "driver"}
+    by_driver = {node.op for node in found.nodes if node.cause == "driver"}
     assert by_driver == {"FULLY_CONNECTED", "MEAN"}
-    assert "by operator: FULLY_CONNECTED, MEAN" in found.explanation.text
+    assert "by operator: FULLY_CONNECTED, MEAN" in found.account.text
 
 
 def test_a_summary_that_several_choices_fit():
@@ -91,9 +92,9 @@ def test_only_the_lines():
     model = chain("ADD", "RELU", "ADD", "TANH", "ADD")
     log = read_log(write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_run_order=False, has_summary=False))
     found = reconcile(model, log)
-    assert (found.status, found.evidence, found.explanation.is_certain) == ("explained", "lines", False)
-    assert "RELU" in found.explanation.text
-    assert "TANH" in found.explanation.text
+    assert (found.status, found.evidence, found.account.is_certain) == ("explained", "lines", False)
+    assert "RELU" in found.account.text
+    assert "TANH" in found.account.text
     assert set(causes(found).values()) == {"undecided"}
 
 
@@ -110,7 +111,7 @@ def test_a_limit_that_an_application_sets():
     run = Device(None, {"max_number_delegated_partitions": 1}).run(model)
     found = reconcile(model, read_log(f"VERBOSE: {run.log_lines[0]}\n"))
     assert found.setting.defaults == "api"
-    assert found.explanation.options == {"max_number_delegated_partitions": 1}
+    assert found.account.options == {"max_number_delegated_partitions": 1}
     assert set(causes(found).values()) == {"limit", "refused"}
 
 
@@ -118,15 +119,15 @@ def test_another_feature_level():
     model = delegate_sim.load(TRANSFORMER)
     log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))
     found = reconcile(model, log)
-    assert found.explanation.options == {"feature_level": 29}
+    assert found.account.options == {"feature_level": 29}
     assert found.feature_levels == (29,)
-    assert {finding.op for finding in found.operators} == {"BATCH_MATMUL", "FULLY_CONNECTED", "PACK", "UNPACK"}
+    assert {refusal.op for refusal in found.refusals} == {"BATCH_MATMUL", "FULLY_CONNECTED", "PACK", "UNPACK"}
 
 
 def test_a_driver_is_likelier_and_the_level_is_named():
     model = delegate_sim.load(TRANSFORMER)
     found = reconcile(model, read_log(write_log(model, Device(None, {"feature_level": 29}))))
-    assert (found.explanation.kind, found.feature_levels) == ("driver", (29,))
+    assert (found.account.kind, found.feature_levels) == ("driver", (29,))
 
 
 def test_a_level_that_is_given_is_not_questioned():
@@ -166,7 +167,7 @@ def test_a_driver_that_cannot_compile():
         "ERROR: Restored original execution plan after delegate application failure.\n"
     )
     found = reconcile(model, log)
-    assert (found.status, found.explanation.kind) == ("explained", "compilation")
+    assert (found.status, found.account.kind) == ("explained", "compilation")
 
 
 def test_nodes_that_xnnpack_took_are_not_known():
@@ -178,7 +179,7 @@ def test_nodes_that_xnnpack_took_are_not_known():
     found = reconcile(model, read_log(listed))
     assert found.evidence == "partial"
     assert any("--use_xnnpack=false" in note for note in found.notes)
-    assert (found.status, found.explanation.is_certain) == ("explained", False)
+    assert (found.status, found.account.is_certain) == ("explained", False)
     summary = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_run_order=False).replace(
         "RELU\t", "Clamp (NC, F32)\t"
     )
@@ -209,7 +210,7 @@ def test_a_log_of_another_model():
     with pytest.raises(ReconcileError, match="the log lists CEIL as node 2 of subgraph 0, which the model does not have"):
         reconcile(chain(*MIXED), log)
     summary = read_log(write_log(chain("ADD", "RELU", "CEIL"), Device(), has_run_order=False))
-    with pytest.raises(ReconcileError, match="is it of this model"):
+    with pytest.raises(ReconcileError, match="subgraph 0 does not have; was the log taken with this model"):
         reconcile(chain(*MIXED), summary)
     found = reconcile(chain(*MIXED), read_log(SYNAP))
     assert found.status == "unexplained"
@@ -218,9 +219,64 @@ def test_a_log_of_another_model():
 
 def test_a_log_that_shows_no_delegate():
     log = read_log("== Run\n" + "=" * 30 + " Run Order " + "=" * 30 + "\nRELU, 0.1, 0.1, 1%, 1%, 0, 1, [a]:0\n\n")
-    with pytest.raises(ReconcileError, match="give --delegate"):
+    with pytest.raises(ReconcileError, match="does not show which delegate was applied; give --delegate"):
         setting_of(log)
     assert setting_of(log, "gpu").delegate.name == "gpu"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "delegate"),
+    [
+        ("INFO: Use NNAPI: [1]\n", "nnapi"),
+        ("INFO: Use gpu: [1]\n", "gpu"),
+        ("INFO: Use CoreML: [1]\n", "coreml"),
+        ("INFO: Use Hexagon: [1]\n", "hexagon"),
+        ("INFO: External delegate path: [libvx_delegate.so]\n", "vx"),
+        ("INFO: Use xnnpack: [1]\n", "xnnpack"),
+        ("INFO: Use gpu: [1]\nINFO: Use xnnpack: [1]\n", "gpu"),
+        ("INFO: Use NNAPI: [0]\nINFO: Use xnnpack: [true]\n", "xnnpack"),
+        ("WARN: Operator ADD (v1) refused by NNAPI delegate: no\n", "nnapi"),
+    ],
+)
+def test_the_delegate_that_was_switched_on(parameters, delegate):
+    assert setting_of(read_log(f"INFO: STARTING!\n{parameters}")).delegate.name == delegate
+
+
+@pytest.mark.parametrize(
+    ("delegate", "parameter", "option", "value"),
+    [
+        ("nnapi", "Disallow NNAPI cpu: [0]", "disallow_nnapi_cpu", False),
+        ("nnapi", "Allow fp16 in NNAPI: [1]", "allow_fp16", True),
+        ("gpu", "Enable running quant models in gpu: [0]", "allow_quant_ops", False),
+        ("gpu", "GPU backend: [gl]", "backend", "opengl"),
+        ("gpu", "GPU backend: [metal]", "backend", None),
+        ("gpu", "Index of the first node that could be delegated: [3]", "first_delegate_node_index", 3),
+        ("gpu", "Index of the last node that could be delegated: [5]", "last_delegate_node_index", 5),
+        ("coreml", "CoreML version: [3]", "coreml_version", 3),
+        ("coreml", "Min nodes per partition: [4]", "min_nodes_per_partition", 4),
+        ("hexagon", "Max number of delegated partitions: [2]", "max_delegated_partitions", 2),
+        ("xnnpack", "xnnpack_force_fp16: [1]", "force_fp16", True),
+    ],
+)
+def test_parameters_are_options(delegate, parameter, option, value):
+    setting = setting_of(read_log(f"INFO: STARTING!\nINFO: {parameter}\n"), delegate)
+    assert (option in setting.known) == (value is not None)
+    assert value is None or setting.options[option] == value
+
+
+def test_a_partition_below_the_minimum_is_left_out_by_a_limit():
+    model = chain("ADD", "ADD", "ROUND", "ADD")
+    line = "Replacing 2 out of 4 node(s) with delegate (TfLiteHexagonDelegate) node, yielding 2 partitions for the whole graph."
+    found = reconcile(model, read_log(f"INFO: {line}\n"))
+    assert (found.setting.delegate.name, found.status) == ("hexagon", "reproduced")
+    assert causes(found) == {2: "refused", 3: "limit"}
+
+
+def test_refusals_of_another_delegate_are_not_compared():
+    model = chain("ADD", "RELU")
+    log = read_log(write_log(model, Device(), has_refusals=True) + "WARN: Operator ADD (v1) refused by NNAPI delegate: no\n")
+    assert reconcile(model, log, setting_of(log, "nnapi")).refusals
+    assert not reconcile(model, log, setting_of(log, "gpu")).refusals
 
 
 def test_options_of_the_log_and_what_overrides_them():
@@ -239,4 +295,4 @@ def test_options_of_the_log_and_what_overrides_them():
     assert overridden.options["disallow_nnapi_cpu"]
     assert [str(release) for release in overridden.releases] == ["tf-2.15"]
     broken = setting_of(read_log(text.replace("partitions: [3]", "partitions: [\x1b[1mx\u202e]")))
-    assert any("max_number_delegated_partitions is left out" in note for note in broken.notes)
+    assert any("max_number_delegated_partitions is ignored" in note for note in broken.notes)

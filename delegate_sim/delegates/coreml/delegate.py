@@ -55,6 +55,7 @@ OPTIONS = (
         0,
         "version of Core ML to make models for, 2 or 3; any other number counts as 3",
         flag="coreml_version",
+        printed=("coreml version",),
     ),
     Option(
         "enabled_devices",
@@ -71,6 +72,7 @@ OPTIONS = (
         0,
         "how many partitions to delegate at most, largest first; no limit at 0 and below",
         flag="max_delegated_partitions",
+        printed=("max number of delegated partitions",),
     ),
     Option(
         "min_nodes_per_partition",
@@ -78,6 +80,7 @@ OPTIONS = (
         DEFAULT_MINIMUM,
         f"how many nodes a partition must have; 0 and below count as {DEFAULT_MINIMUM}",
         flag="min_nodes_per_partition",
+        printed=("min nodes per partition",),
     ),
 )
 

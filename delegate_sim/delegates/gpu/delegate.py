@@ -56,6 +56,7 @@ OPTIONS = (
         True,
         "accept nodes quantised to 8 bits, and compute them in float (the experimental flag ENABLE_QUANT)",
         flag="gpu_experimental_enable_quant",
+        printed=("enable running quant models in gpu",),
     ),
     Option(
         "max_delegated_partitions",
@@ -65,6 +66,7 @@ OPTIONS = (
         benchmark_default=0,
         has_benchmark_default=True,
         flag="max_delegated_partitions",
+        printed=("max number of delegated partitions",),
     ),
     Option("excluded_ops", operators, (), "builtin operators to leave to the CPU", flag="excluded-ops"),
     Option(
@@ -73,6 +75,7 @@ OPTIONS = (
         0,
         "index of the first node to delegate; only builds with TFLITE_DEBUG_DELEGATE look at it",
         flag="first_delegate_node_index",
+        printed=("index of the first node that could be delegated",),
     ),
     Option(
         "last_delegate_node_index",
@@ -80,8 +83,9 @@ OPTIONS = (
         _LAST_INDEX,
         "index of the last node to delegate; only builds with TFLITE_DEBUG_DELEGATE look at it",
         flag="last_delegate_node_index",
+        printed=("index of the last node that could be delegated",),
     ),
-    Option("backend", backend, "opencl", "opencl or opengl", flag="gpu_backend"),
+    Option("backend", backend, "opencl", "opencl or opengl", flag="gpu_backend", printed=("gpu backend",)),
 )
 
 

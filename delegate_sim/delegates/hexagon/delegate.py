@@ -33,6 +33,7 @@ OPTIONS = (
         f"how many partitions to delegate at most, largest first; 0 and below count as {DEFAULT_PARTITIONS}, more than "
         f"{MOST_PARTITIONS} as {MOST_PARTITIONS}",
         flag="max_delegated_partitions",
+        printed=("max number of delegated partitions",),
     ),
     Option(
         "min_nodes_per_partition",
@@ -40,6 +41,7 @@ OPTIONS = (
         DEFAULT_MINIMUM,
         f"how many nodes a partition must have; 0 and below count as {DEFAULT_MINIMUM}",
         flag="min_nodes_per_partition",
+        printed=("min nodes per partition",),
     ),
 )
 

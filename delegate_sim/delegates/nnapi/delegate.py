@@ -84,8 +84,16 @@ OPTIONS = (
         None,
         "the accelerator to use, by name; nnapi-reference is NNAPI's own CPU",
         flag="nnapi_accelerator_name",
+        printed=("nnapi accelerator name",),
     ),
-    Option("disallow_nnapi_cpu", boolean, True, "leave NNAPI's own CPU implementation out", flag="disable_nnapi_cpu"),
+    Option(
+        "disallow_nnapi_cpu",
+        boolean,
+        True,
+        "leave NNAPI's own CPU implementation out",
+        flag="disable_nnapi_cpu",
+        printed=("disable nnapi cpu", "disallow nnapi cpu"),
+    ),
     Option(
         "max_number_delegated_partitions",
         integer,
@@ -94,6 +102,7 @@ OPTIONS = (
         benchmark_default=0,
         has_benchmark_default=True,
         flag="max_delegated_partitions",
+        printed=("max number of delegated partitions",),
     ),
     Option(
         "allow_dynamic_dimensions",
@@ -101,8 +110,16 @@ OPTIONS = (
         False,
         "take graphs with dynamic dimensions, as they stand in the file",
         flag="nnapi_allow_dynamic_dimensions",
+        printed=("allow dynamic dimensions in nnapi",),
     ),
-    Option("allow_fp16", boolean, False, "compute float32 in float16; changes no verdict", flag="nnapi_allow_fp16"),
+    Option(
+        "allow_fp16",
+        boolean,
+        False,
+        "compute float32 in float16; changes no verdict",
+        flag="nnapi_allow_fp16",
+        printed=("allow fp16 in nnapi",),
+    ),
     Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver-rejects"),
     Option(
         "driver",

@@ -68,6 +68,7 @@ OPTIONS = (
             None,
             f"{_FLAG_HELP[name]} (bit {bit:#x} of flags, which counts if this is not set)",
             flag=_BENCHMARK_FLAGS.get(name, name.replace("_", "-")),
+            printed=(_BENCHMARK_FLAGS[name],) if name in _BENCHMARK_FLAGS else (),
         )
         for name, bit in FLAGS.items()
     ),

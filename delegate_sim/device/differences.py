@@ -1,0 +1,140 @@
+"""Where a simulation differs from what a log says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..rules.kinds import FLOAT16_DEQUANTIZE
+from ..runtime.interpreter import Run, SubgraphRun
+from .facts import Facts
+from .log import DeviceLog, Replacement, read_lines
+
+
+class RefusalDifference(NamedTuple):
+    """An operator that was refused a different number of times: on the device, by the lines of its log, and simulated."""
+
+    op: str
+    version: int
+    on_device: int
+    simulated: int
+
+
+def differences(facts: Facts, run: Run) -> list[str]:
+    """Say where a simulation differs from what the log says."""
+    found = [*_line_differences(facts, run, read_lines(run.log_lines)), *_node_differences(facts, run)]
+    operators = [each.op for each in refusal_differences(facts, run)]
+    if operators:
+        found.append(f"refusals differ for {', '.join(dict.fromkeys(operators))}")
+    return found
+
+
+def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
+    """Count refusals by operator and version, and return those that differ; none if the log has no refusals."""
+    if not facts.refusals:
+        return ()
+    simulated: Counter[tuple[str, int]] = Counter()
+    for subgraph in run.subgraphs:
+        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
+            node = subgraph.graph.nodes[index]
+            op = "CUSTOM" if node.is_custom else node.op
+            # The delegate's rules are not asked about such a node, so nothing is printed about it.
+            simulated[op, node.version] += sum([reason.code != FLOAT16_DEQUANTIZE.name for reason in verdict.reasons])
+    return tuple(
+        RefusalDifference(op, version, facts.refusals.get((op, version), 0), simulated[op, version])
+        for op, version in sorted({*facts.refusals, *simulated})
+        if facts.refusals.get((op, version), 0) != simulated[op, version]
+    )
+
+
+def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
+    if facts.replacements is not None:
+        ours = [_numbers(each) for each in simulated.replacements]
+        theirs = [_numbers(each) for each in facts.replacements]
+        if not _same_numbers(theirs, ours):
+            yield f"the device's lines report {_replaced_text(theirs)}, the simulated ones {_replaced_text(ours)}"
+    if (facts.dynamic is None) != (simulated.dynamic_tensor is None):
+        who = "the simulation" if facts.dynamic is None else "the device"
+        yield f"only {who} refuses the graph because of a dynamic-sized tensor"
+    if facts.is_restored != (run.outcome == "restored"):
+        who = "the device" if facts.is_restored else "the simulation"
+        yield f"only {who} restores the original execution plan"
+    if facts.application is not None and facts.application != (application := _application(run)):
+        theirs_text, ours_text = _applied_text(*facts.application), _applied_text(*application)
+        yield f"on the device the delegate {theirs_text}, in the simulation it {ours_text}"
+
+
+def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
+    for subgraph in run.subgraphs:
+        index = subgraph.graph.index
+        ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
+        place = f" of subgraph {index}" if len(run.subgraphs) > 1 else ""
+        if index in facts.on_cpu and facts.on_cpu[index] != ours:
+            more, fewer = len(facts.on_cpu[index] - ours), len(ours - facts.on_cpu[index])
+            yield f"nodes{place} on the CPU: {more} only on the device, {fewer} only in the simulation"
+        if index in facts.listed and not facts.listed[index] <= ours:
+            more = len(facts.listed[index] - ours)
+            yield f"nodes{place} on the CPU: {more} of those that the log lists are delegated in the simulation"
+        if index in facts.counts:
+            yield from _count_differences(facts, subgraph, ours, place)
+        if index in facts.kernels and not facts.is_restored:
+            kernels = sum([subset.is_delegated for subset in subgraph.subsets])
+            if kernels != facts.kernels[index]:
+                yield f"delegate kernels{place}: {facts.kernels[index]} on the device, {kernels} in the simulation"
+
+
+def _count_differences(facts: Facts, subgraph: SubgraphRun, ours: frozenset[int], place: str) -> Iterator[str]:
+    theirs = facts.counts[subgraph.graph.index]
+    counts = Counter(subgraph.graph.nodes[node].op for node in ours)
+    other = sorted(op for op in {*theirs, *counts} if theirs.get(op, 0) != counts[op])
+    if other:
+        text = ", ".join(f"{op} {theirs.get(op, 0)} and {counts[op]}" for op in other)
+        yield f"nodes{place} on the CPU, on the device and in the simulation: {text}"
+
+
+_Numbers = tuple[int, int | None, int, int | None]
+
+
+def _numbers(replacement: Replacement) -> _Numbers:
+    return replacement.replaced, replacement.total, replacement.partitions, replacement.subgraph
+
+
+def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
+    """Whether both say the same, as far as both say it."""
+    return len(theirs) == len(ours) and all(
+        a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _replaced_text(numbers: Sequence[_Numbers]) -> str:
+    parts = [
+        f"{replaced}{'' if total is None else f' of {total}'} nodes in {_counted(partitions, 'partition')}"
+        for replaced, total, partitions, _ in numbers
+    ]
+    return "; ".join(parts) or "no replacement"
+
+
+def _application(run: Run) -> tuple[str, int | None]:
+    """Return what benchmark_model would say about the simulation."""
+    if run.outcome in ("refused", "restored"):
+        return "failed", None
+    first = run.subgraphs[0]
+    kernels = sum([subset.is_delegated for subset in first.subsets])
+    if not kernels:
+        return "not", 0
+    return ("completely" if kernels == len(first.subsets) == 1 else "partially"), kernels
+
+
+def _applied_text(outcome: str, kernels: int | None) -> str:
+    texts = {
+        "failed": "could not be applied",
+        "not": "was applied to no node",
+        "completely": "was applied to the whole graph",
+    }
+    partly = "was applied to part of the graph"
+    return texts.get(outcome, partly if kernels is None else f"{partly}, with {_counted(kernels, 'kernel')}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

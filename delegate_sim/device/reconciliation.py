@@ -1,0 +1,86 @@
+"""The result of holding a device's log against the simulation, and its stable form as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..model.model import Model
+from ..results.rule_set import rule_set_version
+from ..runtime.interpreter import Run, option_values
+from ..version import __version__
+from .causes import CpuNode
+from .differences import RefusalDifference
+from .log import DeviceLog
+from .setting import DeviceSetting
+from .tally import Tally
+from .trials import Account
+
+SCHEMA = "delegate-sim/reconcile/1"
+
+REPRODUCED, EXPLAINED, UNEXPLAINED = "reproduced", "explained", "unexplained"
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """What was found. ``to_dict`` gives the stable form."""
+
+    model: Model
+    log: DeviceLog
+    setting: DeviceSetting
+    status: str
+    device: Tally
+    simulated: Tally
+    differences: tuple[str, ...]
+    """What differs before anything is assumed."""
+    account: Account | None
+    """What accounts for the differences."""
+    nodes: tuple[CpuNode, ...]
+    refusals: tuple[RefusalDifference, ...]
+    feature_levels: tuple[int, ...]
+    """The feature levels at which the simulation does the same without a driver that rejects anything."""
+    evidence: str
+    """What tells which nodes ran on the CPU: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+    notes: tuple[str, ...]
+    run: Run
+    """The simulation that fits best."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data (schema ``delegate-sim/reconcile/1``)."""
+        setting = self.setting
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "model": {"path": self.model.path, "sha256": self.model.sha256},
+            "status": self.status,
+            "delegate": setting.delegate.name,
+            "rule_set": rule_set_version(setting.delegate),
+            "runtimes": [str(release) for release in setting.releases],
+            "options": option_values(setting.options),
+            "options_known": sorted(setting.known),
+            "defaults": setting.defaults,
+            "device": _tally_entry(self.device),
+            "simulated": _tally_entry(self.simulated),
+            "differences": list(self.differences),
+            "evidence": self.evidence,
+            "explanation": None if self.account is None else _account_entry(self.account),
+            "nodes": [node._asdict() for node in self.nodes],
+            "operators": [refusal._asdict() for refusal in self.refusals],
+            "feature_levels": list(self.feature_levels),
+            "notes": list(self.notes),
+        }
+
+
+def _tally_entry(tally: Tally) -> dict[str, Any]:
+    return {**tally._asdict(), "lines": list(tally.lines)}
+
+
+def _account_entry(account: Account) -> dict[str, Any]:
+    return {
+        "kind": account.kind,
+        "text": account.text,
+        "options": option_values(account.options),
+        "rejected": [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in account.rejected.items()],
+        "undecided": [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in account.undecided.items()],
+        "is_certain": account.is_certain,
+    }

@@ -1,0 +1,99 @@
+"""The assumptions that may account for a difference, those that assume least first."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from ..delegates.driver import Driver
+from ..runtime.interpreter import Run
+from .differences import differences
+from .driver_search import driver_matches
+from .trials import Account, Match, Trials
+
+_MOST_LIMITS = 16
+
+
+def fitting_levels(trials: Trials) -> tuple[int, ...]:
+    """Return the other feature levels at which the simulation does the same without a driver that rejects anything."""
+    levels = trials.setting.delegate.levels
+    if levels is None:
+        return ()
+    return tuple(sorted(level for level in trials.setting.other_levels if trials.fitting({levels.option: level})))
+
+
+def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
+    """Return what accounts for the difference between the first simulation and the device, the likeliest first.
+
+    ``levels`` are those of ``fitting_levels``; ``profile`` is what is known of the driver so far.
+    """
+    if trials.facts.is_restored and first.outcome != "restored":
+        yield from _compilation(trials, first)
+    if profile is not None:
+        yield from _profile(trials, profile)
+    has_table = trials.facts.evidence != "lines"
+    if has_table:
+        yield from driver_matches(trials)
+    if levels:
+        yield _level(trials, levels)
+    yield from _limits(trials)
+    if not has_table:
+        yield from driver_matches(trials)
+        return
+    for level in trials.setting.other_levels:
+        yield from driver_matches(trials, level)
+
+
+def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
+    """The delegate's kernels were made, and then the driver could not compile one."""
+    facts = dataclasses.replace(trials.facts, is_restored=False, application=None, on_cpu={}, counts={}, kernels={}, listed={})
+    if facts.driver_errors and facts.replacements is not None and not differences(facts, first):
+        text = "the nodes were replaced as simulated, and then the driver could not compile or prepare a kernel"
+        yield Match(first, Account("compilation", text))
+
+
+def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
+    """The driver rejects what is known already."""
+    interface = trials.setting.delegate.driver
+    if interface is None:
+        return
+    changes = {interface.option: profile}
+    run = trials.fitting(changes)
+    if run is not None:
+        text = "the driver rejects what its profile says"
+        yield Match(run, Account("driver-profile", text, changes, _set_aside(run, interface.code)))
+
+
+def _level(trials: Trials, levels: Sequence[int]) -> Match:
+    """The device has another feature level."""
+    declared = trials.setting.delegate.levels
+    assert declared is not None
+    level = max(levels)
+    others = f" (so do {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
+    text = f"feature level {level} instead of {trials.setting.options[declared.option]} reproduces the device{others}"
+    changes = {declared.option: level}
+    return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
+
+
+def _limits(trials: Trials) -> Iterator[Match]:
+    """The application sets a limit on partitions."""
+    setting = trials.setting
+    option = setting.delegate.limit_option
+    if not option or option in setting.known:
+        return
+    for limit in dict.fromkeys((setting.delegate.unlimited, *range(1, _MOST_LIMITS + 1))):
+        if limit != setting.options[option] and (run := trials.fitting({option: limit})):
+            text = f"{option} = {limit} instead of {setting.options[option]} reproduces the device"
+            yield Match(run, Account("options", text, {option: limit}))
+            return
+
+
+def _set_aside(run: Run, code: str) -> dict[int, frozenset[int]]:
+    """Return the nodes of each subgraph that were set aside for a reason with this code."""
+    found = {}
+    for subgraph in run.subgraphs:
+        if subgraph.decision is not None:
+            nodes = frozenset(node for node, reason in subgraph.decision.set_aside.items() if reason.code == code)
+            if nodes:
+                found[subgraph.graph.index] = nodes
+    return found

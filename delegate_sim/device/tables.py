@@ -1,0 +1,85 @@
+"""The tables of operators that benchmark_model prints with ``--enable_op_profiling=true``, as text or as csv.
+
+Sources of the formats: ``profiling/profile_summarizer.cc`` and ``profile_summary_formatter.cc``, and
+``util/stats_calculator.cc`` of TensorFlow's xla.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One row of a table in running order: the operator, its outputs as listed, and the node's index if it is given."""
+
+    op: str
+    outputs: str
+    node: int | None
+
+
+class RunOrder(NamedTuple):
+    """The rows of one subgraph in running order. ``is_complete`` says that the end of the table was seen."""
+
+    rows: tuple[Row, ...]
+    is_complete: bool
+
+
+class Summary(NamedTuple):
+    """How many nodes of each operator one subgraph ran. ``is_complete`` says that the end of the table was seen."""
+
+    counts: Mapping[str, int]
+    is_complete: bool
+
+
+_NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
+_BETWEEN = r"(?:, ?| )"
+_ROW = re.compile(
+    rf"(?:{_BETWEEN}{_NUMBER}){{2,3}}{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}(?:{_BETWEEN}\d{{1,12}})?"
+    rf"{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
+)
+_COUNT = re.compile(
+    rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}{_NUMBER}{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}"
+    rf"(?:{_BETWEEN}\d{{1,12}})?$"
+)
+_NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
+
+_EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
+"""What tables list besides operators."""
+
+
+class OperatorTable:
+    """A table while it is being read."""
+
+    def __init__(self, subgraph: int, is_inference: bool, is_summary: bool) -> None:
+        self.subgraph = subgraph
+        self.is_inference = is_inference
+        self.is_summary = is_summary
+        self.rows: list[Row] = []
+        self.counts: Counter[str] = Counter()
+
+    def read(self, line: str) -> None:
+        """Take a row; any other line is ignored."""
+        text = " ".join(line.split())
+        if self.is_summary:
+            found = _COUNT.search(text)
+            if found is not None and (op := _operator(text[: found.start()])):
+                self.counts[op] += int(found["count"])
+            return
+        found = _ROW.search(text)
+        if found is None or not (op := _operator(text[: found.start()])):
+            return
+        name = _NAME.fullmatch(found["name"])
+        assert name is not None
+        node = None if name["node"] is None else int(name["node"])
+        self.rows.append(Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node))
+
+
+def _operator(text: str) -> str:
+    """Return the operator of a node type, empty for other events. A kernel may add words of its own after a slash."""
+    text = text.strip()
+    kernel = text.removeprefix("Delegate/")
+    op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]
+    return "" if op in _EVENTS else op

@@ -1,0 +1,51 @@
+"""What the device and the simulation each did, as lines and numbers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..runtime.interpreter import Run
+from .facts import Facts
+
+
+class Tally(NamedTuple):
+    """What one of the two did in all subgraphs. What is not known is None."""
+
+    lines: tuple[str, ...]
+    delegated: int | None
+    partitions: int | None
+    kernels: int | None
+    on_cpu: int | None
+
+
+def simulated_tally(run: Run) -> Tally:
+    """Count what the simulation did."""
+    delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
+    return Tally(
+        run.log_lines,
+        delegated,
+        sum([len(subgraph.subsets) for subgraph in run.subgraphs]),
+        sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets]),
+        _node_count(run) - delegated,
+    )
+
+
+def device_tally(facts: Facts, run: Run) -> Tally:
+    """Count what the device did, as far as the log tells; the simulation tells how many nodes there are."""
+    nodes = _node_count(run)
+    if facts.is_restored or facts.dynamic is not None:
+        return Tally(facts.lines, 0, 0, 0, nodes)
+    with_nodes = [subgraph.graph.index for subgraph in run.subgraphs if subgraph.graph.execution_plan]
+    on_cpu = None
+    if all(index in facts.on_cpu or index in facts.counts for index in with_nodes):
+        on_cpu = sum(map(len, facts.on_cpu.values())) + sum(sum(counts.values()) for counts in facts.counts.values())
+    kernels = sum(facts.kernels.values()) if facts.kernels else facts.application[1] if facts.application else None
+    if facts.replacements is not None:
+        delegated = sum([each.replaced for each in facts.replacements])
+        partitions = sum([each.partitions for each in facts.replacements])
+        return Tally(facts.lines, delegated, partitions, kernels, nodes - delegated if on_cpu is None else on_cpu)
+    return Tally(facts.lines, None if on_cpu is None else nodes - on_cpu, None, kernels, on_cpu)
+
+
+def _node_count(run: Run) -> int:
+    return sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
