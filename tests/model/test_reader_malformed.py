@@ -311,7 +311,8 @@ def test_memory_stays_in_proportion_to_the_file(write, padding):
 
 
 def test_two_subgraphs_at_one_place():
-    assert fault(two_subgraphs_at_one_place(Writer())) == "the given bytes: is malformed: two of its subgraphs lie at the same place"
+    found = fault(two_subgraphs_at_one_place(Writer()))
+    assert found == "the given bytes: is malformed: two of its subgraphs lie at the same place"
 
 
 def test_equal_parts_may_be_written_once():
