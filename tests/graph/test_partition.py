@@ -169,7 +169,7 @@ def test_same_subsets_as_the_original(case, clustering, fusion):
     graph, delegated = case
     expected = passes_over_the_plan(graph, delegated, clustering, fusion)
     if expected is None:
-        with pytest.raises(PartitionError):
+        with pytest.raises(PartitionError, match="some nodes wait for each other"):
             partition(graph, delegated, clustering=clustering, fusion=fusion)
     else:
         assert partition(graph, delegated, clustering=clustering, fusion=fusion) == expected
@@ -226,7 +226,7 @@ def test_control_edges_of_the_model_replace_the_chain():
 
 
 def test_a_cycle_is_an_error():
-    with pytest.raises(PartitionError):
+    with pytest.raises(PartitionError, match="some nodes wait for each other"):
         partition(make_graph([([1], [0]), ([0], [1])], 2), {0})
 
 

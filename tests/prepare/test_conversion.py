@@ -28,10 +28,15 @@ def test_bitcast(kernels, source, shape, result, expected):
 
 
 @pytest.mark.parametrize(
-    ("source", "shape", "result"), [("INT16", (2, 3), "INT64"), ("INT8", (), "INT16"), ("STRING", (2,), "INT8")]
+    ("source", "shape", "result", "message"),
+    [
+        ("INT16", (2, 3), "INT64", "the last dimension of the input does not make up one element"),
+        ("INT8", (), "INT16", "the last dimension of the input does not make up one element"),
+        ("STRING", (2,), "INT8", "elements of type STRING have no size"),
+    ],
 )
-def test_bitcast_refuses(kernels, source, shape, result):
-    with pytest.raises(PrepareError):
+def test_bitcast_refuses(kernels, source, shape, result, message):
+    with pytest.raises(PrepareError, match=message):
         kernels.prepare("BITCAST", [kernels.arena(source, *shape)], [kernels.arena(result)])
 
 
@@ -44,23 +49,30 @@ def test_quantize(kernels, source, result):
 
 
 @pytest.mark.parametrize(
-    ("source", "result"), [("FLOAT32", "INT32"), ("FLOAT16", "INT8"), ("INT8", "INT32"), ("INT16", "UINT8"), ("INT4", "INT8")]
+    ("source", "result", "message"),
+    [
+        ("FLOAT32", "INT32", "tensor 1 is INT32"),
+        ("FLOAT16", "INT8", "tensor 0 is FLOAT16"),
+        ("INT8", "INT32", "tensor 1 is INT32"),
+        ("INT16", "UINT8", "tensor 1 is UINT8"),
+        ("INT4", "INT8", "tensor 0 is INT4"),
+    ],
 )
-def test_quantize_refuses_types(kernels, source, result):
+def test_quantize_refuses_types(kernels, source, result, message):
     operands = [kernels.quantized(kernels.arena(source, 3), 0.5)], [kernels.quantized(kernels.arena(result), 0.5)]
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match=message):
         kernels.prepare("QUANTIZE", *operands)
 
 
 def test_quantize_needs_quantization(kernels):
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="the output has no affine quantisation"):
         kernels.prepare("QUANTIZE", [kernels.arena("FLOAT32", 3)], [kernels.arena("INT8", 3)])
 
 
 def test_quantize_from_int16_to_int16_is_symmetric(kernels):
     source = kernels.quantized(kernels.arena("INT16", 3), 0.5, zero_point=1)
     kernels.prepare("QUANTIZE", [source], [kernels.quantized(kernels.arena("INT8"), 0.5)])
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="a zero point is not 0"):
         kernels.prepare("QUANTIZE", [source], [kernels.quantized(kernels.arena("INT16"), 0.5)])
 
 
@@ -77,15 +89,19 @@ def test_dequantize_keeps_what_it_makes_of_a_constant(kernels):
 
 def test_dequantize_refuses(kernels):
     asymmetric = kernels.quantized(kernels.arena("INT16", 3), 0.5, zero_point=1)
-    for source in (kernels.arena("FLOAT32", 3), kernels.arena("INT32", 3), asymmetric):
-        with pytest.raises(PrepareError):
+    for source, message in (
+        (kernels.arena("FLOAT32", 3), "tensor 0 is FLOAT32"),
+        (kernels.arena("INT32", 3), "tensor 0 is INT32"),
+        (asymmetric, "a zero point is not 0"),
+    ):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("DEQUANTIZE", [source], [kernels.arena("FLOAT32")])
 
 
 def test_fake_quant_refuses_a_narrow_range(kernels):
     operands = [kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")]
     kernels.assert_static(kernels.prepare("FAKE_QUANT", *operands, narrow_range=False), (3,))
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="narrow_range is only for weights"):
         kernels.prepare("FAKE_QUANT", *operands, narrow_range=True)
 
 
@@ -93,8 +109,11 @@ def test_fake_quant_refuses_a_narrow_range(kernels):
 def test_parts_of_complex_numbers(kernels, op):
     kernels.assert_static(kernels.prepare(op, [kernels.arena("COMPLEX64", 3)], [kernels.arena("FLOAT32")]), (3,))
     kernels.assert_static(kernels.prepare(op, [kernels.arena("COMPLEX128", 3)], [kernels.arena("FLOAT64")]), (3,))
-    for source, result in (("COMPLEX64", "FLOAT64"), ("FLOAT32", "FLOAT32")):
-        with pytest.raises(PrepareError):
+    for source, result, message in (
+        ("COMPLEX64", "FLOAT64", "tensor 1 is FLOAT64"),
+        ("FLOAT32", "FLOAT32", "tensor 0 is FLOAT32"),
+    ):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare(op, [kernels.arena(source, 3)], [kernels.arena(result)])
 
 
@@ -103,5 +122,5 @@ def test_bucketize_makes_int32_of_sorted_boundaries(kernels):
     node = kernels.prepare("BUCKETIZE", *operands, boundaries=(1.0, 1.0, 2.0))
     kernels.assert_static(node, (3,))
     assert node.output().type == "INT32"
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="the boundaries are not in order"):
         kernels.prepare("BUCKETIZE", *operands, boundaries=(2.0, 1.0))

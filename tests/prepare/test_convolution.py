@@ -56,9 +56,17 @@ def test_conv_2d_grouped(kernels):
     kernels.assert_static(conv_2d(kernels, tensors), (1, 9, 7, 8))
 
 
-@pytest.mark.parametrize("weights", [(8, 3, 3, 3), (3, 1, 1, 2), (8, 0, 3, 4), (8, 3, 4)])
-def test_conv_2d_refuses_weights_that_do_not_fit(kernels, weights):
-    with pytest.raises(PrepareError):
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ((8, 3, 3, 3), "the input channels are not a multiple of those of the weights"),
+        ((3, 1, 1, 2), "the output channels do not divide into groups"),
+        ((8, 0, 3, 4), "the weights are empty"),
+        ((8, 3, 4), "tensor 1 has 3 dimensions, not 4"),
+    ],
+)
+def test_conv_2d_refuses_weights_that_do_not_fit(kernels, weights, message):
+    with pytest.raises(PrepareError, match=message):
         conv_2d(kernels, float_conv(kernels, weights=weights))
 
 
@@ -180,9 +188,17 @@ def test_depthwise_conv_2d_shape(kernels):
     kernels.assert_static(depthwise(kernels, [source, weights, result]), (2, 8, 8, 6))
 
 
-@pytest.mark.parametrize("weights", [(2, 3, 3, 6), (1, 3, 3, 5), (1, 3, 0, 6), (3, 3, 6)])
-def test_depthwise_conv_2d_refuses_weights_that_do_not_fit(kernels, weights):
-    with pytest.raises(PrepareError):
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ((2, 3, 3, 6), "the first dimension of the weights is not 1"),
+        ((1, 3, 3, 5), "the output channels are not a multiple of the input channels"),
+        ((1, 3, 0, 6), "the weights are empty"),
+        ((3, 3, 6), "tensor 1 has 3 dimensions, not 4"),
+    ],
+)
+def test_depthwise_conv_2d_refuses_weights_that_do_not_fit(kernels, weights, message):
+    with pytest.raises(PrepareError, match=message):
         depthwise(kernels, operands(kernels, "FLOAT32", (2, 8, 8, 3), weights, 6))
 
 
@@ -226,10 +242,16 @@ def test_transpose_conv_shape(kernels, shape, padding):
 
 
 @pytest.mark.parametrize(
-    ("shape", "padding"), [((1, 7, 6, 2), SAME), ((1, 6, 6, 2), VALID), ((1, 0, 6, 2), SAME), ((1, 6, 6), SAME)]
+    ("shape", "padding", "message"),
+    [
+        ((1, 7, 6, 2), SAME, "the output shape does not lead back to the shape of the input"),
+        ((1, 6, 6, 2), VALID, "the output shape does not lead back to the shape of the input"),
+        ((1, 0, 6, 2), SAME, "the output is empty"),
+        ((1, 6, 6), SAME, "tensor 0 has the shape"),
+    ],
 )
-def test_transpose_conv_refuses_shapes_that_do_not_lead_back(kernels, shape, padding):
-    with pytest.raises(PrepareError):
+def test_transpose_conv_refuses_shapes_that_do_not_lead_back(kernels, shape, padding, message):
+    with pytest.raises(PrepareError, match=message):
         transpose_conv(kernels, kernels.constant(shape), padding=padding)
 
 
@@ -292,9 +314,18 @@ def test_conv_3d_transpose_shape(kernels):
     kernels.assert_dynamic(conv_3d_transpose(kernels, kernels.arena("INT32", 5)), cause=0)
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 3, 3, 2), (1, 3, 3, 3, 4), (1, 4, 3, 3, 2), (1, 3, -3, 3, 2), (1, 3, 3, 2)])
-def test_conv_3d_transpose_refuses_shapes_that_do_not_lead_back(kernels, shape):
-    with pytest.raises(PrepareError):
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((2, 3, 3, 3, 2), "the output shape does not have as many batches as the input"),
+        ((1, 3, 3, 3, 4), "the output shape does not have as many channels as the weights"),
+        ((1, 4, 3, 3, 2), "the output shape does not lead back to the shape of the input"),
+        ((1, 3, -3, 3, 2), "the output shape has a negative size"),
+        ((1, 3, 3, 2), "tensor 0 has the shape"),
+    ],
+)
+def test_conv_3d_transpose_refuses_shapes_that_do_not_lead_back(kernels, shape, message):
+    with pytest.raises(PrepareError, match=message):
         conv_3d_transpose(kernels, kernels.constant(shape))
 
 

@@ -56,8 +56,13 @@ def test_resize(kernels, op):
     kernels.assert_static(node, (1, 7, 9, 3))
     assert node.output().type == "INT8"
     kernels.assert_dynamic(resize(kernels, op, kernels.arena("INT32", 2)), cause=1)
-    for size in (kernels.constant([7, 9], "INT64"), kernels.constant([7, 9, 1]), kernels.constant([-1, 9])):
-        with pytest.raises(PrepareError):
+    negative = "a size is not positive" if op == "RESIZE_BILINEAR" else "has a negative size"
+    for size, message in (
+        (kernels.constant([7, 9], "INT64"), "tensor 1 is INT64"),
+        (kernels.constant([7, 9, 1]), "tensor 1 has the shape"),
+        (kernels.constant([-1, 9]), negative),
+    ):
+        with pytest.raises(PrepareError, match=message):
             resize(kernels, op, size)
 
 
