@@ -51,6 +51,11 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
     return tuple(found)
 
 
+def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
+    """Return the nodes that a decision sets aside for a reason with this code."""
+    return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
+
+
 def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
     """Say why the simulation leaves a node to the CPU that the delegate's rules accept."""
     reason = decision.set_aside.get(node) if decision is not None else None

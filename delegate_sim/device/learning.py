@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..delegates.base import Decision
 from ..delegates.driver import (
     SCHEMA,
     DriverInterface,
@@ -25,6 +24,7 @@ from ..delegates.driver import (
 from ..errors import DelegateSimError
 from ..runtime.interpreter import SubgraphRun
 from ..text import printable
+from .causes import nodes_set_aside
 from .reconciliation import UNEXPLAINED, Reconciliation
 from .setting import flags_without_others
 from .trials import simulate_setting
@@ -123,14 +123,10 @@ def _seen(found: Reconciliation, interface: DriverInterface) -> _Seen:
         questions = interface.questions(subgraph.graph, options, found.run.release)
         if questions is None:
             continue
-        rejected = _set_aside(subgraph.decision, interface.code)
+        rejected = nodes_set_aside(subgraph.decision, interface.code)
         undecided = found.account.undecided if found.account is not None else {}
         _look(seen, subgraph, questions, rejected, undecided.get(subgraph.graph.index, frozenset()))
     return seen
-
-
-def _set_aside(decision: Decision, code: str) -> frozenset[int]:
-    return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
 
 
 def _look(

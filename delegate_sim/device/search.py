@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..delegates.driver import Driver
 from ..runtime.interpreter import Run
+from .causes import nodes_set_aside
 from .differences import differences
 from .driver_search import driver_matches
 from .trials import Account, Match, Trials
@@ -60,8 +61,12 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
     changes = {interface.option: profile}
     run = trials.fitting(changes)
     if run is not None:
-        text = "the driver rejects what its profile says"
-        yield Match(run, Account("driver-profile", text, changes, _set_aside(run, interface.code)))
+        rejected = {
+            subgraph.graph.index: nodes
+            for subgraph in run.subgraphs
+            if subgraph.decision is not None and (nodes := nodes_set_aside(subgraph.decision, interface.code))
+        }
+        yield Match(run, Account("driver-profile", "the driver rejects what its profile says", changes, rejected))
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
@@ -86,14 +91,3 @@ def _limits(trials: Trials) -> Iterator[Match]:
             text = f"{option} = {limit} instead of {setting.options[option]} reproduces the device"
             yield Match(run, Account("options", text, {option: limit}))
             return
-
-
-def _set_aside(run: Run, code: str) -> dict[int, frozenset[int]]:
-    """Return the nodes of each subgraph that were set aside for a reason with this code."""
-    found = {}
-    for subgraph in run.subgraphs:
-        if subgraph.decision is not None:
-            nodes = frozenset(node for node, reason in subgraph.decision.set_aside.items() if reason.code == code)
-            if nodes:
-                found[subgraph.graph.index] = nodes
-    return found

@@ -23,7 +23,7 @@ class DeviceSetting:
     known: frozenset[str]
     """Options that the log or the caller gives; the others have the values of ``defaults``."""
     releases: tuple[Release, ...]
-    """The releases whose wording fits; the simulation words its lines as the last of them does."""
+    """The releases that word their lines as the log does."""
     defaults: str
     lowest_level: int
     """The lowest feature level that the log leaves possible; 0 if the delegate has no levels."""

@@ -134,7 +134,8 @@ class RuleBook(Generic[T]):
         kind = self._worded(unknown.kind)
         found = f"custom operator {node.op}" if node.node.is_custom else node.op
         message = f"{found} {unknown.problem.format(builtin_code=node.node.builtin_code)}"
-        return Reason(self.code_of(kind), self.native_of(kind), message, found, unknown.needed, unknown.hint or kind.hint)
+        native = kind.native or kind.suffix or kind.name
+        return Reason(kind.code(self.delegate), native, message, found, unknown.needed, unknown.hint or kind.hint)
 
     def code_of(self, kind: Kind) -> str:
         """Return the delegate's code for a kind of problem."""

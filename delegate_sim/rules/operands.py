@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..graph.graph import NodeView
-from ..model.model import Tensor
+from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,9 @@ class Operand:
 
     def tensor(self, node: NodeView) -> Tensor:
         """Return the tensor; what is left out or missing reads as ``NO_TENSOR``."""
-        return node.output(self.position) if self.is_result else node.input(self.position)
+        indices = node.node.outputs if self.is_result else node.node.inputs
+        index = indices[self.position] if self.position < len(indices) else OPTIONAL_TENSOR
+        return node.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def is_given(self, node: NodeView) -> bool:
         """Whether the node names a tensor here."""

@@ -266,9 +266,9 @@ def test_parameters_are_options(delegate, parameter, option, value):
 
 def test_a_partition_below_the_minimum_is_left_out_by_a_limit():
     model = chain("ADD", "ADD", "ROUND", "ADD")
-    line = "Replacing 2 out of 4 node(s) with delegate (TfLiteHexagonDelegate) node, yielding 2 partitions for the whole graph."
+    line = "Replacing 2 out of 4 node(s) with delegate (TfLiteCoreMlDelegate) node, yielding 2 partitions for the whole graph."
     found = reconcile(model, read_log(f"INFO: {line}\n"))
-    assert (found.setting.delegate.name, found.status) == ("hexagon", "reproduced")
+    assert (found.setting.delegate.name, found.status) == ("coreml", "reproduced")
     assert causes(found) == {2: "refused", 3: "limit"}
 
 

@@ -11,7 +11,6 @@ from delegate_sim import OptionError, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, parse_release, release_note
-from delegate_sim.releases.notes import notes
 from delegate_sim.results.release_table import release_table
 from delegate_sim.results.rule_changes import rule_changes
 from delegate_sim.rules.rule import Check, OpRule, rules_in
@@ -71,11 +70,11 @@ def test_the_release_of_nxps_support_package_is_another_matter():
 
 
 def test_what_is_not_known_is_said():
-    assert list(notes("gpu", parse_release("litert-2.1.3"))) == []
-    assert "oldest known" in " ".join(notes("xnnpack", parse_release("tf-2.15")))
-    assert "litert-1.4.0, of the same time" in " ".join(notes("xnnpack", parse_release("tf-2.20")))
-    assert list(notes("nnapi", parse_release("tf-2.20"))) == []
-    assert list(notes("vx", parse_release("tf-2.15"))) == []
+    assert list(find_delegate("gpu").release_notes(parse_release("litert-2.1.3"))) == []
+    assert "oldest known" in " ".join(find_delegate("xnnpack").release_notes(parse_release("tf-2.15")))
+    assert "litert-1.4.0, of the same time" in " ".join(find_delegate("xnnpack").release_notes(parse_release("tf-2.20")))
+    assert list(find_delegate("nnapi").release_notes(parse_release("tf-2.20"))) == []
+    assert list(find_delegate("vx").release_notes(parse_release("tf-2.15"))) == []
 
 
 def check(code="c", **fields):

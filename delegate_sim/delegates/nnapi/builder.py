@@ -65,7 +65,7 @@ class PartitionBuilder:
         self.densified: dict[int, Node] = {}
         """The node that unpacks sparse weights, by its output."""
         self.widened: dict[int, Node] = {}
-        """The node that widens float16 values while running, by its output."""
+        """The node that widens float16 values at run time, by its output."""
 
     def add_tensor(self, node: Node, index: int) -> None:
         """``AddTensorInput`` and ``AddTensorOutput`` (``AddTensor``); refuses types that NNAPI lacks."""

@@ -15,7 +15,7 @@ def nodes_supported_by_driver(
 ) -> tuple[int, ...]:
     """Leave out the nodes of a partition of which a driver rejects an operation, by name or by its profile.
 
-    If the partition has sparse weights, or widens float16 values while running, none is left then
+    If the partition has sparse weights, or widens float16 values at run time, none is left then
     (``GetOperationsSupportedByTargetNnApiDevices``).
     """
     supported = tuple(index for index in nodes if not rejected_operations(graph, index, mapped, rejected, driver))

@@ -18,6 +18,7 @@ from .build import build_partition
 from .failures import WORDINGS
 from .rules import RULES
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
+from .variables import VALUES
 from .visit import Visit
 
 
@@ -133,10 +134,10 @@ def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
             variables.define(view)
         elif not unpacking.notice(view):
             verdict = verdicts[index] = RULES.validate(view, visit)
-            if verdict.is_supported:
-                variables.bind(view)
-            else:
+            if not verdict.is_supported:
                 unpacking.drop_producers_of(view.node)
+            elif view.op in VALUES:
+                variables.bind(view)
     for index in graph.execution_plan:
         if index not in verdicts:
             verdicts[index] = RULES.validate(graph.view(graph.nodes[index]), visit)

@@ -39,11 +39,10 @@ class Variables:
             known.handle = node.node.index
 
     def bind(self, node: NodeView) -> None:
-        """Note that an accepted node reads or assigns a variable: the first one decides its type and shape."""
-        if node.op in VALUES and not node.node.is_custom:
-            known = self._resources.get(node.input(0).index)
-            if known is not None and known.value is None:
-                known.value = VALUES[node.op].tensor(node)
+        """Note that an accepted node of one of ``VALUES`` reads or assigns a variable: the first decides its type and shape."""
+        known = self._resources.get(node.input(0).index)
+        if known is not None and known.value is None:
+            known.value = VALUES[node.op].tensor(node)
 
     def conflict(self, resource: Tensor, value: Tensor) -> str | None:
         """Say why a node cannot read or assign a value; None if it can (``AddProxyValue``)."""

@@ -48,11 +48,12 @@ def _unless_dynamic(position: int, *checks: Check[Any]) -> tuple[Check[Any], ...
         find_inner = inner.finder
 
         def find(node: NodeView, visit: Visit) -> str | None:
-            if node.input(position).type == "FLOAT32" and visit.target.has("dynamic_fully_connected"):
+            found = find_inner(node, visit)
+            if found is None or (node.input(position).type == "FLOAT32" and visit.target.has("dynamic_fully_connected")):
                 return None
-            return find_inner(node, visit)
+            return found
 
-        return replace(inner, needed=f"{inner.needed} (unless FLOAT32 and dynamic_fully_connected)", finder=find)
+        return replace(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find)
 
     return tuple(unless(each) for each in checks)
 

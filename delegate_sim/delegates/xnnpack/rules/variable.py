@@ -11,7 +11,6 @@ from ....graph.graph import NodeView
 from ....rules.kinds import NEIGHBOUR, OPERATOR
 from ....rules.numbers import at_least
 from ....rules.operands import OUTPUT
-from ....rules.rule import Check
 from ....rules.vocabulary import check_for_target, rank
 from ..variables import VALUES
 from ..visit import Visit
@@ -30,11 +29,12 @@ def _unused_handle(node: NodeView, visit: Visit) -> str | None:
     return None if visit.variables.has_value(node) else "no accepted node that reads or assigns the variable"
 
 
-_FLAG: Check[Visit] = check_for_target(
-    OPERATOR,
-    "the flag variable_operators",
-    lambda node, visit: None if visit.target.has("variable_operators") else f"{node.op} without the flag",
-    "set the flag variable_operators",
+def _without_flag(node: NodeView, visit: Visit) -> str | None:
+    return None if visit.target.has("variable_operators") else f"{node.op} without the flag"
+
+
+_FLAG = check_for_target(
+    OPERATOR, "the flag variable_operators", _without_flag, "set the flag variable_operators"
 ).before_release("litert-1.3.0")
 _ONE_VALUE = check_for_target(
     NEIGHBOUR, "an earlier VAR_HANDLE, and the type and shape of earlier nodes that read or assign the variable", _conflict
