@@ -51,8 +51,8 @@ Explicitly applied NNAPI delegate, and the model graph will be partially execute
 
 B: mixed.tflite
   nnapi on tf-2.10
-  warning: the rules of nnapi in tf-2.10 are not known well: those of tf-2.14,
-    the oldest known, are taken
+  warning: the rules of nnapi in tf-2.10 are not well known: those of tf-2.14,
+    the oldest known, are used
 Replacing 2 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions.
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
 
