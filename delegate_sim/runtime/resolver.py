@@ -1,6 +1,6 @@
 """Which versions of builtin operators the runtime's own CPU kernels load, by release.
 
-A model with any other fails to load, whatever delegate would take the node. The facts are those of ``BuiltinOpResolver``
+A model with any other fails to load, whatever delegate would accept the node. The facts are those of ``BuiltinOpResolver``
 (``core/kernels/register.cc``) of LiteRT 1.1.0 and later; older releases, and TensorFlow Lite's, count as LiteRT 1.1.0.
 """
 
