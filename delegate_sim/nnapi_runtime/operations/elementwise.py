@@ -1,0 +1,203 @@
+"""Activations, arithmetic, comparison and other operations that work on one element at a time."""
+
+from __future__ import annotations
+
+from ..refusal import Finding
+from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
+from .shared import RANK_LIMIT, max_rank
+from .signature import (
+    BOOL,
+    INT32,
+    SAME,
+    SCALAR,
+    TENSOR_BOOL8,
+    TENSOR_INT32,
+    Check,
+    Decider,
+    Form,
+    OperationRule,
+    OperationView,
+    Slot,
+    form,
+    one_of,
+    operation_rule,
+)
+
+_T = OperandType
+_O = OperationType
+
+_FLOAT_1 = {_T.TENSOR_FLOAT32: 1, _T.TENSOR_FLOAT16: 3}
+_FLOAT_3 = {_T.TENSOR_FLOAT32: 3, _T.TENSOR_FLOAT16: 3}
+_QUANT_1 = {_T.TENSOR_QUANT8_ASYMM: 1, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4}
+_QUANT_3 = {_T.TENSOR_QUANT8_ASYMM: 3, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4}
+_BOOL_3 = {_T.TENSOR_BOOL8: 3}
+_ANY_3 = {**_FLOAT_3, _T.TENSOR_INT32: 3, **_QUANT_3}
+
+MUL_SCALE = operation_rule(
+    "mul-output-scale",
+    "The output's scale of a TENSOR_QUANT8_ASYMM MUL is more than the product of the inputs' scales.",
+    "Broadcast.cpp: broadcast::validate",
+)
+MUL_SCALE_SIGNED = operation_rule(
+    "mul-output-scale-signed",
+    "The output's scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL is more than the product of the inputs' scales.",
+    "Broadcast.cpp: broadcast::validate",
+    AndroidRelease.ANDROID_13,
+)
+CAST_SHAPE = operation_rule(
+    "cast-shape", "Input and output of CAST have the same shape.", "Cast.cpp: cast::validate", AndroidRelease.ANDROID_11
+)
+
+
+def _mul_scale(quantised: int) -> Check:
+    def find(view: OperationView) -> Finding | None:
+        if view.inputs[0].type != quantised:
+            return None
+        product = float32(view.inputs[0].scale * view.inputs[1].scale)
+        scale = view.outputs[0].scale
+        return None if scale > product else Finding("scale of output 0", str(scale), f"more than {product}")
+
+    return Check(MUL_SCALE if quantised == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
+
+
+def _ranks_of_both(view: OperationView) -> Finding | None:
+    """The limit counts only where both ranks are known."""
+    ranks = [operand.rank for operand in view.inputs[:2]]
+    if 0 in ranks or max(ranks) <= 4:
+        return None
+    return Finding("ranks of inputs 0 and 1", " and ".join(map(str, ranks)), "at most 4")
+
+
+def _cast_shape(view: OperationView) -> Finding | None:
+    """Any output dimension that is not known frees the shape."""
+    given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
+    if not given or not output or given == output or element_count(output) == 0:
+        return None
+    return Finding("dimensions of output 0", str(list(output)), f"those of the input, {list(given)}")
+
+
+def _activation(quantised: dict[OperandType, int]) -> OperationRule:
+    return OperationRule("Activation.cpp: activation::validate", {**_FLOAT_1, **quantised}, (form(SAME),), checks=(max_rank(0),))
+
+
+def _arithmetic(levels: dict[OperandType, int], *checks: Check) -> OperationRule:
+    return OperationRule(
+        "Broadcast.cpp: broadcast::validate",
+        levels,
+        (form(SAME, SAME, INT32),),
+        checks=(*checks, Check(RANK_LIMIT, _ranks_of_both)),
+    )
+
+
+def _unary(levels: dict[OperandType, int], source: str, *checks: Check) -> OperationRule:
+    return OperationRule(source, levels, (form(SAME),), checks=checks)
+
+
+def _binary(levels: dict[OperandType, int], source: str, output: Slot = SAME) -> OperationRule:
+    return OperationRule(source, levels, (form(SAME, SAME),), (form(output),))
+
+
+_CAST_ANY = frozenset({_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM})
+_CAST_SAME = (
+    _T.TENSOR_BOOL8,
+    _T.TENSOR_QUANT16_ASYMM,
+    _T.TENSOR_QUANT16_SYMM,
+    _T.TENSOR_QUANT8_ASYMM_SIGNED,
+    _T.TENSOR_QUANT8_SYMM,
+)
+_CAST_OUTPUT = Slot("type to cast to", lambda decider: _CAST_ANY if decider in _CAST_ANY else frozenset({decider}))
+
+_COMPARISON = _binary({**_ANY_3, **_BOOL_3}, "Comparisons.cpp: comparisons::validate", TENSOR_BOOL8)
+_ELEMENTWISE = _unary(_FLOAT_3, "Elementwise.cpp: elementwise::validate")
+_MAXIMUM_MINIMUM = _binary(_ANY_3, "MaximumMinimum.cpp: maximum_minimum::validate")
+_LOGICAL = _binary(_BOOL_3, "LogicalAndOr.cpp: logical::validate")
+
+RULES: dict[int, OperationRule] = {
+    _O.RELU: _activation(_QUANT_1),
+    _O.RELU1: _activation(_QUANT_1),
+    _O.RELU6: _activation(_QUANT_1),
+    _O.LOGISTIC: _activation(_QUANT_1),
+    _O.TANH: _activation(_QUANT_3),
+    _O.HARD_SWISH: _unary(
+        {_T.TENSOR_FLOAT32: 4, _T.TENSOR_FLOAT16: 4, _T.TENSOR_QUANT8_ASYMM: 4, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4},
+        "Activation.cpp: activation::validateHardSwish",
+    ),
+    _O.ELU: OperationRule("Elu.cpp: elu::validate", {_T.TENSOR_FLOAT32: 4, _T.TENSOR_FLOAT16: 4}, (form(SAME, SCALAR),)),
+    _O.PRELU: _binary({**_FLOAT_3, **_QUANT_3}, "PRelu.cpp: prelu::validate"),
+    _O.ADD: _arithmetic({**_FLOAT_1, **_QUANT_1, _T.TENSOR_INT32: 4}),
+    _O.MUL: _arithmetic(
+        {**_FLOAT_1, **_QUANT_1, _T.TENSOR_INT32: 4},
+        _mul_scale(_T.TENSOR_QUANT8_ASYMM),
+        _mul_scale(_T.TENSOR_QUANT8_ASYMM_SIGNED),
+    ),
+    _O.SUB: _arithmetic({_T.TENSOR_FLOAT32: 2, _T.TENSOR_FLOAT16: 3, **_QUANT_3, _T.TENSOR_INT32: 4}),
+    # The validator refuses quantised operands of DIV only where they are unsigned.
+    _O.DIV: _arithmetic(
+        {_T.TENSOR_FLOAT32: 2, _T.TENSOR_FLOAT16: 3, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4, _T.TENSOR_INT32: 4}
+    ),
+    _O.MAXIMUM: _MAXIMUM_MINIMUM,
+    _O.MINIMUM: _MAXIMUM_MINIMUM,
+    _O.POW: _binary(_FLOAT_3, "Pow.cpp: pow::validate"),
+    _O.ABS: _unary({**_FLOAT_3, _T.TENSOR_INT32: 4}, "Elementwise.cpp: elementwise::validateAbs"),
+    _O.EXP: _ELEMENTWISE,
+    _O.LOG: _ELEMENTWISE,
+    _O.SIN: _ELEMENTWISE,
+    _O.SQRT: _ELEMENTWISE,
+    _O.RSQRT: _unary(
+        {**_FLOAT_3, _T.TENSOR_QUANT8_ASYMM: 7, _T.TENSOR_QUANT8_ASYMM_SIGNED: 7}, "Elementwise.cpp: elementwise::validateRsqrt"
+    ),
+    _O.FLOOR: _unary(_FLOAT_1, "Elementwise.cpp: elementwise::validateFloor", max_rank(0)),
+    _O.NEG: _unary({**_FLOAT_3, _T.TENSOR_INT32: 3}, "Neg.cpp: neg::validate"),
+    _O.LOGICAL_NOT: _unary(_BOOL_3, "LogicalNot.cpp: logical_not::validate"),
+    _O.LOGICAL_AND: _LOGICAL,
+    _O.LOGICAL_OR: _LOGICAL,
+    _O.EQUAL: _COMPARISON,
+    _O.GREATER: _COMPARISON,
+    _O.GREATER_EQUAL: _COMPARISON,
+    _O.LESS: _COMPARISON,
+    _O.LESS_EQUAL: _COMPARISON,
+    _O.NOT_EQUAL: _COMPARISON,
+    _O.SELECT: OperationRule(
+        "Select.cpp: select_op::validate",
+        dict.fromkeys(_ANY_3, 3),
+        (form(TENSOR_BOOL8, SAME, SAME),),
+        decider=Decider(1),
+    ),
+    _O.CAST: OperationRule(
+        "Cast.cpp: cast::validate",
+        {**dict.fromkeys(_CAST_ANY, 3), **dict.fromkeys(_CAST_SAME, 4)},
+        (form(SAME),),
+        (form(_CAST_OUTPUT),),
+        checks=(Check(CAST_SHAPE, _cast_shape),),
+    ),
+    # The levels of the quantised types themselves do the rest.
+    _O.QUANTIZE: OperationRule(
+        "Quantize.cpp: quantize::validate",
+        _FLOAT_3,
+        (form(SAME),),
+        (form(one_of(_T.TENSOR_QUANT8_ASYMM, _T.TENSOR_QUANT8_ASYMM_SIGNED)),),
+    ),
+    _O.DEQUANTIZE: OperationRule(
+        "Dequantize.cpp: dequantize::validate",
+        {
+            _T.TENSOR_QUANT8_ASYMM: 1,
+            _T.TENSOR_QUANT8_ASYMM_SIGNED: 3,
+            _T.TENSOR_QUANT8_SYMM: 3,
+            _T.TENSOR_QUANT8_SYMM_PER_CHANNEL: 3,
+        },
+        (form(SAME),),
+        (form(one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32)),),
+        checks=(max_rank(0),),
+    ),
+    _O.FILL: OperationRule(
+        "Fill.cpp: fill_op::validate",
+        {_T.TENSOR_FLOAT16: 4, _T.TENSOR_FLOAT32: 4, _T.TENSOR_INT32: 4},
+        (form(TENSOR_INT32, SCALAR),),
+        decider=Decider(is_output=True),
+    ),
+    _O.BATCH_MATMUL: OperationRule(
+        "BatchMatmul.cpp: batch_matmul_op::validate",
+        {_T.TENSOR_FLOAT16: 6, _T.TENSOR_FLOAT32: 6, _T.TENSOR_QUANT8_ASYMM_SIGNED: 6, _T.TENSOR_INT32: 6},
+        (Form((SAME, SAME, BOOL, BOOL)),),
+    ),
+}
