@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .builder import ModelBuilder
+from .compilation import Compilation, Options, Partitioning, compile_model
+from .devices import Cost, Costs, CpuDevice, Device, DriverDevice
+from .model import Model, Operation
 from .operands import (
     ChannelQuantization,
     Lifetime,
@@ -17,8 +22,8 @@ from .operands import (
     operand_version,
 )
 from .operations import validate_operation as _operation_version
-from .refusal import Call, Refused
-from .types import AndroidRelease, OperationType, float32
+from .refusal import Call, ProcessAborted, Refused
+from .types import AndroidRelease, OperationType, Preference, float32
 
 
 def read_operand(case: Mapping[str, Any]) -> Operand:
@@ -73,3 +78,84 @@ def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.AN
     except Refused as refused:
         return {"accepted": False, "level": None, "runtime_only": False, "refusal": refused.refusal.to_dict()}
     return {"accepted": True, "level": version.level, "runtime_only": version.runtime_only, "refusal": None}
+
+
+def read_model(case: Mapping[str, Any], subgraphs: Sequence[Mapping[str, Any]] = (), relaxed: bool = False) -> Model:
+    """Return the finished model of a case with ``operands operations inputs outputs`` and constants by operand."""
+    builder = ModelBuilder()
+    for operand in case["operands"]:
+        builder.add_operand(operand["type"], operand["dims"], float(operand["scale"]), operand["zero_point"])
+    for index, value in case["constants_int32"].items():
+        builder.set_value(int(index), 4, int(value).to_bytes(4, "little", signed=True))
+    for index, value in case["constants_float"].items():
+        builder.set_value(int(index), 4, struct.pack("<f", value))
+    for index, number in case["submodels"].items():
+        builder.set_value_from_model(int(index), read_model(subgraphs[number], subgraphs))
+    for operation in case["operations"]:
+        builder.add_operation(operation["code"], operation["inputs"], operation["outputs"], operation["id"])
+    builder.identify_inputs_and_outputs(case["inputs"], case["outputs"])
+    builder.relax_to_float16(relaxed)
+    return builder.finish()
+
+
+_CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
+
+
+def read_device(case: Mapping[str, Any]) -> DriverDevice:
+    """Return the driver of a case; its operations are told apart by their ids."""
+    supported = frozenset(case["supports"])
+    broken = case["fail_prepare_id"]
+
+    def accepts(_: Model, operation: Operation) -> bool:
+        return case["control_flow"] if operation.type in _CONTROL_FLOW else operation.tag in supported
+
+    def compiles(_: Model, operations: Sequence[Operation]) -> bool:
+        return not case["fail_prepare"] and (broken is None or all(one.tag != broken for one in operations))
+
+    costs = Costs(
+        {int(code): Cost(*cost) for code, cost in case["per_type"].items()},
+        Cost(*case["default"]),
+        Cost(*case["relaxed_scalar"]),
+        Cost(*case["relaxed_tensor"]),
+        Cost(*case["if_perf"]),
+        Cost(*case["while_perf"]),
+    )
+    return DriverDevice(case["name"], case["feature_level"], accepts, costs, compiles, not case["fail_supported"])
+
+
+def _read_options(options: Mapping[str, Any]) -> Options:
+    partitioning = options["partitioning"]
+    if partitioning is None:
+        partitioning = Partitioning.WITH_FALLBACK if options["devices"] == "all" else Partitioning.WITHOUT_FALLBACK
+    return Options(Preference(options["preference"]), Partitioning(partitioning), options["simulate_failure"] or 0)
+
+
+def compile(case: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A001 - the name of the call it stands for
+    """Answer a case with ``main subgraphs devices options``."""
+    model = read_model(case["main"], case["subgraphs"], case["options"]["relaxed"])
+    devices: list[Device] = [read_device(one) for one in case["devices"]]
+    if case["options"]["devices"] != "explicit_no_cpu":
+        devices.append(CpuDevice())
+    try:
+        compilation = compile_model(model, devices, _read_options(case["options"]))
+    except ProcessAborted:
+        return {"abort": True}
+    return _answer(model, compilation)
+
+
+def _answer(model: Model, compilation: Compilation) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "create": 0,
+        "compile": int(compilation.code),
+        "kind": compilation.kind.value,
+        "fallback": int(compilation.fell_back),
+        "order": model.order,
+    }
+    plan = compilation.plan
+    if compilation.kind.value == "SIMPLE" and plan.device is not None:
+        answer["device"] = plan.device.name
+    elif compilation.kind.value == "COMPOUND":
+        answer["steps"] = [
+            {"exec": step.device.name, "ops": [one.tag for one in step.in_run_order]} for step in plan.execution_steps
+        ]
+    return answer

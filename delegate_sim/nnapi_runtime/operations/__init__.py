@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..operands import Operand
 from ..refusal import Call, Rule, refuse
-from ..types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, ResultCode, Version, is_extension
+from ..types import AndroidRelease, OperationType, ResultCode, Version, is_extension
 from . import control_flow, convolution, detection, elementwise, normalization, recurrent, shapes
 from .signature import OperationRule, OperationView
 
@@ -31,9 +31,6 @@ OPERATION_CODE = Rule(
 )
 OPERATION_POINTERS = Rule(
     "operation-pointers", "An operation has at least one input and one output.", "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_addOperation"
-)
-OPERATION_RELEASE = Rule(
-    "operation-release", "The operation's feature level is one that the release has.", "runtime/ModelBuilder.cpp: finish"
 )
 
 _CODES = frozenset(OperationType)
@@ -59,8 +56,4 @@ def validate_operation(
         return control_flow.validate_if(view)
     if code == OperationType.WHILE:
         return control_flow.validate_while(view)
-    version = OPERATIONS[code].validate(view)
-    newest = MAX_FEATURE_LEVEL[android]
-    if version.level > newest:
-        refuse(OPERATION_RELEASE, Call.FINISH_MODEL, "feature level", version.level, f"at most {newest} on Android {android}")
-    return version
+    return OPERATIONS[code].validate(view)
