@@ -20,6 +20,6 @@ def validate_operation(case: Mapping[str, Any], android: int = 13) -> dict[str, 
     return cases.validate_operation(case, android)
 
 
-def compile(case: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A001 - the name of the call it stands for
+def compile(case: Mapping[str, Any]) -> dict[str, Any]:
     """Tell what the runtime compiles a model to on a set of devices."""
     return cases.compile(case)

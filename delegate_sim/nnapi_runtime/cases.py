@@ -123,21 +123,31 @@ def read_device(case: Mapping[str, Any]) -> DriverDevice:
     return DriverDevice(case["name"], case["feature_level"], accepts, costs, compiles, not case["fail_supported"])
 
 
-def _read_options(options: Mapping[str, Any]) -> Options:
+def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> Options:
+    """Return the options; the property replaces the mode of compilations for which no devices were given."""
     partitioning = options["partitioning"]
     if partitioning is None:
-        partitioning = Partitioning.WITH_FALLBACK if options["devices"] == "all" else Partitioning.WITHOUT_FALLBACK
+        is_free = options["devices"] == "all"
+        default = properties.get("debug.nn.partition", Partitioning.WITH_FALLBACK)
+        partitioning = int(default) if is_free else Partitioning.WITHOUT_FALLBACK
     return Options(Preference(options["preference"]), Partitioning(partitioning), options["simulate_failure"] or 0)
 
 
-def compile(case: Mapping[str, Any]) -> dict[str, Any]:  # noqa: A001 - the name of the call it stands for
-    """Answer a case with ``main subgraphs devices options``."""
-    model = read_model(case["main"], case["subgraphs"], case["options"]["relaxed"])
+def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> list[Device]:
+    """Return the devices in the order of the compilation, the CPU last."""
     devices: list[Device] = [read_device(one) for one in case["devices"]]
-    if case["options"]["devices"] != "explicit_no_cpu":
-        devices.append(CpuDevice())
+    how = case["options"]["devices"]
+    if how == "all" and properties.get("debug.nn.cpuonly") == "1":
+        devices.clear()
+    return devices if how == "explicit_no_cpu" else [*devices, CpuDevice()]
+
+
+def compile(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a case with ``main subgraphs devices options``, and ``properties`` (debug.nn.*) of an engineering build."""
+    properties = case.get("properties", {})
+    model = read_model(case["main"], case["subgraphs"], case["options"]["relaxed"])
     try:
-        compilation = compile_model(model, devices, _read_options(case["options"]))
+        compilation = compile_model(model, _read_devices(case, properties), _read_options(case["options"], properties))
     except ProcessAborted:
         return {"abort": True}
     return _answer(model, compilation)

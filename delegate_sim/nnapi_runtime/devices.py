@@ -12,7 +12,17 @@ from typing import NamedTuple, Protocol
 from .model import Model, Operation
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .slicing import visible_operations
-from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version, float32, is_extension
+from .types import (
+    MAX_FEATURE_LEVEL,
+    AndroidRelease,
+    OperandType,
+    OperationType,
+    Preference,
+    ResultCode,
+    Version,
+    float32,
+    is_extension,
+)
 
 CPU_NAME = "nnapi-reference"
 
@@ -159,5 +169,5 @@ def _model_cost(model: Model, device: Device, preference: Preference) -> float:
 
 def _submodel(model: Model, operation: Operation, place: int) -> Model:
     submodel = model.operands[operation.inputs[place]].submodel
-    assert submodel is not None  # noqa: S101 - the operation would not have been accepted
+    assert submodel is not None
     return submodel

@@ -25,7 +25,9 @@ RUN_ORDER = Rule(
 )
 MODEL_EMPTY = Rule("model-empty", "A model has operands and operations.", _VALIDATION)
 MODEL_LIFETIME = Rule(
-    "model-submodel-operand", "Operands of type MODEL, and no others, refer to a model.", "common/types/src/Validation.cpp: validateOperandLifeTime"
+    "model-submodel-operand",
+    "Operands of type MODEL, and no others, refer to a model.",
+    "common/types/src/Validation.cpp: validateOperandLifeTime",
 )
 MODEL_BOUNDARY = Rule(
     "model-boundary",
@@ -211,7 +213,9 @@ def _check_writers(operands: Sequence[Operand], operations: Sequence[Operation],
             known[index] = True
     if not all(known) and android >= NEVER_WRITTEN.since:
         index = known.index(False)
-        refuse(NEVER_WRITTEN, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, "an operation that writes it")
+        refuse(
+            NEVER_WRITTEN, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, "an operation that writes it"
+        )
 
 
 def check_level(version: Version, level: int) -> None:

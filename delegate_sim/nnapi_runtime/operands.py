@@ -99,7 +99,7 @@ def _rule(code: str, summary: str, function: str, file: str = "common/types/src/
     return Rule(code, summary, f"{file}: {function}")
 
 
-OPERAND_TYPE = _rule("operand-type", "The operand's type is one of the NNAPI or of a registered extension.", "validateOperandType")
+OPERAND_TYPE = _rule("operand-type", "The type is one of the NNAPI or of a registered extension.", "validateOperandType")
 SCALAR_DIMENSIONS = _rule("operand-scalar-dimensions", "A scalar has no dimensions.", "validateScalarDimensions")
 OPERAND_BYTES = _rule("operand-bytes", "The known dimensions make less than 4 GiB.", "validateTensorDimensions")
 OPERAND_SCALE = _rule("operand-scale", "The scale fits the type: positive or zero.", "validateOperandTypeImpl")
@@ -112,9 +112,7 @@ CHANNEL_TYPE = _rule(
 CHANNEL_DIMENSION = _rule(
     "channel-dimension", "The channel dimension is one of the tensor's.", "validateOperandSymmPerChannelQuantParamsImpl"
 )
-CHANNEL_COUNT = _rule(
-    "channel-count", "There is one scale for each channel.", "validateOperandSymmPerChannelQuantParamsImpl"
-)
+CHANNEL_COUNT = _rule("channel-count", "There is one scale for each channel.", "validateOperandSymmPerChannelQuantParamsImpl")
 CHANNEL_SCALE = _rule("channel-scale", "Each scale is positive.", "validateOperandSymmPerChannelQuantParamsImpl")
 CHANNEL_MISSING = _rule("channel-missing", "A per-channel tensor has been given its scales.", "validateOperandExtraParams")
 VALUE_POINTER = _rule(
@@ -234,8 +232,6 @@ def operand_version(operand: Operand) -> Version:
     return version if operand.submodel is None else version.combine(operand.submodel.version_as_submodel)
 
 
-def make_operand(
-    code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0
-) -> Operand:
+def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> Operand:
     """Return an operand as addOperand makes it, with the scale in single precision."""
     return Operand(code, tuple(dimensions), float32(scale), zero_point)

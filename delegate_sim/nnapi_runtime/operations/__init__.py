@@ -26,11 +26,14 @@ OPERATIONS: dict[int, OperationRule] = {
 }
 
 OPERATION_CODE = Rule(
-    "operation-code", "The operation's code is one of the NNAPI, the OEM's, or of a registered extension.",
+    "operation-code",
+    "The operation's code is one of the NNAPI, the OEM's, or of a registered extension.",
     "runtime/ModelBuilder.cpp: addOperation",
 )
 OPERATION_POINTERS = Rule(
-    "operation-pointers", "An operation has at least one input and one output.", "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_addOperation"
+    "operation-pointers",
+    "An operation has at least one input and one output.",
+    "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_addOperation",
 )
 
 _CODES = frozenset(OperationType)

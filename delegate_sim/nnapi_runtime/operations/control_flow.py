@@ -31,7 +31,7 @@ OPERAND_COUNT = _rule("operands", "IF and WHILE have at least three inputs and o
 MODEL_OPERAND = _rule("model", "The operands for branches, condition and body refer to finished models.")
 MODEL_COUNT = _rule("model-operands", "The referenced model has as many inputs and outputs as the operation gives it.")
 CONDITION = _rule("condition", "A condition is a TENSOR_BOOL8 of shape [1].")
-COMPATIBLE = _rule("compatible", "An operand and its counterpart in the referenced model have the same type, shape, quantisation.")
+COMPATIBLE = _rule("compatible", "An operand and its counterpart in the referenced model agree in type, shape, quantisation.")
 
 
 def validate_if(view: OperationView) -> Version:
@@ -115,9 +115,7 @@ def _check_compatible(one: Operand, other: Operand, subject: str) -> None:
     if one.type != other.type:
         refuse(COMPATIBLE, Call.ADD_OPERATION, f"type of {subject}", type_name(one.type), type_name(other.type))
     shapes = one.dimensions, other.dimensions
-    if all(shapes) and (
-        len(shapes[0]) != len(shapes[1]) or any(a and b and a != b for a, b in zip(*shapes, strict=True))
-    ):
+    if all(shapes) and (len(shapes[0]) != len(shapes[1]) or any(a and b and a != b for a, b in zip(*shapes, strict=True))):
         refuse(COMPATIBLE, Call.ADD_OPERATION, f"dimensions of {subject}", list(shapes[0]), list(shapes[1]))
     quantization = [(operand.scale, operand.zero_point, operand.channels) for operand in (one, other)]
     if quantization[0] != quantization[1]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..refusal import Finding, ProcessAborted, Rule
 from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
+from .levels import FLOAT_1, REAL_1, REAL_3
 from .signature import (
     BIAS,
     BOOL,
@@ -27,13 +28,6 @@ from .signature import (
 _T = OperandType
 _O = OperationType
 
-_LEVELS_1: dict[int, int] = {
-    _T.TENSOR_FLOAT32: 1,
-    _T.TENSOR_FLOAT16: 3,
-    _T.TENSOR_QUANT8_ASYMM: 1,
-    _T.TENSOR_QUANT8_ASYMM_SIGNED: 4,
-}
-_LEVELS_3: dict[int, int] = {**_LEVELS_1, _T.TENSOR_FLOAT32: 3, _T.TENSOR_QUANT8_ASYMM: 3}
 
 CONV_RANK = operation_rule(
     "conv-rank", "Input and filter of CONV_2D have 4 dimensions.", "Conv2D.cpp: conv_2d::validate", AndroidRelease.ANDROID_11
@@ -146,38 +140,38 @@ def _pooling(levels: dict[int, int]) -> OperationRule:
 RULES: dict[int, OperationRule] = {
     _O.CONV_2D: OperationRule(
         "Conv2D.cpp: conv_2d::validate",
-        _LEVELS_1,
+        REAL_1,
         _padded_forms(4),
         checks=(Check(CONV_RANK, _rank_4), _filter_channel(0, FILTER_CHANNEL)),
         raises=(_scale_level,),
     ),
     _O.DEPTHWISE_CONV_2D: OperationRule(
         "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
-        _LEVELS_1,
+        REAL_1,
         _padded_forms(5),
         checks=(_filter_channel(3, DEPTHWISE_CHANNEL),),
         raises=(_depthwise_scale_level,),
     ),
     _O.GROUPED_CONV_2D: OperationRule(
         "GroupedConv2D.cpp: grouped_conv2d::validate",
-        _LEVELS_3,
+        REAL_3,
         (form(*_TENSORS, *_integers(5), BOOL), form(*_TENSORS, *_integers(8), BOOL)),
         checks=(_filter_channel(0, FILTER_CHANNEL),),
     ),
     _O.TRANSPOSE_CONV_2D: OperationRule(
         "TransposeConv2D.cpp: transpose_conv_2d::validate",
-        _LEVELS_3,
+        REAL_3,
         (form(*_TENSORS, TENSOR_INT32, *_integers(4), BOOL), form(*_TENSORS, *_integers(7), BOOL)),
         checks=(_filter_channel(0, FILTER_CHANNEL),),
     ),
     _O.FULLY_CONNECTED: OperationRule(
         "FullyConnected.cpp: fully_connected::validate",
-        _LEVELS_1,
+        REAL_1,
         (form(SAME, SAME, BIAS, INT32),),
         checks=(Check(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
         raises=(_fully_connected_scale_level,),
     ),
-    _O.AVERAGE_POOL_2D: _pooling(_LEVELS_1),
-    _O.MAX_POOL_2D: _pooling(_LEVELS_1),
-    _O.L2_POOL_2D: _pooling({_T.TENSOR_FLOAT32: 1, _T.TENSOR_FLOAT16: 3}),
+    _O.AVERAGE_POOL_2D: _pooling(REAL_1),
+    _O.MAX_POOL_2D: _pooling(REAL_1),
+    _O.L2_POOL_2D: _pooling(FLOAT_1),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..refusal import Finding
 from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
+from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, FLOAT_4, NUMBER_3, QUANT8_1, QUANT8_3, REAL_3, levels
 from .shared import RANK_LIMIT, max_rank
 from .signature import (
     BOOL,
@@ -26,12 +27,6 @@ from .signature import (
 _T = OperandType
 _O = OperationType
 
-_FLOAT_1 = {_T.TENSOR_FLOAT32: 1, _T.TENSOR_FLOAT16: 3}
-_FLOAT_3 = {_T.TENSOR_FLOAT32: 3, _T.TENSOR_FLOAT16: 3}
-_QUANT_1 = {_T.TENSOR_QUANT8_ASYMM: 1, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4}
-_QUANT_3 = {_T.TENSOR_QUANT8_ASYMM: 3, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4}
-_BOOL_3 = {_T.TENSOR_BOOL8: 3}
-_ANY_3 = {**_FLOAT_3, _T.TENSOR_INT32: 3, **_QUANT_3}
 
 MUL_SCALE = operation_rule(
     "mul-output-scale",
@@ -76,11 +71,11 @@ def _cast_shape(view: OperationView) -> Finding | None:
     return Finding("dimensions of output 0", str(list(output)), f"those of the input, {list(given)}")
 
 
-def _activation(quantised: dict[OperandType, int]) -> OperationRule:
-    return OperationRule("Activation.cpp: activation::validate", {**_FLOAT_1, **quantised}, (form(SAME),), checks=(max_rank(0),))
+def _activation(quantised: dict[int, int]) -> OperationRule:
+    return OperationRule("Activation.cpp: activation::validate", {**FLOAT_1, **quantised}, (form(SAME),), checks=(max_rank(0),))
 
 
-def _arithmetic(levels: dict[OperandType, int], *checks: Check) -> OperationRule:
+def _arithmetic(levels: dict[int, int], *checks: Check) -> OperationRule:
     return OperationRule(
         "Broadcast.cpp: broadcast::validate",
         levels,
@@ -89,11 +84,11 @@ def _arithmetic(levels: dict[OperandType, int], *checks: Check) -> OperationRule
     )
 
 
-def _unary(levels: dict[OperandType, int], source: str, *checks: Check) -> OperationRule:
+def _unary(levels: dict[int, int], source: str, *checks: Check) -> OperationRule:
     return OperationRule(source, levels, (form(SAME),), checks=checks)
 
 
-def _binary(levels: dict[OperandType, int], source: str, output: Slot = SAME) -> OperationRule:
+def _binary(levels: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
     return OperationRule(source, levels, (form(SAME, SAME),), (form(output),))
 
 
@@ -107,48 +102,44 @@ _CAST_SAME = (
 )
 _CAST_OUTPUT = Slot("type to cast to", lambda decider: _CAST_ANY if decider in _CAST_ANY else frozenset({decider}))
 
-_COMPARISON = _binary({**_ANY_3, **_BOOL_3}, "Comparisons.cpp: comparisons::validate", TENSOR_BOOL8)
-_ELEMENTWISE = _unary(_FLOAT_3, "Elementwise.cpp: elementwise::validate")
-_MAXIMUM_MINIMUM = _binary(_ANY_3, "MaximumMinimum.cpp: maximum_minimum::validate")
-_LOGICAL = _binary(_BOOL_3, "LogicalAndOr.cpp: logical::validate")
+_COMPARISON = _binary({**NUMBER_3, **BOOL_3}, "Comparisons.cpp: comparisons::validate", TENSOR_BOOL8)
+_ELEMENTWISE = _unary(FLOAT_3, "Elementwise.cpp: elementwise::validate")
+_MAXIMUM_MINIMUM = _binary(NUMBER_3, "MaximumMinimum.cpp: maximum_minimum::validate")
+_LOGICAL = _binary(BOOL_3, "LogicalAndOr.cpp: logical::validate")
 
 RULES: dict[int, OperationRule] = {
-    _O.RELU: _activation(_QUANT_1),
-    _O.RELU1: _activation(_QUANT_1),
-    _O.RELU6: _activation(_QUANT_1),
-    _O.LOGISTIC: _activation(_QUANT_1),
-    _O.TANH: _activation(_QUANT_3),
+    _O.RELU: _activation(QUANT8_1),
+    _O.RELU1: _activation(QUANT8_1),
+    _O.RELU6: _activation(QUANT8_1),
+    _O.LOGISTIC: _activation(QUANT8_1),
+    _O.TANH: _activation(QUANT8_3),
     _O.HARD_SWISH: _unary(
-        {_T.TENSOR_FLOAT32: 4, _T.TENSOR_FLOAT16: 4, _T.TENSOR_QUANT8_ASYMM: 4, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4},
+        {**FLOAT_4, **levels(QUANT8_ASYMM=4, QUANT8_ASYMM_SIGNED=4)},
         "Activation.cpp: activation::validateHardSwish",
     ),
-    _O.ELU: OperationRule("Elu.cpp: elu::validate", {_T.TENSOR_FLOAT32: 4, _T.TENSOR_FLOAT16: 4}, (form(SAME, SCALAR),)),
-    _O.PRELU: _binary({**_FLOAT_3, **_QUANT_3}, "PRelu.cpp: prelu::validate"),
-    _O.ADD: _arithmetic({**_FLOAT_1, **_QUANT_1, _T.TENSOR_INT32: 4}),
+    _O.ELU: OperationRule("Elu.cpp: elu::validate", FLOAT_4, (form(SAME, SCALAR),)),
+    _O.PRELU: _binary({**REAL_3}, "PRelu.cpp: prelu::validate"),
+    _O.ADD: _arithmetic({**FLOAT_1, **QUANT8_1, **levels(INT32=4)}),
     _O.MUL: _arithmetic(
-        {**_FLOAT_1, **_QUANT_1, _T.TENSOR_INT32: 4},
+        {**FLOAT_1, **QUANT8_1, **levels(INT32=4)},
         _mul_scale(_T.TENSOR_QUANT8_ASYMM),
         _mul_scale(_T.TENSOR_QUANT8_ASYMM_SIGNED),
     ),
-    _O.SUB: _arithmetic({_T.TENSOR_FLOAT32: 2, _T.TENSOR_FLOAT16: 3, **_QUANT_3, _T.TENSOR_INT32: 4}),
+    _O.SUB: _arithmetic({**FLOAT_2, **QUANT8_3, **levels(INT32=4)}),
     # The validator refuses quantised operands of DIV only where they are unsigned.
-    _O.DIV: _arithmetic(
-        {_T.TENSOR_FLOAT32: 2, _T.TENSOR_FLOAT16: 3, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4, _T.TENSOR_INT32: 4}
-    ),
+    _O.DIV: _arithmetic({**FLOAT_2, **levels(QUANT8_ASYMM_SIGNED=4, INT32=4)}),
     _O.MAXIMUM: _MAXIMUM_MINIMUM,
     _O.MINIMUM: _MAXIMUM_MINIMUM,
-    _O.POW: _binary(_FLOAT_3, "Pow.cpp: pow::validate"),
-    _O.ABS: _unary({**_FLOAT_3, _T.TENSOR_INT32: 4}, "Elementwise.cpp: elementwise::validateAbs"),
+    _O.POW: _binary(FLOAT_3, "Pow.cpp: pow::validate"),
+    _O.ABS: _unary({**FLOAT_3, **levels(INT32=4)}, "Elementwise.cpp: elementwise::validateAbs"),
     _O.EXP: _ELEMENTWISE,
     _O.LOG: _ELEMENTWISE,
     _O.SIN: _ELEMENTWISE,
     _O.SQRT: _ELEMENTWISE,
-    _O.RSQRT: _unary(
-        {**_FLOAT_3, _T.TENSOR_QUANT8_ASYMM: 7, _T.TENSOR_QUANT8_ASYMM_SIGNED: 7}, "Elementwise.cpp: elementwise::validateRsqrt"
-    ),
-    _O.FLOOR: _unary(_FLOAT_1, "Elementwise.cpp: elementwise::validateFloor", max_rank(0)),
-    _O.NEG: _unary({**_FLOAT_3, _T.TENSOR_INT32: 3}, "Neg.cpp: neg::validate"),
-    _O.LOGICAL_NOT: _unary(_BOOL_3, "LogicalNot.cpp: logical_not::validate"),
+    _O.RSQRT: _unary({**FLOAT_3, **levels(QUANT8_ASYMM=7, QUANT8_ASYMM_SIGNED=7)}, "Elementwise.cpp: elementwise::validateRsqrt"),
+    _O.FLOOR: _unary(FLOAT_1, "Elementwise.cpp: elementwise::validateFloor", max_rank(0)),
+    _O.NEG: _unary({**FLOAT_3, **levels(INT32=3)}, "Neg.cpp: neg::validate"),
+    _O.LOGICAL_NOT: _unary(BOOL_3, "LogicalNot.cpp: logical_not::validate"),
     _O.LOGICAL_AND: _LOGICAL,
     _O.LOGICAL_OR: _LOGICAL,
     _O.EQUAL: _COMPARISON,
@@ -159,7 +150,7 @@ RULES: dict[int, OperationRule] = {
     _O.NOT_EQUAL: _COMPARISON,
     _O.SELECT: OperationRule(
         "Select.cpp: select_op::validate",
-        dict.fromkeys(_ANY_3, 3),
+        dict.fromkeys(NUMBER_3, 3),
         (form(TENSOR_BOOL8, SAME, SAME),),
         decider=Decider(1),
     ),
@@ -173,31 +164,26 @@ RULES: dict[int, OperationRule] = {
     # The levels of the quantised types themselves do the rest.
     _O.QUANTIZE: OperationRule(
         "Quantize.cpp: quantize::validate",
-        _FLOAT_3,
+        FLOAT_3,
         (form(SAME),),
         (form(one_of(_T.TENSOR_QUANT8_ASYMM, _T.TENSOR_QUANT8_ASYMM_SIGNED)),),
     ),
     _O.DEQUANTIZE: OperationRule(
         "Dequantize.cpp: dequantize::validate",
-        {
-            _T.TENSOR_QUANT8_ASYMM: 1,
-            _T.TENSOR_QUANT8_ASYMM_SIGNED: 3,
-            _T.TENSOR_QUANT8_SYMM: 3,
-            _T.TENSOR_QUANT8_SYMM_PER_CHANNEL: 3,
-        },
+        levels(QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=3, QUANT8_SYMM=3, QUANT8_SYMM_PER_CHANNEL=3),
         (form(SAME),),
         (form(one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32)),),
         checks=(max_rank(0),),
     ),
     _O.FILL: OperationRule(
         "Fill.cpp: fill_op::validate",
-        {_T.TENSOR_FLOAT16: 4, _T.TENSOR_FLOAT32: 4, _T.TENSOR_INT32: 4},
+        {**FLOAT_4, **levels(INT32=4)},
         (form(TENSOR_INT32, SCALAR),),
         decider=Decider(is_output=True),
     ),
     _O.BATCH_MATMUL: OperationRule(
         "BatchMatmul.cpp: batch_matmul_op::validate",
-        {_T.TENSOR_FLOAT16: 6, _T.TENSOR_FLOAT32: 6, _T.TENSOR_QUANT8_ASYMM_SIGNED: 6, _T.TENSOR_INT32: 6},
+        levels(FLOAT16=6, FLOAT32=6, QUANT8_ASYMM_SIGNED=6, INT32=6),
         (Form((SAME, SAME, BOOL, BOOL)),),
     ),
 }

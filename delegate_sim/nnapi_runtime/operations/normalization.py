@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from ..types import OperandType, OperationType
+from .levels import FLOAT_1, FLOAT_3, QUANT8_3, REAL_1
 from .shared import max_rank
 from .signature import BOOL, INT32, SAME, SCALAR, OperationRule, OperationView, form
 
 _T = OperandType
 _O = OperationType
-
-_FLOAT_1: dict[int, int] = {_T.TENSOR_FLOAT32: 1, _T.TENSOR_FLOAT16: 3}
-_FLOAT_3: dict[int, int] = {_T.TENSOR_FLOAT32: 3, _T.TENSOR_FLOAT16: 3}
 
 
 def _rank_4_level(view: OperationView) -> int:
@@ -26,27 +24,27 @@ def _softmax_rank_level(view: OperationView) -> int:
 RULES: dict[int, OperationRule] = {
     _O.L2_NORMALIZATION: OperationRule(
         "L2Normalization.cpp: l2_norm::validate",
-        {**_FLOAT_1, _T.TENSOR_QUANT8_ASYMM: 3, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4},
+        {**FLOAT_1, **QUANT8_3},
         (form(SAME), form(SAME, INT32, level=3)),
         checks=(max_rank(0),),
         raises=(_rank_4_level,),
     ),
     _O.LOCAL_RESPONSE_NORMALIZATION: OperationRule(
         "LocalResponseNormalization.cpp: local_response_norm::validate",
-        _FLOAT_1,
+        FLOAT_1,
         (form(SAME, INT32, SCALAR, SCALAR, SCALAR), form(SAME, INT32, SCALAR, SCALAR, SCALAR, INT32, level=3)),
         checks=(max_rank(0),),
         raises=(_rank_4_level,),
     ),
     _O.INSTANCE_NORMALIZATION: OperationRule(
-        "InstanceNormalization.cpp: instance_normalization::validate", _FLOAT_3, (form(SAME, SCALAR, SCALAR, SCALAR, BOOL),)
+        "InstanceNormalization.cpp: instance_normalization::validate", FLOAT_3, (form(SAME, SCALAR, SCALAR, SCALAR, BOOL),)
     ),
     _O.SOFTMAX: OperationRule(
         "Softmax.cpp: softmax::validate",
-        {**_FLOAT_1, _T.TENSOR_QUANT8_ASYMM: 1, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4},
+        REAL_1,
         (form(SAME, SCALAR), form(SAME, SCALAR, INT32, level=3)),
         checks=(max_rank(0),),
         raises=(_softmax_rank_level,),
     ),
-    _O.LOG_SOFTMAX: OperationRule("LogSoftmax.cpp: log_softmax::validate", _FLOAT_3, (form(SAME, SCALAR, INT32),)),
+    _O.LOG_SOFTMAX: OperationRule("LogSoftmax.cpp: log_softmax::validate", FLOAT_3, (form(SAME, SCALAR, INT32),)),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..refusal import Finding
 from ..types import OperandType, OperationType
+from .levels import BOOL_3, FLOAT_1, FLOAT_3, NUMBER_3, QUANT8_3, REAL_1, REAL_2, REAL_3, levels
 from .shared import EQUAL_QUANTIZATION, QUANTIZATION_EQUAL, RANK_LIMIT, max_rank, unequal_quantization
 from .signature import (
     BOOL,
@@ -25,19 +26,8 @@ from .signature import (
 _T = OperandType
 _O = OperationType
 
-_FLOAT_3 = {_T.TENSOR_FLOAT32: 3, _T.TENSOR_FLOAT16: 3}
-_QUANT_3 = {_T.TENSOR_QUANT8_ASYMM: 3, _T.TENSOR_QUANT8_ASYMM_SIGNED: 4}
-_LEVELS_1: dict[int, int] = {
-    _T.TENSOR_FLOAT32: 1,
-    _T.TENSOR_FLOAT16: 3,
-    _T.TENSOR_QUANT8_ASYMM: 1,
-    _T.TENSOR_QUANT8_ASYMM_SIGNED: 4,
-}
-_LEVELS_2: dict[int, int] = {**_LEVELS_1, _T.TENSOR_FLOAT32: 2, _T.TENSOR_QUANT8_ASYMM: 2}
-_LEVELS_3: dict[int, int] = {**_FLOAT_3, **_QUANT_3}
-_ANY_3: dict[int, int] = {**_LEVELS_3, _T.TENSOR_INT32: 3}
-_RESIZE_LEVELS: dict[int, int] = {**_LEVELS_1, _T.TENSOR_QUANT8_ASYMM: 3}
-_ANY_7 = dict.fromkeys(_ANY_3, 7)
+
+NUMBER_7 = dict.fromkeys(NUMBER_3, 7)
 
 PACK_RANK = operation_rule(
     "pack-rank", "The inputs of PACK have one rank, the output one dimension more.", "Pack.cpp: pack_op::validate"
@@ -122,14 +112,12 @@ def _embedding_level(view: OperationView) -> int:
     return 3 if is_newer else 1
 
 
-def _reduction(levels: dict[OperandType, int], function: str) -> OperationRule:
+def _reduction(levels: dict[int, int], function: str) -> OperationRule:
     return OperationRule(f"Reduce.cpp: reduce::{function}", levels, (form(SAME, TENSOR_INT32, BOOL),), checks=(max_rank(0),))
 
 
 def _block(function: str) -> OperationRule:
-    return OperationRule(
-        f"Reshape.cpp: reshape::{function}", _LEVELS_1, (form(SAME, INT32), form(SAME, INT32, BOOL, level=3))
-    )
+    return OperationRule(f"Reshape.cpp: reshape::{function}", REAL_1, (form(SAME, INT32), form(SAME, INT32, BOOL, level=3)))
 
 
 def _concatenation_ranks(view: OperationView) -> Finding | None:
@@ -142,7 +130,7 @@ _SIZE_OR_SCALE = Slot(
 _RESIZE = (SAME, _SIZE_OR_SCALE, _SIZE_OR_SCALE)
 _PAD_VALUE = by_type("value to pad with", {_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
 _RANK_TYPES = (
-    *_ANY_3,
+    *NUMBER_3,
     _T.TENSOR_QUANT16_SYMM,
     _T.TENSOR_BOOL8,
     _T.TENSOR_QUANT8_SYMM_PER_CHANNEL,
@@ -167,69 +155,65 @@ def _resize(levels: dict[int, int], *forms: Form) -> OperationRule:
 
 
 _ARG_MIN_MAX = OperationRule(
-    "ArgMinMax.cpp: arg_min_max::validate", dict.fromkeys(_ANY_3, 3), (form(SAME, INT32),), (form(TENSOR_INT32),)
+    "ArgMinMax.cpp: arg_min_max::validate", dict.fromkeys(NUMBER_3, 3), (form(SAME, INT32),), (form(TENSOR_INT32),)
 )
-_LOGICAL_REDUCTION = _reduction({_T.TENSOR_BOOL8: 3}, "validateLogical")
-_MAX_MIN_REDUCTION = _reduction(_LEVELS_3, "validateMaxMin")
-_PROD_SUM_REDUCTION = _reduction(_FLOAT_3, "validateProdSum")
+_LOGICAL_REDUCTION = _reduction(BOOL_3, "validateLogical")
+_MAX_MIN_REDUCTION = _reduction(REAL_3, "validateMaxMin")
+_PROD_SUM_REDUCTION = _reduction(FLOAT_3, "validateProdSum")
 
 RULES: dict[int, OperationRule] = {
     _O.RESHAPE: OperationRule(
         "Reshape.cpp: reshape::validateReshape",
-        {**_LEVELS_1, _T.TENSOR_INT32: 6},
+        {**REAL_1, **levels(INT32=6)},
         (form(SAME, TENSOR_INT32),),
         checks=(max_rank(0),),
     ),
-    _O.SQUEEZE: OperationRule(
-        "Squeeze.cpp: squeeze::validate", _LEVELS_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)
-    ),
-    _O.TRANSPOSE: OperationRule(
-        "Transpose.cpp: transpose::validate", _LEVELS_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)
-    ),
+    _O.SQUEEZE: OperationRule("Squeeze.cpp: squeeze::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
+    _O.TRANSPOSE: OperationRule("Transpose.cpp: transpose::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
     _O.STRIDED_SLICE: OperationRule(
         "StridedSlice.cpp: strided_slice::validate",
-        _LEVELS_2,
+        REAL_2,
         (form(SAME, TENSOR_INT32, TENSOR_INT32, TENSOR_INT32, INT32, INT32, INT32),),
         checks=(max_rank(0),),
     ),
-    _O.SLICE: OperationRule("Slice.cpp: slice::validate", _ANY_3, (form(SAME, TENSOR_INT32, TENSOR_INT32),)),
-    _O.SPLIT: OperationRule("Split.cpp: split::validate", _ANY_3, (form(SAME, INT32, INT32),), (Form((), repeated=SAME),)),
+    _O.SLICE: OperationRule("Slice.cpp: slice::validate", NUMBER_3, (form(SAME, TENSOR_INT32, TENSOR_INT32),)),
+    _O.SPLIT: OperationRule("Split.cpp: split::validate", NUMBER_3, (form(SAME, INT32, INT32),), (Form((), repeated=SAME),)),
     _O.CONCATENATION: OperationRule(
         "Concatenation.cpp: concatenation::validate",
-        _LEVELS_1,
+        REAL_1,
         (Form((), repeated=SAME, tail=(INT32,)),),
         checks=(Check(RANK_LIMIT, _concatenation_ranks),),
         raises=(_concatenation_level,),
     ),
     _O.PACK: OperationRule(
         "Pack.cpp: pack_op::validate",
-        dict.fromkeys(_ANY_3, 6),
+        dict.fromkeys(NUMBER_3, 6),
         (Form((INT32,), repeated=SAME),),
         decider=Decider(is_output=True),
         checks=(Check(QUANTIZATION_EQUAL, _pack_quantization), Check(PACK_RANK, _pack_rank)),
     ),
-    _O.EXPAND_DIMS: OperationRule("ExpandDims.cpp: expand_dims::validate", _ANY_3, (form(SAME, INT32),)),
-    _O.TILE: OperationRule("Tile.cpp: tile::validate", _ANY_3, (form(SAME, TENSOR_INT32),)),
-    _O.GATHER: OperationRule("Gather.cpp: gather::validate", _ANY_3, (form(SAME, INT32, TENSOR_INT32),)),
+    _O.EXPAND_DIMS: OperationRule("ExpandDims.cpp: expand_dims::validate", NUMBER_3, (form(SAME, INT32),)),
+    _O.TILE: OperationRule("Tile.cpp: tile::validate", NUMBER_3, (form(SAME, TENSOR_INT32),)),
+    _O.GATHER: OperationRule("Gather.cpp: gather::validate", NUMBER_3, (form(SAME, INT32, TENSOR_INT32),)),
     _O.REVERSE: OperationRule(
         "Reverse.cpp: reverse_op::validate",
-        _ANY_7,
+        NUMBER_7,
         (form(SAME, TENSOR_INT32),),
         checks=(EQUAL_QUANTIZATION, Check(REVERSE_SHAPE, _reverse_shape)),
     ),
     _O.PAD: OperationRule(
         "Reshape.cpp: reshape::validatePad",
-        _LEVELS_2,
+        REAL_2,
         (form(SAME, TENSOR_INT32),),
         checks=(max_rank(0),),
         raises=(_zero_point_level,),
     ),
     _O.PAD_V2: OperationRule(
-        "Reshape.cpp: reshape::validatePadV2", _LEVELS_3, (form(SAME, TENSOR_INT32, _PAD_VALUE),), checks=(max_rank(0),)
+        "Reshape.cpp: reshape::validatePadV2", REAL_3, (form(SAME, TENSOR_INT32, _PAD_VALUE),), checks=(max_rank(0),)
     ),
     _O.MIRROR_PAD: OperationRule(
         "MirrorPad.cpp: mirror_pad_op::validate",
-        _ANY_7,
+        NUMBER_7,
         (form(SAME, TENSOR_INT32, INT32),),
         checks=(EQUAL_QUANTIZATION, Check(MIRROR_PAD_SHAPE, _mirror_pad_shape)),
     ),
@@ -237,23 +221,21 @@ RULES: dict[int, OperationRule] = {
     _O.SPACE_TO_DEPTH: _block("validateSpaceToDepth"),
     _O.BATCH_TO_SPACE_ND: OperationRule(
         "Reshape.cpp: reshape::validateBatchToSpaceND",
-        _LEVELS_2,
+        REAL_2,
         (form(SAME, TENSOR_INT32), form(SAME, TENSOR_INT32, BOOL, level=3)),
     ),
     _O.SPACE_TO_BATCH_ND: OperationRule(
         "Reshape.cpp: reshape::validateSpaceToBatchND",
-        _LEVELS_2,
+        REAL_2,
         (form(SAME, TENSOR_INT32, TENSOR_INT32), form(SAME, TENSOR_INT32, TENSOR_INT32, BOOL, level=3)),
         raises=(_zero_point_level,),
     ),
-    _O.RESIZE_BILINEAR: _resize(_RESIZE_LEVELS, form(*_RESIZE)),
-    _O.RESIZE_NEAREST_NEIGHBOR: _resize(_LEVELS_3),
+    _O.RESIZE_BILINEAR: _resize({**FLOAT_1, **QUANT8_3}, form(*_RESIZE)),
+    _O.RESIZE_NEAREST_NEIGHBOR: _resize(REAL_3),
     _O.CHANNEL_SHUFFLE: OperationRule(
-        "ChannelShuffle.cpp: channel_shuffle::validate", _LEVELS_3, (form(SAME, INT32, INT32),), checks=(max_rank(0),)
+        "ChannelShuffle.cpp: channel_shuffle::validate", REAL_3, (form(SAME, INT32, INT32),), checks=(max_rank(0),)
     ),
-    _O.MEAN: OperationRule(
-        "SimpleMath.cpp: mean::validate", _LEVELS_2, (form(SAME, TENSOR_INT32, INT32),), checks=(max_rank(0),)
-    ),
+    _O.MEAN: OperationRule("SimpleMath.cpp: mean::validate", REAL_2, (form(SAME, TENSOR_INT32, INT32),), checks=(max_rank(0),)),
     _O.REDUCE_ALL: _LOGICAL_REDUCTION,
     _O.REDUCE_ANY: _LOGICAL_REDUCTION,
     _O.REDUCE_MAX: _MAX_MIN_REDUCTION,
@@ -262,20 +244,18 @@ RULES: dict[int, OperationRule] = {
     _O.REDUCE_SUM: _PROD_SUM_REDUCTION,
     _O.ARGMAX: _ARG_MIN_MAX,
     _O.ARGMIN: _ARG_MIN_MAX,
-    _O.TOPK_V2: OperationRule(
-        "TopK_V2.cpp: topk_v2::validate", _ANY_3, (form(SAME, INT32),), (form(SAME, TENSOR_INT32),)
-    ),
+    _O.TOPK_V2: OperationRule("TopK_V2.cpp: topk_v2::validate", NUMBER_3, (form(SAME, INT32),), (form(SAME, TENSOR_INT32),)),
     _O.RANK: OperationRule("Rank.cpp: rank_op::validate", dict.fromkeys(_RANK_TYPES, 4), (form(SAME),), (form(INT32),)),
     _O.EMBEDDING_LOOKUP: OperationRule(
         "EmbeddingLookup.cpp: embedding_lookup::validate",
-        {**_LEVELS_1, _T.TENSOR_FLOAT16: 4, _T.TENSOR_INT32: 1},
+        levels(FLOAT32=1, FLOAT16=4, QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=4, INT32=1),
         (form(TENSOR_INT32, SAME),),
         decider=Decider(1),
         raises=(_embedding_level,),
     ),
     _O.HASHTABLE_LOOKUP: OperationRule(
         "HashtableLookup.cpp: hashtable_lookup::validate",
-        {_T.TENSOR_FLOAT32: 1, _T.TENSOR_INT32: 1, _T.TENSOR_QUANT8_ASYMM: 1},
+        levels(FLOAT32=1, INT32=1, QUANT8_ASYMM=1),
         (form(TENSOR_INT32, TENSOR_INT32, SAME),),
         (form(SAME, one_of(_T.TENSOR_QUANT8_ASYMM)),),
         decider=Decider(2),

@@ -67,7 +67,8 @@ SCALAR = by_type("scalar of the tensor's kind", {T.TENSOR_FLOAT16: T.FLOAT16, T.
 # Accumulators of quantised operations are 32 bits wide.
 BIAS = by_type("bias", dict.fromkeys(QUANT8, T.TENSOR_INT32))
 FILTER = Slot(
-    "filter", lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL}) if decider in QUANT8 else frozenset({decider})
+    "filter",
+    lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL} if decider in QUANT8 else {decider}),
 )
 # Coordinates beside quantised scores have 16 bits.
 BOXES = by_type("box coordinates", dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
