@@ -1,25 +1,48 @@
-"""What Android's NNAPI runtime does with a model before a driver sees it, as of Android 13 (feature level 8)."""
+"""What Android's NNAPI runtime does with a model before and around the drivers, as of Android 13 (feature level 8).
 
-from __future__ import annotations
+Three things, each without a device: whether an operand or an operation is accepted and from which feature level on, whether a
+model as a whole is (``ModelBuilder``), and what it is compiled to on a set of devices (``compile_model``). ``validate_operand``,
+``validate_operation`` and ``compile`` answer cases that are plain data. ``RULES`` lists what can be refused.
 
-from collections.abc import Mapping
-from typing import Any
+Upstream: packages/modules/NeuralNetworks of Android 13.
+"""
 
-from . import cases
+from .builder import ModelBuilder
+from .cases import compile, validate_operand, validate_operation
+from .compilation import Compilation, Options, Partitioning, PlanKind, compile_model
+from .devices import Cost, Costs, CpuDevice, Device, DriverDevice
+from .model import Model, Operation
+from .refusal import RULES, Call, Finding, ProcessAborted, Refusal, Refused, Rule
+from .types import AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version
 
-__all__ = ["compile", "validate_operand", "validate_operation"]
-
-
-def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell whether one operand can be added and given its value."""
-    return cases.validate_operand(case)
-
-
-def validate_operation(case: Mapping[str, Any], android: int = 13) -> dict[str, Any]:
-    """Tell whether an operation with these operands is accepted, and from which feature level on."""
-    return cases.validate_operation(case, android)
-
-
-def compile(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell what the runtime compiles a model to on a set of devices."""
-    return cases.compile(case)
+__all__ = [
+    "RULES",
+    "AndroidRelease",
+    "Call",
+    "Compilation",
+    "Cost",
+    "Costs",
+    "CpuDevice",
+    "Device",
+    "DriverDevice",
+    "Finding",
+    "Model",
+    "ModelBuilder",
+    "OperandType",
+    "Operation",
+    "OperationType",
+    "Options",
+    "Partitioning",
+    "PlanKind",
+    "Preference",
+    "ProcessAborted",
+    "Refusal",
+    "Refused",
+    "ResultCode",
+    "Rule",
+    "Version",
+    "compile",
+    "compile_model",
+    "validate_operand",
+    "validate_operation",
+]

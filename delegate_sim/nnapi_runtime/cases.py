@@ -9,7 +9,7 @@ from typing import Any
 from .builder import ModelBuilder
 from .compilation import Compilation, Options, Partitioning, compile_model
 from .devices import Cost, Costs, CpuDevice, Device, DriverDevice
-from .model import Model, Operation
+from .model import Model, Operation, check_level
 from .operands import (
     ChannelQuantization,
     Lifetime,
@@ -23,7 +23,7 @@ from .operands import (
 )
 from .operations import validate_operation as _operation_version
 from .refusal import Call, ProcessAborted, Refused
-from .types import AndroidRelease, OperationType, Preference, float32
+from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference, float32
 
 
 def read_operand(case: Mapping[str, Any]) -> Operand:
@@ -69,14 +69,21 @@ def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> Operand:
 
 def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.ANDROID_13) -> dict[str, Any]:
     """Answer a case with ``op inputs outputs omitted``: the name of the operation, its operands, which inputs are omitted."""
+    release = AndroidRelease(android)
+    omitted = case.get("omitted", ())
+    code = OperationType.__members__.get(case["op"], -1)
+    refused_answer = {"accepted": False, "level": None, "runtime_only": False}
     try:
-        inputs = [_full_operand(one, index in case["omitted"]) for index, one in enumerate(case["inputs"])]
+        inputs = [_full_operand(one, index in omitted) for index, one in enumerate(case["inputs"])]
         outputs = [_full_operand(one, is_omitted=False) for one in case["outputs"]]
-        version = _operation_version(OperationType[case["op"]], inputs, outputs, AndroidRelease(android))
+        version = _operation_version(code, inputs, outputs, release)
         for operand in (*inputs, *outputs):
             version = version.combine(operand_version(operand))
+        check_level(version, MAX_FEATURE_LEVEL[release])
     except Refused as refused:
-        return {"accepted": False, "level": None, "runtime_only": False, "refusal": refused.refusal.to_dict()}
+        return {**refused_answer, "refusal": refused.refusal.to_dict()}
+    except ProcessAborted as aborted:
+        return {**refused_answer, "abort": str(aborted)}
     return {"accepted": True, "level": version.level, "runtime_only": version.runtime_only, "refusal": None}
 
 
@@ -145,11 +152,13 @@ def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> lis
 def compile(case: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a case with ``main subgraphs devices options``, and ``properties`` (debug.nn.*) of an engineering build."""
     properties = case.get("properties", {})
-    model = read_model(case["main"], case["subgraphs"], case["options"]["relaxed"])
     try:
+        model = read_model(case["main"], case["subgraphs"], case["options"]["relaxed"])
         compilation = compile_model(model, _read_devices(case, properties), _read_options(case["options"], properties))
     except ProcessAborted:
         return {"abort": True}
+    except Refused as refused:
+        return {"finish": int(refused.refusal.result), "refusal": refused.refusal.to_dict()}
     return _answer(model, compilation)
 
 

@@ -1,14 +1,10 @@
-"""Convolutions, FULLY_CONNECTED and pooling.
-
-Upstream: Conv2D.cpp, DepthwiseConv2D.cpp, GroupedConv2D.cpp, TransposeConv2D.cpp, FullyConnected.cpp, Pooling.cpp under
-common/types/operations/src.
-"""
+"""Convolutions, matrix products and pooling."""
 
 from __future__ import annotations
 
 from ..refusal import Finding, ProcessAborted, Rule
 from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
-from .levels import FLOAT_1, REAL_1, REAL_3
+from .levels import FLOAT_1, REAL_1, REAL_3, levels
 from .signature import (
     BIAS,
     BOOL,
@@ -130,11 +126,11 @@ def _fully_connected_shape(view: OperationView) -> Finding | None:
     return None
 
 
-def _pooling(levels: dict[int, int]) -> OperationRule:
+def _pooling(table: dict[int, int]) -> OperationRule:
     forms: list[Form] = []
     for numbers in (6, 9):
         forms += [form(SAME, *_integers(numbers)), form(SAME, *_integers(numbers), BOOL, level=3)]
-    return OperationRule("Pooling.cpp: pooling::validate", levels, tuple(forms))
+    return OperationRule("Pooling.cpp: pooling::validate", table, tuple(forms))
 
 
 RULES: dict[int, OperationRule] = {
@@ -170,6 +166,11 @@ RULES: dict[int, OperationRule] = {
         (form(SAME, SAME, BIAS, INT32),),
         checks=(Check(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
         raises=(_fully_connected_scale_level,),
+    ),
+    _O.BATCH_MATMUL: OperationRule(
+        "BatchMatmul.cpp: batch_matmul_op::validate",
+        levels(FLOAT16=6, FLOAT32=6, QUANT8_ASYMM_SIGNED=6, INT32=6),
+        (form(SAME, SAME, BOOL, BOOL),),
     ),
     _O.AVERAGE_POOL_2D: _pooling(REAL_1),
     _O.MAX_POOL_2D: _pooling(REAL_1),

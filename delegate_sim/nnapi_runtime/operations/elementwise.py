@@ -7,15 +7,12 @@ from ..types import AndroidRelease, OperandType, OperationType, element_count, f
 from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, FLOAT_4, NUMBER_3, QUANT8_1, QUANT8_3, REAL_3, levels
 from .shared import RANK_LIMIT, max_rank
 from .signature import (
-    BOOL,
     INT32,
     SAME,
     SCALAR,
     TENSOR_BOOL8,
-    TENSOR_INT32,
     Check,
     Decider,
-    Form,
     OperationRule,
     OperationView,
     Slot,
@@ -26,7 +23,6 @@ from .signature import (
 
 _T = OperandType
 _O = OperationType
-
 
 MUL_SCALE = operation_rule(
     "mul-output-scale",
@@ -75,21 +71,21 @@ def _activation(quantised: dict[int, int]) -> OperationRule:
     return OperationRule("Activation.cpp: activation::validate", {**FLOAT_1, **quantised}, (form(SAME),), checks=(max_rank(0),))
 
 
-def _arithmetic(levels: dict[int, int], *checks: Check) -> OperationRule:
+def _arithmetic(table: dict[int, int], *checks: Check) -> OperationRule:
     return OperationRule(
         "Broadcast.cpp: broadcast::validate",
-        levels,
+        table,
         (form(SAME, SAME, INT32),),
         checks=(*checks, Check(RANK_LIMIT, _ranks_of_both)),
     )
 
 
-def _unary(levels: dict[int, int], source: str, *checks: Check) -> OperationRule:
-    return OperationRule(source, levels, (form(SAME),), checks=checks)
+def _unary(table: dict[int, int], source: str, *checks: Check) -> OperationRule:
+    return OperationRule(source, table, (form(SAME),), checks=checks)
 
 
-def _binary(levels: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
-    return OperationRule(source, levels, (form(SAME, SAME),), (form(output),))
+def _binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
+    return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
 
 
 _CAST_ANY = frozenset({_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM})
@@ -118,7 +114,7 @@ RULES: dict[int, OperationRule] = {
         "Activation.cpp: activation::validateHardSwish",
     ),
     _O.ELU: OperationRule("Elu.cpp: elu::validate", FLOAT_4, (form(SAME, SCALAR),)),
-    _O.PRELU: _binary({**REAL_3}, "PRelu.cpp: prelu::validate"),
+    _O.PRELU: _binary(REAL_3, "PRelu.cpp: prelu::validate"),
     _O.ADD: _arithmetic({**FLOAT_1, **QUANT8_1, **levels(INT32=4)}),
     _O.MUL: _arithmetic(
         {**FLOAT_1, **QUANT8_1, **levels(INT32=4)},
@@ -174,16 +170,5 @@ RULES: dict[int, OperationRule] = {
         (form(SAME),),
         (form(one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32)),),
         checks=(max_rank(0),),
-    ),
-    _O.FILL: OperationRule(
-        "Fill.cpp: fill_op::validate",
-        {**FLOAT_4, **levels(INT32=4)},
-        (form(TENSOR_INT32, SCALAR),),
-        decider=Decider(is_output=True),
-    ),
-    _O.BATCH_MATMUL: OperationRule(
-        "BatchMatmul.cpp: batch_matmul_op::validate",
-        levels(FLOAT16=6, FLOAT32=6, QUANT8_ASYMM_SIGNED=6, INT32=6),
-        (Form((SAME, SAME, BOOL, BOOL)),),
     ),
 }

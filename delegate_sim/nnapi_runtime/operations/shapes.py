@@ -1,4 +1,4 @@
-"""Operations that move, cut or join elements, and reductions."""
+"""Operations that move, cut, join or look up elements, and reductions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .signature import (
     BOOL,
     INT32,
     SAME,
+    SCALAR,
     TENSOR_INT32,
     Check,
     Decider,
@@ -26,8 +27,7 @@ from .signature import (
 _T = OperandType
 _O = OperationType
 
-
-NUMBER_7 = dict.fromkeys(NUMBER_3, 7)
+_NUMBER_7 = dict.fromkeys(NUMBER_3, 7)
 
 PACK_RANK = operation_rule(
     "pack-rank", "The inputs of PACK have one rank, the output one dimension more.", "Pack.cpp: pack_op::validate"
@@ -112,8 +112,8 @@ def _embedding_level(view: OperationView) -> int:
     return 3 if is_newer else 1
 
 
-def _reduction(levels: dict[int, int], function: str) -> OperationRule:
-    return OperationRule(f"Reduce.cpp: reduce::{function}", levels, (form(SAME, TENSOR_INT32, BOOL),), checks=(max_rank(0),))
+def _reduction(table: dict[int, int], function: str) -> OperationRule:
+    return OperationRule(f"Reduce.cpp: reduce::{function}", table, (form(SAME, TENSOR_INT32, BOOL),), checks=(max_rank(0),))
 
 
 def _block(function: str) -> OperationRule:
@@ -139,10 +139,10 @@ _RANK_TYPES = (
 )
 
 
-def _resize(levels: dict[int, int], *forms: Form) -> OperationRule:
+def _resize(table: dict[int, int], *forms: Form) -> OperationRule:
     return OperationRule(
         "ResizeImageOps.cpp: resize_image::validate",
-        levels,
+        table,
         (
             *forms,
             form(*_RESIZE, BOOL, level=3),
@@ -192,12 +192,18 @@ RULES: dict[int, OperationRule] = {
         decider=Decider(is_output=True),
         checks=(Check(QUANTIZATION_EQUAL, _pack_quantization), Check(PACK_RANK, _pack_rank)),
     ),
+    _O.FILL: OperationRule(
+        "Fill.cpp: fill_op::validate",
+        levels(FLOAT32=4, FLOAT16=4, INT32=4),
+        (form(TENSOR_INT32, SCALAR),),
+        decider=Decider(is_output=True),
+    ),
     _O.EXPAND_DIMS: OperationRule("ExpandDims.cpp: expand_dims::validate", NUMBER_3, (form(SAME, INT32),)),
     _O.TILE: OperationRule("Tile.cpp: tile::validate", NUMBER_3, (form(SAME, TENSOR_INT32),)),
     _O.GATHER: OperationRule("Gather.cpp: gather::validate", NUMBER_3, (form(SAME, INT32, TENSOR_INT32),)),
     _O.REVERSE: OperationRule(
         "Reverse.cpp: reverse_op::validate",
-        NUMBER_7,
+        _NUMBER_7,
         (form(SAME, TENSOR_INT32),),
         checks=(EQUAL_QUANTIZATION, Check(REVERSE_SHAPE, _reverse_shape)),
     ),
@@ -213,7 +219,7 @@ RULES: dict[int, OperationRule] = {
     ),
     _O.MIRROR_PAD: OperationRule(
         "MirrorPad.cpp: mirror_pad_op::validate",
-        NUMBER_7,
+        _NUMBER_7,
         (form(SAME, TENSOR_INT32, INT32),),
         checks=(EQUAL_QUANTIZATION, Check(MIRROR_PAD_SHAPE, _mirror_pad_shape)),
     ),
