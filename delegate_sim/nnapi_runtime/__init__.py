@@ -13,7 +13,7 @@ from .compilation import Compilation, Options, Partitioning, PlanKind, compile_m
 from .devices import Cost, Costs, CpuDevice, Device, DriverDevice
 from .model import Model, Operation
 from .refusal import RULES, Call, Finding, ProcessAborted, Refusal, Refused, Rule
-from .types import AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version
+from .types import AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version, feature_level
 
 __all__ = [
     "RULES",
@@ -43,6 +43,7 @@ __all__ = [
     "Version",
     "compile",
     "compile_model",
+    "feature_level",
     "validate_operand",
     "validate_operation",
 ]

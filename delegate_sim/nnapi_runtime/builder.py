@@ -115,7 +115,7 @@ class ModelBuilder:
 
     def finish(self) -> Model:
         """Check the model as a whole and return it. Upstream: ModelBuilder.cpp finish."""
-        operations = run_order(self._operations, self._operands)
+        operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
         if len(operations) < len(self._operations):
             stuck = sorted({one.index for one in self._operations} - {one.index for one in operations})
             refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "all inputs")

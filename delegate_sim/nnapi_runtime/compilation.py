@@ -72,7 +72,7 @@ class Compilation:
 
 
 def compile_model(model: Model, devices: Sequence[Device], options: Options, cpu: Device | None = None) -> Compilation:
-    """Compile a finished model on devices, in their order. Raise ProcessAborted where the runtime would end the process.
+    """Compile a finished model on devices, in their order, as Android 13 does; raise ProcessAborted where that ends the process.
 
     Upstream: CompilationBuilder.cpp finish.
     """

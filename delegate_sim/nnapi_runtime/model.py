@@ -7,7 +7,7 @@ common/ModelUtils.cpp removeDeadOperands.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
@@ -121,12 +121,13 @@ def operation_version(operation: Operation, operands: Sequence[Operand], android
     return combine([own, *map(operand_version, inputs), *map(operand_version, outputs)])
 
 
-def run_order(operations: Sequence[Operation], operands: Sequence[Operand]) -> list[Operation]:
+def run_order(operations: Sequence[Operation], is_produced: Callable[[int], bool]) -> list[Operation]:
     """Return the operations in the order of a stack of those that are ready; what never gets ready is left out.
 
-    Upstream: ModelBuilder.cpp sortIntoRunOrder. The last operation that became ready runs next.
+    The last operation that became ready runs next. ``is_produced`` tells of an operand, by index, whether one of the operations
+    has to write it. Upstream: ModelBuilder.cpp sortIntoRunOrder.
     """
-    tracker = ReadyTracker(operations, operands)
+    tracker = ReadyTracker(operations, is_produced)
     stack, order = tracker.initially_ready(), []
     while stack:
         place = stack.pop()
@@ -141,12 +142,12 @@ class ReadyTracker:
     Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker. An input that is used twice counts twice.
     """
 
-    def __init__(self, operations: Sequence[Operation], operands: Sequence[Operand]) -> None:
+    def __init__(self, operations: Sequence[Operation], is_produced: Callable[[int], bool]) -> None:
         self._operations = operations
         self._readers: dict[int, list[int]] = defaultdict(list)
         self._missing: list[int] = []
         for place, operation in enumerate(operations):
-            produced = [index for index in operation.inputs if operands[index].is_produced]
+            produced = [index for index in operation.inputs if is_produced(index)]
             self._missing.append(len(produced))
             for index in produced:
                 self._readers[index].append(place)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
 from .devices import Device, operation_cost
 from .model import Model, Operation, ReadyTracker, run_order
-from .operands import Lifetime, Operand
+from .operands import Lifetime
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .refusal import Call, Rule, refuse
 from .types import OperationType, Preference
@@ -100,13 +100,7 @@ class Step:
     @property
     def in_run_order(self) -> list[Operation]:
         """The operations in the order in which the step's own model runs them."""
-        return run_order(self.operations, [self._as_inside(index) for index in range(len(self.model.operands))])
-
-    def _as_inside(self, index: int) -> Operand:
-        operand = self.model.operands[index]
-        if operand.is_produced and index not in self.written:
-            return replace(operand, lifetime=Lifetime.MODEL_INPUT)
-        return operand
+        return run_order(self.operations, self.written.__contains__)
 
 
 @dataclass
@@ -145,7 +139,7 @@ class _Partitioner:
             self._plan.device = self._devices[best[0]]
             return
         queues: list[deque[int]] = [deque() for _ in range(self._interpreter + 1)]
-        tracker = ReadyTracker(model.operations, model.operands)
+        tracker = ReadyTracker(model.operations, lambda index: model.operands[index].is_produced)
 
         def enqueue(places: list[int]) -> None:
             for place in places:

@@ -179,8 +179,13 @@ MAX_FEATURE_LEVEL = {
     AndroidRelease.ANDROID_13: 8,
 }
 
-# The number that ANeuralNetworksDevice_getFeatureLevel and the NNAPI delegate use for each feature level.
-API_LEVEL = {1: 27, 2: 28, 3: 29, 4: 30, 5: 31, 6: 1000006, 7: 1000007, 8: 1000008}
+# The number that the NNAPI itself and its delegate use for each feature level.
+API_LEVELS = {1: 27, 2: 28, 3: 29, 4: 30, 5: 31, 6: 1000006, 7: 1000007, 8: 1000008}
+
+
+def feature_level(api_level: int) -> int:
+    """Return the feature level of a number such as 29 or 1000006; numbers between two count as the lower. Below 27 it is 0."""
+    return max((level for level, number in API_LEVELS.items() if number <= api_level), default=0)
 
 
 class Version(NamedTuple):

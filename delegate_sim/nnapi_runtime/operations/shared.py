@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Finding, Rule
+from ..refusal import Finding
 from ..types import AndroidRelease
 from .signature import Check, OperationView, T, operation_rule
 
@@ -21,17 +21,17 @@ QUANTIZATION_EQUAL = operation_rule(
 MAX_RANK = 4
 
 
-def max_rank(*inputs: int, limit: int = MAX_RANK, rule: Rule = RANK_LIMIT) -> Check:
-    """Return the check that the rank of each of these inputs is at most ``limit``."""
+def max_rank(*inputs: int) -> Check:
+    """Return the check that the rank of each of these inputs is at most 4."""
 
     def find(view: OperationView) -> Finding | None:
         for index in inputs:
             rank = view.inputs[index].rank
-            if rank > limit:
-                return Finding(f"rank of input {index}", str(rank), f"at most {limit}")
+            if rank > MAX_RANK:
+                return Finding(f"rank of input {index}", str(rank), f"at most {MAX_RANK}")
         return None
 
-    return Check(rule, find)
+    return Check(RANK_LIMIT, find)
 
 
 def unequal_quantization(view: OperationView, index: int) -> Finding | None:

@@ -18,7 +18,6 @@ from ..types import AndroidRelease, OperandType, OperationType, Version, type_na
 
 T = OperandType
 
-FLOATS: frozenset[int] = frozenset({T.TENSOR_FLOAT32, T.TENSOR_FLOAT16})
 QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED})
 
 
