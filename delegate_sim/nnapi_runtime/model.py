@@ -180,7 +180,7 @@ def check_model(
             refuse(MODEL_EMPTY, Call.FINISH_MODEL, subject, 0, "at least 1")
     for index, operand in enumerate(operands):
         _check_lifetime(index, operand)
-    versions = [operand_version(operand) for operand in operands]
+    versions = [operand_version(operand, f"operand {index}") for index, operand in enumerate(operands)]
     versions += [operation_version(operation, operands, android) for operation in operations]
     _check_boundary(operands, inputs, Lifetime.MODEL_INPUT)
     _check_boundary(operands, outputs, Lifetime.MODEL_OUTPUT)

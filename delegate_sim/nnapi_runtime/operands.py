@@ -215,7 +215,7 @@ def check_no_value(length: int) -> None:
         refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
 
 
-def operand_version(operand: Operand) -> Version:
+def operand_version(operand: Operand, subject: str = "an operand") -> Version:
     """Check an operand of a finished model and return what it needs. Upstream: Validation.cpp validateOperand."""
     call = Call.FINISH_MODEL
     level = type_level(operand.type)
@@ -223,11 +223,11 @@ def operand_version(operand: Operand) -> Version:
         level = max(level, 3)
     if operand.type == OperandType.TENSOR_INT32:
         if not operand.scale >= 0:
-            refuse(OPERAND_SCALE, call, "scale", operand.scale, "0 or more for TENSOR_INT32")
+            refuse(OPERAND_SCALE, call, f"scale of {subject}", operand.scale, "0 or more for TENSOR_INT32")
         if operand.zero_point != 0:
-            refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, "0 for TENSOR_INT32")
+            refuse(OPERAND_ZERO_POINT, call, f"zero point of {subject}", operand.zero_point, "0 for TENSOR_INT32")
     elif operand.type == OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL and operand.channels is None:
-        refuse(CHANNEL_MISSING, call, "scales", "none", "one for each channel")
+        refuse(CHANNEL_MISSING, call, f"scales of {subject}", "none", "one for each channel")
     version = Version(level)
     return version if operand.submodel is None else version.combine(operand.submodel.version_as_submodel)
 
