@@ -126,7 +126,6 @@ def test_custom_operators_have_rules_of_their_own():
     assert verdict(rules, op="Pool", custom=True).is_supported
     (reason,) = verdict(rules, op="ADD", custom=True).reasons
     assert (reason.found, reason.needed) == ("custom operator ADD", "the custom operator Pool")
-    assert not verdict(rules, op="Pool").is_supported
 
 
 def test_nodes_that_are_assumed_to_be_accepted_are():
