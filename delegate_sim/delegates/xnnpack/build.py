@@ -84,7 +84,7 @@ class _Kernel:
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
-        """Return the operands that become values of XNNPACK's graph, those left out not."""
+        """Return the operands that become values of XNNPACK's graph, without those left out."""
         given = node.inputs
         if not node.is_custom:
             if node.op in _FIRST_OPERAND_ONLY:
@@ -189,7 +189,7 @@ def _read_as_int32(value: npt.NDArray[Any] | None) -> list[int]:
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> _Failure:
-    """CONV_2D and DEPTHWISE_CONV_2D; float input with integer weights is quantised while running."""
+    """CONV_2D and DEPTHWISE_CONV_2D; float input with integer weights is quantised at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
     if kernel.datatype(source) not in ("fp32", "fp16") and kernel.datatype(weights) == "qint8" and tensor.zero_point:
@@ -262,7 +262,7 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> _Failure:
 
 
 def _multiplied(kernel: _Kernel, node: NodeView) -> _Failure:
-    """BATCH_MATMUL; a float first input with an INT8 second one is quantised while running."""
+    """BATCH_MATMUL; a float first input with an INT8 second one is quantised at run time."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.outputs[0])
     if first == "fp32" and node.input(1).type == "INT8":

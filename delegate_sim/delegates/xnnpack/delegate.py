@@ -43,7 +43,7 @@ _FLAG_HELP = {
     "qs8": "take nodes with signed 8-bit quantisation",
     "qu8": "take nodes with unsigned 8-bit quantisation",
     "force_fp16": "compute float32 in float16; changes no verdict",
-    "dynamic_fully_connected": "take FULLY_CONNECTED with float32 weights that are computed while running",
+    "dynamic_fully_connected": "take FULLY_CONNECTED with float32 weights that are computed at run time",
     "variable_operators": "take operators of variables; has no effect from litert-1.3.0 on, where they are always taken",
     "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
     "enable_latest_operators": (

@@ -59,7 +59,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "XNNPACK moves quantised values without changing them, so that input and output need the same scale and zero point. "
             "The rules do not look at that for all operators.",
             "Quantise the model with a converter that gives such operators the same parameters on both sides, as TensorFlow's "
-            "does, or put a QUANTIZE behind the operator.",
+            "does, or put a QUANTIZE after the operator.",
             "give input and output the same scale and zero point",
         ),
     ),
@@ -98,11 +98,11 @@ WORDINGS: Mapping[str, FailureWording] = {
         ),
     ),
     "xnnpack-kernel-permutation": FailureWording(
-        "TRANSPOSE by {found}, which is no permutation",
+        "TRANSPOSE by {found}, which is not a permutation",
         _kind(
             "xnnpack-kernel-permutation",
             Problem.ATTRIBUTE,
-            "permutation that is none",
+            "operand that is not a permutation",
             "The delegate reads the permutation as INT32 whatever its type. XNNPACK needs each dimension exactly once.",
             "Give the permutation as INT32, with each dimension once.",
             "name every dimension once, as INT32",

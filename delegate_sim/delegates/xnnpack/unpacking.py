@@ -23,7 +23,7 @@ class Unpacking:
         self.producers: dict[int, int] = {}
         """Each tensor that such a node makes, and the node."""
         self.elided_float16: dict[int, int] = {}
-        """Results of DEQUANTIZE in place of which all readers use the float16 constant, and that constant."""
+        """Results of DEQUANTIZE whose readers all use the float16 constant instead, and that constant."""
         self.refused_readers: dict[int, Node] = {}
         """Such nodes that are left to the CPU, and the first refused node that reads their result."""
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.xnnpack.delegate import OPTIONS, XnnpackDelegate
+from delegate_sim.delegates.xnnpack.rules import RULES
 from delegate_sim.delegates.xnnpack.target import FLAGS
+from delegate_sim.delegates.xnnpack.visit import Visit
 from delegate_sim.errors import OptionError
+from delegate_sim.graph.graph import file_graph
+from delegate_sim.model.reader import load
 from delegate_sim.options import parse_options
 from tests.delegates.xnnpack.sketch import SPARSITY, Sketch, codes, delegated
 
@@ -119,6 +123,30 @@ def test_a_handle_comes_before_its_nodes():
     result = sketch.node("READ_VARIABLE", [resource], options={})
     sketch.graph.node("VAR_HANDLE", [], [resource], options={"container": "", "shared_name": "state"})
     assert codes(sketch.run(result)) == [NEIGHBOUR, NEIGHBOUR]
+
+
+def test_rules_only_read_what_the_visit_found():
+    graph = Sketch()
+    handle = graph.node("VAR_HANDLE", [], "RESOURCE", (), options={"container": "", "shared_name": "state"})
+    graph.node("READ_VARIABLE", [handle], shape=(2,))
+    found = file_graph(model := load(graph.builder.bytes()), model.subgraphs[0])
+    of_handle, of_read = (found.view(node) for node in found.nodes)
+    visit = Visit()
+    visit.variables.define(of_handle)
+    assert RULES.validate(of_read, visit).is_supported
+    assert not RULES.validate(of_handle, visit).is_supported
+    visit.variables.bind(of_read)
+    assert RULES.validate(of_handle, visit).is_supported
+
+
+def test_kernels_are_made_with_the_visit_that_decided(monkeypatch):
+    sketch, _, result = fully_connected()
+    sketch.graph.outputs(result)
+    graph = file_graph(model := load(sketch.builder.bytes()), model.subgraphs[0])
+    delegate = XnnpackDelegate()
+    decision = delegate.decide(graph, effective())
+    monkeypatch.setattr(RULES.__class__, "validate", None)
+    assert [delegate.kernel_failure(decision, subset, effective()) for subset in decision.candidates] == [None]
 
 
 # Options

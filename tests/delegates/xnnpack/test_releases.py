@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from delegate_sim.delegates.xnnpack.datatypes import datatype
-from delegate_sim.delegates.xnnpack.rules import RULES, validate
-from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, Target
+from delegate_sim.delegates.xnnpack.rules import RULES
+from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, XnnpackTarget
+from delegate_sim.delegates.xnnpack.visit import Visit
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
-from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, parse_release
+from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from tests.delegates.xnnpack.sketch import Sketch, codes, delegated
 from tests.graphs import arena, constant, node_view, quantized
 
@@ -48,13 +49,13 @@ def before(release):
     return LITERT[LITERT.index(release) - 1]
 
 
-def target(release, flags=DEFAULT_FLAGS | FLAGS["enable_latest_operators"]):
-    return Target(flags, parse_release(release))
+def visit(release, flags=DEFAULT_FLAGS | FLAGS["enable_latest_operators"]):
+    return Visit(XnnpackTarget(flags, parse_release(release)))
 
 
 def code(node, release):
-    """The code that a node is refused with in a release, None if it is taken."""
-    reasons = validate(node, target(release)).reasons
+    """The code that a node is refused with in a release, None if it is accepted."""
+    reasons = RULES.validate(node, visit(release)).reasons
     return reasons[0].code if reasons else None
 
 
@@ -72,7 +73,7 @@ def blocks(scales_tensor=0):
 
 
 class Change(NamedTuple):
-    """A node, and the codes that it is refused with before and from a release (None where it is taken)."""
+    """A node, and the codes that it is refused with before and from a release (None where it is accepted)."""
 
     op: str
     release: str
@@ -349,7 +350,7 @@ def test_dynamic_quantization_is_taken_by_the_flag_of_the_release():
     latest = DEFAULT_FLAGS | FLAGS["enable_latest_operators"]
     disabled = DEFAULT_FLAGS | FLAGS["disable_dynamically_quantized_ops"]
     accepted = {
-        (release, flags): validate(node, target(release, flags)).is_supported
+        (release, flags): RULES.validate(node, visit(release, flags)).is_supported
         for release in ("litert-1.4.0", "litert-2.0.2")
         for flags in (DEFAULT_FLAGS, latest, disabled)
     }
@@ -394,7 +395,7 @@ def test_datatype(release, old, new, tensor, zero_points):
 BY_OTHER_TESTS = {"ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE", "STABLEHLO_COMPOSITE", "odml.scaled_dot_product_attention"}
 
 
-RULES_WITH_CASES = {op: rule for op, rule in RULES.items() if op not in BY_OTHER_TESTS}
+RULES_WITH_CASES = {op: rule for op, rule in RULES.rules.items() if op not in BY_OTHER_TESTS}
 
 
 def is_known(rule, release):
@@ -413,15 +414,11 @@ def test_every_change_has_a_case():
 def test_every_check_that_ended_has_a_case():
     refused = set()
     for case in (*CHANGES, *WITH_ONE_FLOAT16):
-        known, release = target(before(case.release)), parse_release(before(case.release))
-        checks = [(position, check) for position, check in enumerate(RULES[case.op].checks) if check.counts_in(release)]
+        known, release = visit(before(case.release)), parse_release(before(case.release))
+        checks = [(position, check) for position, check in enumerate(RULES.rules[case.op].checks) if check.counts_in(release)]
         first = next((position for position, check in checks if check.finder(case.node, known) is not None), None)
         refused.add((case.op, first))
     for op, rule in RULES_WITH_CASES.items():
         for position, check in enumerate(rule.checks):
             if check.withdrawn is not None and is_known(rule, check.withdrawn):
                 assert (op, position) in refused, check.needed
-
-
-def test_the_newest_release_is_the_default():
-    assert Target().release is NEWEST

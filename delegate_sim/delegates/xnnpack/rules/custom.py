@@ -30,7 +30,7 @@ convolution begin with the same three."""
 
 
 def _parameters(node: NodeView) -> tuple[int, ...]:
-    """The custom options; what lies behind their end reads as 0."""
+    """The custom options; what lies beyond their end reads as 0."""
     offset, size = node.node.custom_options or (0, 0)
     content = bytes(node.graph.model.content[offset : offset + min(size, _PARAMETERS.size)])
     return _PARAMETERS.unpack(content.ljust(_PARAMETERS.size, b"\0"))
