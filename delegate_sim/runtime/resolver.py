@@ -1,13 +1,8 @@
 """Which versions of builtin operators the runtime's own CPU kernels load, by release.
 
-<<<<<<< HEAD
-A model with any other fails to load, whatever delegate would accept the node. The facts are those of ``BuiltinOpResolver``
-(``core/kernels/register.cc``) of LiteRT 1.1.0 and later; older releases, and TensorFlow Lite's, count as LiteRT 1.1.0.
-=======
 A model with any other fails to load, whatever delegate would take the node. The facts are those of ``BuiltinOpResolver``, in
 ``resolver_table``. The runtime looks up what a file lists as its operator codes, used by a node or not, and stops at the first
 that it does not find.
->>>>>>> port-resolver
 """
 
 from __future__ import annotations
