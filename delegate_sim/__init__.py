@@ -30,7 +30,7 @@ def load(source: str | PathLike[str] | bytes | bytearray | memoryview) -> Model:
 
     Raises ModelError with one line that names the file and what is wrong with it.
     """
-    # Importing the reader takes numpy; who only imports the package, as pytest does with its plugins, need not wait for that.
+    # The reader imports numpy, which takes time: whoever only imports the package, as pytest does, need not wait for it.
     from .model.reader import load
 
     return load(source)
@@ -46,9 +46,9 @@ def analyze(
 ) -> Report:
     """Apply a delegate to a model and report what the runtime would do.
 
-    ``options`` are the delegate's, under its own names; what is not given is taken from ``defaults`` (``api``: the
-    delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules count and that words the
-    log lines, by default the newest; it may also stand among the options as ``release``.
+    ``options`` are the delegate's, under its own names; those not given are taken from ``defaults`` (``api``: the
+    delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log
+    lines are used, by default the newest; it may also be given among the options as ``release``.
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
     from .releases.catalogue import parse_release
@@ -70,7 +70,7 @@ def simulate(
     """Apply delegates one after another, each to what those before it left, and report where every node finally runs.
 
     ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
-    and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError without any delegate.
+    and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError if there is no delegate.
     """
     from .releases.catalogue import parse_release
     from .results.report import Report
@@ -91,7 +91,7 @@ def _loaded(model: Model | str | PathLike[str] | bytes) -> Model:
 
 
 def _target(name: str, options: Mapping[str, Any] | None, defaults: str) -> tuple[Application, str | None]:
-    """Return a delegate with its options, and the release of the runtime that stands among them."""
+    """Return a delegate with its options, and the release of the runtime given among them."""
     from .delegates.registry import find_delegate
     from .options import parse_options, without_release
 

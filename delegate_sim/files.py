@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 
 def write_whole(path: str, text: str) -> None:
-    """Put a file in its place once it is complete; until then one that was there stays as it is. Raises OSError."""
+    """Replace a file once its new content is complete; until then the old file stays as it is. Raises OSError."""
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):
         raise OSError(errno.EINVAL, "is not a regular file")
@@ -38,9 +38,9 @@ def write_whole(path: str, text: str) -> None:
 
 @contextmanager
 def alone_with(path: str) -> Iterator[None]:
-    """Keep other processes that come this way from changing a file meanwhile; wait for those that do. Raises OSError.
+    """Keep other processes that take this lock from changing a file in the meantime; wait for one that holds it. Raises OSError.
 
-    What processes that were killed while writing left unfinished beside it is removed.
+    Unfinished files beside it, left by processes that were killed while writing, are removed.
     """
     path = os.path.realpath(path)
     with _lock(path):
@@ -83,7 +83,7 @@ else:
 
     @contextmanager
     def _lock(path: str) -> Iterator[None]:
-        """Lock the folder, which leaves no lock file behind; the lock goes with the process."""
+        """Lock the folder, which leaves no lock file behind; the lock ends with the process."""
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)

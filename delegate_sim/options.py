@@ -30,7 +30,7 @@ class Option:
     has_benchmark_default: bool = False
     flag: str | None = None
     is_path: bool = False
-    """Whether a text is the path of a file, which in a configuration is relative to that."""
+    """Whether a text is the path of a file, which in a configuration is relative to the configuration's folder."""
     printed: tuple[str, ...] = ()
     """How benchmark_model describes the flag in the list of parameters that it prints, in lower case; releases differ."""
 
@@ -62,11 +62,11 @@ def parse_options(
 
 
 RELEASE = "release"
-"""The release of the runtime, which may stand among a delegate's options; vx-nxp has an option of this name with other values."""
+"""The release of the runtime, which may be given among a delegate's options; vx-nxp has its own option of this name."""
 
 
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return options without the release of the runtime, and that release, or list of some; None if it is not among them."""
+    """Return options without the release of the runtime, and that release or list of releases; None if none is given."""
     own = dict(given)
     names = own.get(RELEASE, ())
     is_runtime = all(map(is_release_name, map(str, names if isinstance(names, list) else [names])))

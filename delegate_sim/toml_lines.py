@@ -1,4 +1,4 @@
-"""Where in a TOML file a key stands, which the parser does not tell."""
+"""The line of a TOML file that sets a key, which the parser does not report."""
 
 from __future__ import annotations
 

@@ -75,6 +75,7 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], 
         for code, kind in delegate.kinds.items():
             title, meaning, advice = map(_escaped, kind.explanation)
             lines += ["", f"## {code}", "", f"*{title}.* {meaning}", "", advice]
+    lines += ["", *_link_targets(delegate, rules)]
     return "\n".join(lines) + "\n"
 
 
@@ -172,7 +173,18 @@ def _check_entry(delegate: Delegate, check: Check[Any], rule: OpRule[Any] | None
 
 
 def _link(source: Source) -> str:
-    return f"[`{source.symbol}`]({source.url})"
+    """Return a link to a source; what it leads to stands once, at the end of the page."""
+    return f"[`{source.symbol}`][{_label(source)}]"
+
+
+def _label(source: Source) -> str:
+    return f"{source.file.rpartition('/')[2]}@{source.repository.commit[:9]}"
+
+
+def _link_targets(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None]) -> Iterator[str]:
+    sources = [source for rule in rules.values() if rule is not None for source in _sources(delegate, rule)]
+    targets = {_label(source): source.url for source in sources}
+    yield from [f"[{label}]: {url}" for label, url in sorted(targets.items())]
 
 
 def _source_entry(source: Source) -> dict[str, str]:

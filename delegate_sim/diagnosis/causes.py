@@ -17,8 +17,8 @@ from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
 from ..runtime.suppositions import NodeKey, Supposition
-from ..versions.demands import shared_version, version_cause
 from ..versions.features import FEATURES
+from ..versions.why import shared_version, version_cause
 from .problems import SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import REWRITES
 

@@ -16,7 +16,7 @@ from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Model, Node, Options, Subg
 
 
 class DynamicTensor(NamedTuple):
-    """The first tensor whose size is known only while running, the node that makes it so and the operand that is to blame.
+    """The first tensor whose size is known only at run time, the node that makes it so and the operand that is to blame.
 
     ``node`` is None for a tensor that is dynamic from the start; ``cause`` is the tensor that would have to be constant,
     None if no constant would help.
@@ -55,16 +55,16 @@ class Graph:
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
     assumed: frozenset[int] = frozenset()
-    """Nodes that are to count as accepted by the delegate whatever its rules say, for the question what would be if."""
+    """Nodes to treat as accepted by the delegate whatever its rules say, for what-if questions."""
 
     @functools.cached_property
     def resources(self) -> frozenset[int]:
-        """The tensors that stand for variables and tables."""
+        """The tensors that are handles of variables and tables."""
         return frozenset(tensor.index for tensor in self.tensors if tensor.type == "RESOURCE")
 
     @functools.cached_property
     def readers(self) -> Mapping[int, Sequence[Node]]:
-        """The nodes of the plan that read each tensor, in order; a node stands there as often as it names the tensor."""
+        """The nodes of the plan that read each tensor, in order; a node is listed as often as it names the tensor."""
         return self._by_tensor(lambda node: node.inputs)
 
     @functools.cached_property
@@ -84,7 +84,7 @@ class Graph:
         return {}
 
     def view(self, node: Node) -> NodeView:
-        """Return a node with its operands, for rules to ask questions of. Those of the graph's own nodes are kept."""
+        """Return a node with its operands, for rules to ask questions of. Those of the graph's own nodes are cached."""
         if node.index >= len(self.nodes) or self.nodes[node.index] is not node:
             return NodeView(self, node)
         view = self._views.get(node.index)
@@ -99,7 +99,7 @@ class Graph:
 
 
 class NodeView:
-    """A node with its operands as tensors. What is left out or missing reads as ``NO_TENSOR``."""
+    """A node with its operands as tensors. What is omitted or missing reads as ``NO_TENSOR``."""
 
     __slots__ = ("_options", "graph", "node", "op", "version")
 
@@ -181,12 +181,12 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
 
 @functools.lru_cache(maxsize=1)
 def file_graphs(model: Model) -> tuple[Graph, ...]:
-    """Return all subgraphs as the file has them; those of the last model are kept."""
+    """Return all subgraphs as the file has them; those of the last model are cached."""
     return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
 
 
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
-    """Leave out the nodes that the runtime refuses to add, which shifts the indices behind them.
+    """Leave out the nodes that the runtime refuses to add, which shifts the indices of those after them.
 
     A builtin node with parameters whose output is also its input is one (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """

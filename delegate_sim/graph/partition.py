@@ -1,8 +1,8 @@
-"""The runtime's partitioner: which nodes run together, once a delegate has named those that it takes.
+"""The runtime's partitioner: which nodes run together, once a delegate has named those that it accepts.
 
 Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
 ``core/subgraph.cc``. Subsets, their order and the order of nodes inside are the same; where the original scans all nodes
-again and again until nothing changes, this keeps the nodes that are ready in heaps.
+repeatedly until nothing changes, this keeps the nodes that are ready in heaps.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Partitioner:
         self.tensor_epoch = [_ALWAYS_READY] * len(graph.tensors)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
-        """Positions that may run and do not: those of other nodes, those of delegated ones; heaps."""
+        """Heaps of the positions that are ready to run: those of other nodes, those of delegated ones."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         for node in self.nodes:
             for tensor in node.outputs:
@@ -118,7 +118,7 @@ class _Partitioner:
     def gather_in_order(self) -> None:
         """Each epoch takes a run of the execution plan, up to the first node that does not fit.
 
-        A run that reaches the end of the plan goes on with what has become ready further up.
+        A run that reaches the end of the plan continues with what has become ready earlier in the plan.
         """
         while self._has_ready():
             kind = self._start_epoch()
@@ -160,7 +160,7 @@ class _Partitioner:
         return kind
 
     def _assign(self, position: int) -> list[int]:
-        """Put a position into the current epoch; return the positions that nothing keeps waiting any more."""
+        """Put a position into the current epoch; return the positions that are now ready."""
         epoch = len(self.subsets) - 1
         _, nodes, inputs, _ = self.subsets[epoch]
         self.is_done[position] = True
@@ -186,7 +186,7 @@ class _Partitioner:
         return released
 
     def finish(self) -> tuple[Subset, ...]:
-        """Add the graph's outputs to the subsets that make them, and return the subsets."""
+        """Add the graph's outputs to the subsets that produce them, and return the subsets."""
         if not all(self.is_done):
             raise PartitionError("some nodes wait for each other")
         for tensor in self.graph.outputs:

@@ -1,4 +1,4 @@
-"""Order between nodes that the model's metadata gives, in place of the chain of nodes with side effects.
+"""Order between nodes that the model's metadata gives, instead of the chain of nodes with side effects.
 
 Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies``
 (``remat/metadata_util.cc``).
@@ -18,7 +18,7 @@ ControlEdges = Sequence[tuple[int, int]]
 
 
 def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
-    """Return the control edges of each subgraph, None if the model gives none that can be read and fit."""
+    """Return the control edges of each subgraph, None unless the model gives some that can be read and fit it."""
     if METADATA_NAME not in model.metadata:
         return None
     offset, size = model.metadata[METADATA_NAME]

@@ -17,7 +17,7 @@ def custom_options(model: Model, node: Node) -> FlexbufferMap:
 
 
 class FlexbufferMap:
-    """The map that a flexbuffer holds. What it lacks, what cannot be read, and what is no number is None."""
+    """The map that a flexbuffer holds. A key that is missing, unreadable or not a number gives None."""
 
     def __init__(self, content: bytes | memoryview) -> None:
         from flatbuffers import flexbuffers  # few models have such operators

@@ -19,7 +19,7 @@ from ..text import printable
 from . import schema
 
 OPTIONAL_TENSOR = -1
-"""The tensor index that stands for an optional operand left out."""
+"""The tensor index of an omitted optional operand."""
 
 
 class Allocation(Enum):
@@ -34,7 +34,7 @@ class Allocation(Enum):
     VARIABLE = "variable"
     """Kept between invocations (kTfLiteArenaRwPersistent)."""
     DYNAMIC = "dynamic"
-    """On the heap, because its size is known only while running (kTfLiteDynamic)."""
+    """On the heap, because its size is known only at run time (kTfLiteDynamic)."""
     CUSTOM = "custom"
     """Handed in by another subgraph that calls this one (kTfLiteCustom)."""
 
@@ -43,7 +43,7 @@ class Quantization(NamedTuple):
     """Quantisation parameters of a tensor.
 
     ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. ``scales`` and ``zero_points`` are those of affine quantisation,
-    one for the tensor or one per slice along ``dimension``; the two others keep theirs in tensors of their own.
+    one for the tensor or one per slice along ``dimension``; the other two keep theirs in tensors of their own.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Quantization(NamedTuple):
 
     @property
     def is_affine(self) -> bool:
-        """Whether scales and zero points stand beside the tensor."""
+        """Whether scales and zero points are stored with the tensor."""
         return self.kind == "affine"
 
     @property
@@ -81,7 +81,7 @@ class Tensor(NamedTuple):
     (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is (offset, size) in bytes in the file for a constant.
     """
 
-    index: int  # type: ignore[assignment]  # in place of tuple.index
+    index: int  # type: ignore[assignment]  # replaces tuple.index
     name: str
     type: str
     shape: tuple[int, ...]
@@ -147,13 +147,13 @@ NO_TENSOR = Tensor(
     zero_point=0,
     sparsity=None,
 )
-"""What a rule sees where an operand is left out or missing, so that rules need not test for it at every step."""
+"""What a rule sees where an operand is omitted or missing, so that rules need not test for it at every step."""
 
 
 class Node(NamedTuple):
     """One operator of a subgraph. ``options`` is (name of the options table, its position), None if there is none."""
 
-    index: int  # type: ignore[assignment]  # in place of tuple.index
+    index: int  # type: ignore[assignment]  # replaces tuple.index
     op: str
     builtin_code: int
     custom_code: str | None
@@ -182,7 +182,7 @@ class OperatorCode(NamedTuple):
 class Subgraph(NamedTuple):
     """One subgraph: tensors and nodes in file order, and the tensors that are its inputs and outputs."""
 
-    index: int  # type: ignore[assignment]  # in place of tuple.index
+    index: int  # type: ignore[assignment]  # replaces tuple.index
     name: str
     tensors: tuple[Tensor, ...]
     nodes: tuple[Node, ...]
@@ -246,7 +246,7 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of the whole file, computed when first asked for; raises ModelError if it cannot be read any more."""
+        """Digest of the whole file, computed when first asked for; raises ModelError if it can no longer be read."""
         import hashlib  # loads OpenSSL, which only reports in JSON need
 
         if self.path is None:

@@ -1,8 +1,8 @@
 """What the TFLite schema says: names of types and operators, and where a table keeps its fields.
 
 The knowledge is that of the ``tflite`` package. Its modules are loaded one by one, and not through the package itself,
-whose start imports all of the several hundred of them. What the schema of LiteRT holds beyond the package's release stands
-below as additions.
+which imports all of its several hundred modules. What LiteRT's schema has beyond the package's release is listed below
+as additions.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 
 
 class _BuilderRecorder:
-    """Stands in for a flatbuffers builder: notes the slot, type and default that a generated Add function names."""
+    """Stands in for a flatbuffers builder: records the slot, type and default that a generated Add function names."""
 
     field: tuple[int, str | None, Any]
 
@@ -208,7 +208,7 @@ class _BuilderRecorder:
 
 
 class _TableRecorder:
-    """Stands in for a flatbuffers table: notes the type of the elements that a generated accessor of a vector names."""
+    """Stands in for a flatbuffers table: records the type of the elements that a generated accessor of a vector names."""
 
     element: str | None = None
 

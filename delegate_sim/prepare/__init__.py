@@ -21,7 +21,7 @@ families.register()
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""How often subgraphs may be prepared for their callers, on average; more is a model that the runtime would not end with."""
+"""How often subgraphs may be prepared for their callers, on average; with more, the runtime would hardly come to an end."""
 
 
 @functools.lru_cache(maxsize=1)
@@ -29,8 +29,8 @@ def prepare(model: Model, fixed_shapes: bool = False, release: Release = NEWEST)
     """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
 
     With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
-    been converted so that it is known. The graphs of the last model and release are kept, for several delegates are often asked
-    about one.
+    been converted so that it is known. The graphs of the last model and release are kept, as several delegates are often asked
+    about the same one.
     """
     interpreter = _Interpreter(model, fixed_shapes, release)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
@@ -70,12 +70,12 @@ def _run_kernel(node: KernelNode) -> None:
     try:
         function(node)
     except (IndexError, OverflowError, ZeroDivisionError, ValueError) as error:
-        # A kernel would read past an array here, or divide by zero: no shape of its results can be told.
+        # A kernel would read past an array here, or divide by zero: the shapes of its results cannot be known.
         raise PrepareError(f"its operands do not fit together ({type(error).__name__})") from error
 
 
 def _keep_variants(node: KernelNode) -> None:
-    """A custom operator of the application keeps its VARIANT results itself, as those for lists do.
+    """A custom operator of the application allocates its VARIANT results itself, as those for lists do.
 
     They then count as an allocation of their own, which is not dynamic (``kernels/variants/list_kernels/*.cc``).
     """
@@ -86,7 +86,7 @@ def _keep_variants(node: KernelNode) -> None:
 
 
 class _Interpreter:
-    """Prepares subgraphs, those that kernels call before their turn included (``kernel.Interpreter``)."""
+    """Prepares subgraphs, including those that kernels call before their turn (``kernel.Interpreter``)."""
 
     def __init__(self, model: Model, fixed_shapes: bool = False, release: Release = NEWEST) -> None:
         self.model = model
@@ -95,12 +95,12 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """The inputs and outputs that a caller last had a subgraph prepared with, and how many changes that was after."""
+        """The inputs and outputs that a caller last had a subgraph prepared with, and the count of changes at that time."""
         self._changes = 0
         self._calls_left = _MOST_CALLS * sum(1 + len(subgraph.nodes) for subgraph in model.subgraphs)
 
     def prepared_graph(self, index: int) -> Graph:
-        """Prepare a subgraph, in the state that callers left it in, and return it as it then stands."""
+        """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return subgraph.freeze()

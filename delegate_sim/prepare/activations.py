@@ -18,7 +18,7 @@ _L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
 """How much of it the scale may differ by: 0.001 as a float32."""
 _HARD_SWISH_RESOLUTION = 128
-"""By how much finer the scale is that HARD_SWISH computes with."""
+"""How much finer the scale is that HARD_SWISH computes with."""
 _TANH_RESULT_EXPONENT = -15
 
 
@@ -34,8 +34,8 @@ def _check_result(node: KernelNode, result: KernelTensor, expected: tuple[float,
     """Refuse unless the result has the scale and the zero point expected; None expects nothing."""
     if expected is not None:
         scale, zero_point = expected
-        node.ensure(result.scale == scale, "the output has not the one scale that the kernel computes with")
-        node.ensure(result.zero_point == zero_point, "the output has not the one zero point that the kernel computes with")
+        node.ensure(result.scale == scale, "the output does not have the scale that the kernel computes with")
+        node.ensure(result.zero_point == zero_point, "the output does not have the zero point that the kernel computes with")
 
 
 @kernel("ELU", "GELU")
@@ -80,7 +80,7 @@ def prepare_logistic(node: KernelNode) -> None:
     """``kernels/activations.cc: SigmoidPrepare``."""
     source, result = _single_of_one_type(node)
     scale = _LOGISTIC_SCALES.get(source.type)
-    node.ensure(scale is None or result.scale == scale, "the output has not the one scale that the kernel computes with")
+    node.ensure(scale is None or result.scale == scale, "the output does not have the scale that the kernel computes with")
     if source.type == "INT16":
         check_symmetric(node, source, result)
     node.resize(result, source.shape)
@@ -94,9 +94,9 @@ def prepare_softmax(node: KernelNode) -> None:
     node.ensure(source.rank >= 1, "the input is a scalar")
     if source.type == result.type and result.type in _SOFTMAX_RESULTS:
         scale, zero_point = _SOFTMAX_RESULTS[result.type]
-        node.ensure(result.zero_point == zero_point, "the output has not the one zero point that the kernel computes with")
+        node.ensure(result.zero_point == zero_point, "the output does not have the zero point that the kernel computes with")
         is_near = abs(result.scale - scale) <= scale * _SOFTMAX_TOLERANCE
-        node.ensure(is_near, "the output has not the one scale that the kernel computes with")
+        node.ensure(is_near, "the output does not have the scale that the kernel computes with")
     if source.type == "INT16":
         check_symmetric(node, source, result)
     node.resize(result, source.shape)
@@ -112,7 +112,7 @@ def prepare_log_softmax(node: KernelNode) -> None:
 
 @kernel("PRELU")
 def prepare_prelu(node: KernelNode) -> None:
-    """``kernels/activations.cc: PreluPrepare``. The type of alpha is not looked at."""
+    """``kernels/activations.cc: PreluPrepare``. The type of alpha is not checked."""
     node.ensure_counts(2, 1)
     source, alpha, result = node.input(0), node.input(1), node.output()
     result.type = source.type

@@ -44,12 +44,12 @@ def prepare_if(node: KernelNode) -> None:
 def prepare_while(node: KernelNode) -> None:
     """``kernels/while.cc: Prepare_impl``."""
     operands = node.node.inputs
-    node.ensure(node.output_count == len(operands), "has not as many results as operands")
+    node.ensure(node.output_count == len(operands), "does not have as many results as operands")
     condition = node.interpreter.subgraph(node.options.cond_subgraph_index)
     body = node.interpreter.subgraph(node.options.body_subgraph_index)
     node.ensure(condition is not body, "condition and body are the same subgraph")
-    node.ensure(len(condition.inputs) == len(operands), "the condition takes another number of inputs")
-    node.ensure(len(condition.outputs) == 1, "the condition has not one output")
+    node.ensure(len(condition.inputs) == len(operands), "the condition takes a different number of inputs")
+    node.ensure(len(condition.outputs) == 1, "the condition does not have exactly one output")
     ensure_callable(node, operands, body)
     condition.remove_unused_inputs()
     pass_operands(node, operands, condition)
@@ -65,7 +65,7 @@ def prepare_while(node: KernelNode) -> None:
 
 
 def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
-    """``kernels/while.cc: CheckCondOutput``, left for later where the result is dynamic."""
+    """``kernels/while.cc: CheckCondOutput``, deferred where the result is dynamic."""
     if condition.is_dynamic:
         return
     node.ensure_type(condition, "BOOL")
@@ -84,7 +84,7 @@ def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
 
 
 def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
-    """Whether a round of the body leaves a tensor with another shape. A scalar and a vector of one element are the same."""
+    """Whether an iteration of the body leaves a tensor with another shape. A scalar and a vector of one element are the same."""
     for source_index, result_index in zip(body.inputs, body.outputs, strict=True):
         source, result = called_tensor(body, source_index), called_tensor(body, result_index)
         node.ensure(source.type == result.type, f"the body makes {source.type} into {result.type}")
@@ -117,7 +117,7 @@ def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgr
     for operand, index in zip(operands, called.inputs, strict=True):
         if index == OPTIONAL_TENSOR:
             continue
-        node.ensure(operand != OPTIONAL_TENSOR, f"an operand that subgraph {called.graph.index} reads is left out")
+        node.ensure(operand != OPTIONAL_TENSOR, f"an operand that subgraph {called.graph.index} reads is omitted")
         source, tensor = node.tensors[operand], called.tensors[index]
         if not tensor.is_constant:
             tensor.shape = source.shape
@@ -125,7 +125,7 @@ def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgr
 
 
 def hand_over_inputs(called: KernelSubgraph) -> None:
-    """The caller owns the data of the inputs, those that are handles apart."""
+    """The caller owns the data of the inputs, except those that are handles."""
     for index in called.inputs:
         if index != OPTIONAL_TENSOR and called.tensors[index].type not in _HANDLE_TYPES:
             called.tensors[index].allocation = Allocation.CUSTOM
@@ -145,7 +145,7 @@ def return_results(node: KernelNode, called: KernelSubgraph, is_dynamic: bool) -
 def called_tensor(called: KernelSubgraph, index: int) -> KernelTensor:
     """Return an input or output of a subgraph; refuses one that is -1, at which the runtime would crash."""
     if index == OPTIONAL_TENSOR:
-        raise PrepareError(f"an input or output of subgraph {called.graph.index} is left out")
+        raise PrepareError(f"an input or output of subgraph {called.graph.index} is omitted")
     return called.tensors[index]
 
 

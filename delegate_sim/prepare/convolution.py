@@ -1,81 +1,19 @@
-"""Prepare of convolutions, pooling, resizing, and of moving space into depth or batches and back."""
+"""Prepare of convolutions, of images and of volumes, and of transposed ones."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from ..model import schema
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import as_int32
 from .quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
-
-_INT16_MAX = 2**15 - 1
-_INT32_MAX = 2**31 - 1
-_UNKNOWN_PADDING = "UNKNOWN"
+from .windows import INT16_MAX, checked_output_sizes, ensure_int32, ensure_positive, ensure_steps, output_size, padding_of
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 _TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")
-"""Since when TRANSPOSE_CONV looks at the type of the weights of other inputs than INT16 ones: measured in 2.1.6."""
+"""Since when TRANSPOSE_CONV checks the type of the weights for inputs other than INT16: measured in 2.1.6."""
 _DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
 """Since when DEPTHWISE_CONV_2D demands that its output channels are a multiple of its input channels: measured in 2.1.6."""
-_REARRANGED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT32", "INT64")
-
-
-def _padding(node: KernelNode) -> str:
-    """``ConvertPadding``. Parameters that no options table has filled say that the padding is unknown."""
-    if node.options.table is None:
-        return _UNKNOWN_PADDING
-    return schema.enum_names("Padding").get(node.options.padding, _UNKNOWN_PADDING)
-
-
-def output_size(padding: str, size: int, window: int, stride: int, dilation: int = 1) -> int | None:
-    """``kernels/padding.h: ComputeOutSizeChecked``: how many windows fit along one dimension; None where it refuses."""
-    if size < 0 or window <= 0 or stride <= 0 or dilation <= 0:
-        return None
-    if padding == "SAME":
-        return -(-size // stride)
-    if padding != "VALID":
-        return None
-    reach = size + stride - _dilated(window, dilation)
-    if reach >= 0:
-        return reach // stride
-    return 0 if -reach < stride else None  # The kernels' division rounds towards 0.
-
-
-def _dilated(window: int, dilation: int) -> int:
-    """``kernels/padding.h: ComputeEffectiveFilterSize``."""
-    return (window - 1) * dilation + 1
-
-
-def _checked_output_sizes(
-    node: KernelNode, sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
-) -> list[int]:
-    """``kernels/padding.h: ComputePaddingHeightWidthChecked``."""
-    padding = _padding(node)
-    counts = []
-    for size, window, stride, dilation in zip(sizes, windows, strides, dilations, strict=True):
-        count = output_size(padding, size, window, stride, dilation)
-        if count is None:
-            node.fail("the window does not fit the input")
-        total_padding = max(0, (count - 1) * stride + _dilated(window, dilation) - size)
-        _ensure_int32(node, total_padding // 2)
-        counts.append(count)
-    return counts
-
-
-def _ensure_int32(node: KernelNode, *factors: int) -> None:
-    """Refuse if a product is too large for the kernel to count with."""
-    node.ensure(math.prod(factors) <= _INT32_MAX, "a size exceeds the range of int32")
-
-
-def _ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
-    node.ensure(min(sizes) > 0, what)
-
-
-def _ensure_steps(node: KernelNode, *steps: int) -> None:
-    node.ensure(min(steps) > 0 and max(steps) <= _INT16_MAX, "a stride or dilation is out of range")
 
 
 @kernel("CONV_2D")
@@ -87,8 +25,8 @@ def prepare_conv_2d(node: KernelNode) -> None:
     node.ensure_rank(weights, 4)
     _, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
-    _ensure_positive(node, source.shape[1:], "the input is empty")
-    _ensure_positive(node, weights.shape, "the weights are empty")
+    ensure_positive(node, source.shape[1:], "the input is empty")
+    ensure_positive(node, weights.shape, "the weights are empty")
     node.ensure(input_channels % window_channels == 0, "the input channels are not a multiple of those of the weights")
     node.ensure(output_channels % (input_channels // window_channels) == 0, "the output channels do not divide into groups")
     _check_conv_2d_types(node, source, weights, result)
@@ -96,7 +34,7 @@ def prepare_conv_2d(node: KernelNode) -> None:
     options = node.options
     strides = (options.stride_h, options.stride_w)
     dilations = (options.dilation_h_factor, options.dilation_w_factor)
-    _ensure_steps(node, *strides, *dilations)
+    ensure_steps(node, *strides, *dilations)
     node.ensure(node.input_count == 3, "there is no bias")
     bias = node.input(2)
     _check_conv_2d_bias(node, source, weights, bias)
@@ -104,7 +42,7 @@ def prepare_conv_2d(node: KernelNode) -> None:
         check_symmetric(node, source, result)
         check_quantized_bias_type(node, bias)
 
-    sizes = _checked_output_sizes(node, (height, width), (window_height, window_width), strides, dilations)
+    sizes = checked_output_sizes(node, (height, width), (window_height, window_width), strides, dilations)
     _check_conv_2d_buffers(node, source, weights, sizes, (*strides, *dilations))
     if source.type != "FLOAT32":
         check_convolution_quantization(node, source, weights, bias, result, output_channels)
@@ -133,21 +71,21 @@ def _check_conv_2d_bias(node: KernelNode, source: KernelTensor, weights: KernelT
 def _check_conv_2d_buffers(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, sizes: Sequence[int], steps: Sequence[int]
 ) -> None:
-    """The scratch tensors of a runtime with one thread, its default, and away from the memory limits of mobile platforms."""
+    """The scratch tensors of a runtime with one thread, its default, and without the memory limits of mobile platforms."""
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
-    _ensure_int32(node, *sizes)
+    ensure_int32(node, *sizes)
     if max(*steps, window_height, window_width) > 1:
-        _ensure_int32(node, batches, *sizes, window_height, window_width, window_channels)
+        ensure_int32(node, batches, *sizes, window_height, window_width, window_channels)
     if source.type == "FLOAT32" and weights.type in ("UINT8", "INT8", "INT4"):
         groups = input_channels // window_channels
-        _ensure_int32(node, batches, height, width, groups)
-        _ensure_int32(node, batches, *sizes, output_channels)
+        ensure_int32(node, batches, height, width, groups)
+        ensure_int32(node, batches, *sizes, output_channels)
         _check_hybrid_scales(node, weights, is_grouped=groups > 1)
 
 
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
-    """Groups, and scales that differ, ask for one scale for each output channel."""
+    """Groups, and scales that differ, require one scale for each output channel."""
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"
     node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")
@@ -168,9 +106,9 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     options = node.options
     strides = (options.stride_h, options.stride_w)
     dilations = (options.dilation_h_factor, options.dilation_w_factor)
-    _ensure_steps(node, *strides, *dilations)
-    _ensure_positive(node, source.shape[1:], "the input is empty")
-    _ensure_positive(node, weights.shape[1:], "the weights are empty")
+    ensure_steps(node, *strides, *dilations)
+    ensure_positive(node, source.shape[1:], "the input is empty")
+    ensure_positive(node, weights.shape[1:], "the weights are empty")
     is_hybrid = source.type == "FLOAT32" and weights.type == "INT8"
     _check_depthwise_types(node, source, weights, result, is_hybrid)
 
@@ -179,12 +117,12 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     node.ensure(weights.shape[0] == 1, "the first dimension of the weights is not 1")
     if node.release.is_at_least(_DEPTHWISE_CHECKS_CHANNELS):
         node.ensure(output_channels % input_channels == 0, "the output channels are not a multiple of the input channels")
-    node.ensure(output_channels // input_channels <= _INT16_MAX, "the depth multiplier is out of range")
+    node.ensure(output_channels // input_channels <= INT16_MAX, "the depth multiplier is out of range")
     bias = node.input(2) if node.input_count == 3 else None
     if bias is not None:
         _check_depthwise_bias(node, source, bias, output_channels)
 
-    sizes = _checked_output_sizes(node, (height, width), (window_height, window_width), strides, dilations)
+    sizes = checked_output_sizes(node, (height, width), (window_height, window_width), strides, dilations)
     if source.type != "FLOAT32":
         check_convolution_quantization(node, source, weights, bias, result, output_channels)
     if is_hybrid:
@@ -193,7 +131,7 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
             node.fail("the weights have no affine quantisation")
         slices = weights.shape[quantization.dimension]
         node.ensure(len(quantization.scales) == slices, "the weights do not have one scale for each slice")
-        _ensure_int32(node, *source.shape)
+        ensure_int32(node, *source.shape)
     node.resize(result, (batches, *sizes, output_channels))
 
 
@@ -204,10 +142,10 @@ def _check_depthwise_types(
     node.ensure(result.type == source.type, "input and output have different types")
     node.ensure(
         is_hybrid or source.type in (weights.type, "INT16") or weights.type == "INT4",
-        "the weights have a type that does not go with that of the input",
+        "the type of the weights does not suit that of the input",
     )
     if weights.type == "INT4":
-        _ensure_int32(node, *weights.shape)
+        ensure_int32(node, *weights.shape)
     if source.type == "INT16":
         check_symmetric(node, source, result)
 
@@ -230,9 +168,9 @@ def prepare_transpose_conv(node: KernelNode) -> None:
     node.ensure_rank(source, 4)
     node.ensure_rank(weights, 4)
     strides = (node.options.stride_h, node.options.stride_w)
-    _ensure_steps(node, *strides)
-    _ensure_positive(node, source.shape[1:], "the input is empty")
-    _ensure_positive(node, weights.shape[:3], "the weights are empty")
+    ensure_steps(node, *strides)
+    ensure_positive(node, source.shape[1:], "the input is empty")
+    ensure_positive(node, weights.shape[:3], "the weights are empty")
     bias = node.optional_input(3)
     _check_transpose_conv_types(node, source, weights, bias, result)
     if bias is not None:
@@ -246,11 +184,11 @@ def prepare_transpose_conv(node: KernelNode) -> None:
         node.ensure_type(output_shape, "INT32")
         shape = output_shape.integers()
         node.resize(result, shape)
-        _ensure_positive(node, shape[1:3], "the output is empty")
-        sizes = _checked_output_sizes(node, shape[1:3], weights.shape[1:3], strides, (1, 1))
+        ensure_positive(node, shape[1:3], "the output is empty")
+        sizes = checked_output_sizes(node, shape[1:3], weights.shape[1:3], strides, (1, 1))
         node.ensure(tuple(sizes) == source.shape[1:3], "the output shape does not lead back to the shape of the input")
-        _ensure_int32(node, *source.shape[1:3])
-        _ensure_int32(node, *weights.shape[:3])
+        ensure_int32(node, *source.shape[1:3])
+        ensure_int32(node, *weights.shape[:3])
     if source.type != "FLOAT32":
         check_convolution_quantization(node, source, weights, bias, result, weights.shape[0])
     elif weights.type == "INT8":
@@ -276,7 +214,7 @@ def _check_transpose_conv_types(
 
 
 def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:
-    _ensure_int32(node, *source.shape)
+    ensure_int32(node, *source.shape)
     quantization = affine_quantization(weights)
     if quantization is None:
         node.fail("the weights have no affine quantisation")
@@ -292,8 +230,8 @@ def prepare_conv_3d(node: KernelNode) -> None:
     node.ensure_rank(source, 5)
     node.ensure_rank(weights, 5)
     node.ensure(source.shape[4] == weights.shape[3], "input and weights have different numbers of channels")
-    _ensure_positive(node, source.shape[1:], "the input is empty")
-    _ensure_positive(node, weights.shape, "the weights are empty")
+    ensure_positive(node, source.shape[1:], "the input is empty")
+    ensure_positive(node, weights.shape, "the weights are empty")
     for tensor in (source, weights, result):
         node.ensure_type(tensor, "FLOAT32")
     output_channels = weights.shape[4]
@@ -301,11 +239,11 @@ def prepare_conv_3d(node: KernelNode) -> None:
 
     _ensure_steps_3d(node)
     sizes = _output_sizes_3d(node, source.shape[1:4], weights.shape[:3])
-    _ensure_int32(node, *sizes)
+    ensure_int32(node, *sizes)
     node.resize(result, (source.shape[0], *sizes, output_channels))
     strides, dilations = _steps_3d(node)
     if max(*strides, *dilations, *weights.shape[:3]) > 1:
-        _ensure_int32(node, source.shape[0], *sizes, *weights.shape[:4])
+        ensure_int32(node, source.shape[0], *sizes, *weights.shape[:4])
 
 
 def _steps_3d(node: KernelNode) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
@@ -319,13 +257,13 @@ def _steps_3d(node: KernelNode) -> tuple[tuple[int, int, int], tuple[int, int, i
 
 def _ensure_steps_3d(node: KernelNode) -> None:
     strides, dilations = _steps_3d(node)
-    _ensure_positive(node, strides, "a stride is not positive")
-    _ensure_positive(node, dilations, "a dilation is not positive")
+    ensure_positive(node, strides, "a stride is not positive")
+    ensure_positive(node, dilations, "a dilation is not positive")
 
 
 def _output_sizes_3d(node: KernelNode, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
     """``kernels/padding.h: ComputePadding3DValues``: what cannot be computed is 0."""
-    padding = _padding(node)
+    padding = padding_of(node)
     strides, dilations = _steps_3d(node)
     return [output_size(padding, *along) or 0 for along in zip(sizes, windows, strides, dilations, strict=True)]
 
@@ -345,8 +283,8 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
     node.ensure_rank(source, 5)
     node.ensure_rank(weights, 5)
     node.ensure(source.shape[4] == weights.shape[4], "input and weights have different numbers of channels")
-    _ensure_positive(node, source.shape[1:], "the input is empty")
-    _ensure_positive(node, weights.shape, "the weights are empty")
+    ensure_positive(node, source.shape[1:], "the input is empty")
+    ensure_positive(node, weights.shape, "the weights are empty")
     _ensure_steps_3d(node)
     for tensor in (source, weights, result):
         node.ensure_type(tensor, "FLOAT32")
@@ -364,156 +302,5 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
     node.ensure(tuple(expected) == source.shape[1:4], "the output shape does not lead back to the shape of the input")
     node.resize(result, shape)
     if max(_steps_3d(node)[1]) <= 1:
-        _ensure_int32(node, *source.shape[1:4])
-        _ensure_int32(node, *weights.shape[:4])
-
-
-@kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
-def prepare_pool_2d(node: KernelNode) -> None:
-    """``kernels/pooling.cc: GenericPrepare``. A window that does not fit gives an empty result, not an error."""
-    node.ensure_counts(1, 1)
-    result, source = node.output(), node.input(0)
-    node.ensure_rank(source, 4)
-    node.ensure(source.type == result.type, "input and output have different types")
-    options = node.options
-    _ensure_positive(node, (options.stride_h, options.stride_w), "a stride is not positive")
-    batches, height, width, channels = source.shape
-    padding = _padding(node)
-    output_width = output_size(padding, width, options.filter_width, options.stride_w)
-    output_height = None
-    if output_width is not None:
-        output_height = output_size(padding, height, options.filter_height, options.stride_h)
-    if node.op == "L2_POOL_2D":
-        node.ensure(source.type not in ("UINT8", "INT8"), "there is no quantised L2 pooling")
-    node.resize(result, (batches, output_height or 0, output_width or 0, channels))
-
-
-@kernel("RESIZE_BILINEAR")
-def prepare_resize_bilinear(node: KernelNode) -> None:
-    """``kernels/resize_bilinear.cc: Prepare``."""
-    size = _resized_to(node)
-    if size is None:
-        return
-    options = node.options
-    node.ensure(not (options.half_pixel_centers and options.align_corners), "half-pixel centres do not go with aligned corners")
-    _ensure_positive(node, size, "a size is not positive")
-    _resize_image(node, size)
-
-
-@kernel("RESIZE_NEAREST_NEIGHBOR")
-def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
-    """``kernels/resize_nearest_neighbor.cc: Prepare``."""
-    size = _resized_to(node)
-    if size is not None:
-        _resize_image(node, size)
-
-
-def _resized_to(node: KernelNode) -> list[int] | None:
-    """What both kernels demand: return height and width, None if they are known only while running."""
-    node.ensure_counts(2, 1)
-    source, size, result = node.input(0), node.input(1), node.output()
-    node.ensure_rank(source, 4)
-    node.ensure_shape(size, (2,))
-    node.ensure_type(size, "INT32")
-    result.type = source.type
-    if not size.is_constant_or_persistent:
-        node.set_dynamic(result, size)
-        return None
-    return size.integers()
-
-
-def _resize_image(node: KernelNode, size: Sequence[int]) -> None:
-    batches, _, _, channels = node.input(0).shape
-    node.resize(node.output(), (batches, size[0], size[1], channels))
-
-
-@kernel("DEPTH_TO_SPACE")
-def prepare_depth_to_space(node: KernelNode) -> None:
-    """``kernels/depth_to_space.cc: Prepare``."""
-    block = _block_size(node)
-    batches, height, width, channels = node.input(0).shape
-    node.ensure(channels % block**2 == 0, "the channels do not divide into blocks")
-    _ensure_int32(node, height, block)
-    _ensure_int32(node, width, block)
-    node.resize(node.output(), (batches, height * block, width * block, channels // block**2))
-
-
-@kernel("SPACE_TO_DEPTH")
-def prepare_space_to_depth(node: KernelNode) -> None:
-    """``kernels/space_to_depth.cc: Prepare``."""
-    block = _block_size(node)
-    batches, height, width, channels = node.input(0).shape
-    node.ensure(height % block == 0 and width % block == 0, "height and width do not divide into blocks")
-    node.resize(node.output(), (batches, height // block, width // block, channels * block**2))
-
-
-def _block_size(node: KernelNode) -> int:
-    """What DEPTH_TO_SPACE and SPACE_TO_DEPTH both demand; return the length of a block's side."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
-    node.ensure_rank(source, 4)
-    node.ensure_type(result, _REARRANGED_TYPES)
-    node.ensure(source.type == result.type, "input and output have different types")
-    block: int = node.options.block_size
-    node.ensure(block > 0, "the block size is not positive")
-    return block
-
-
-@kernel("SPACE_TO_BATCH_ND")
-def prepare_space_to_batch_nd(node: KernelNode) -> None:
-    """``kernels/space_to_batch_nd.cc: Prepare``."""
-    blocks = _batch_blocks(node)
-    if blocks is None:
-        return
-    source = node.input(0)
-    paddings = as_int32(node.input(2))
-    batches, sizes = source.shape[0], []
-    for index, block in enumerate(blocks):
-        padded = source.shape[index + 1] + paddings[2 * index] + paddings[2 * index + 1]
-        node.ensure(block != 0, "a block is empty")
-        node.ensure(padded % block == 0, "a padded dimension does not divide into blocks")
-        sizes.append(padded // block)
-        batches *= block
-    node.resize(node.output(), (batches, *sizes, source.shape[-1]))
-
-
-@kernel("BATCH_TO_SPACE_ND")
-def prepare_batch_to_space_nd(node: KernelNode) -> None:
-    """``kernels/batch_to_space_nd.cc: Prepare``."""
-    blocks = _batch_blocks(node)
-    if blocks is None:
-        return
-    source = node.input(0)
-    crops = as_int32(node.input(2))
-    node.ensure(min(crops[: 2 * len(blocks)]) >= 0, "a crop is negative")
-    batches, sizes = source.shape[0], []
-    for index, block in enumerate(blocks):
-        node.ensure(block != 0, "a block is empty")
-        node.ensure(batches % block == 0, "the batches do not divide into blocks")
-        batches //= block
-        sizes.append(source.shape[index + 1] * block - crops[2 * index] - crops[2 * index + 1])
-    node.resize(node.output(), (batches, *sizes, source.shape[-1]))
-
-
-def _batch_blocks(node: KernelNode) -> list[int] | None:
-    """What SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND both demand; return the block shape, None if it is not known yet."""
-    node.ensure_counts(3, 1)
-    source, block_shape, result = node.input(0), node.input(1), node.output()
-    node.ensure(source.rank in (3, 4), "the input has neither 3 nor 4 dimensions")
-    node.ensure(source.type == result.type, "input and output have different types")
-    if source.type in ("UINT8", "INT8", "INT16"):
-        node.ensure(source.scale == result.scale, "input and output have different scales")
-        node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
-    if source.type == "INT16":
-        check_symmetric(node, source, result)
-    # The margins are not looked at, and may even be missing, where the block shape is unknown.
-    for position in (1, 2):
-        operand = node.input(position)
-        if not operand.is_constant_or_persistent:
-            node.set_dynamic(result, operand)
-            return None
-    spatial = source.rank - 2
-    node.ensure_shape(block_shape, (spatial,))
-    node.ensure_shape(node.input(2), (spatial, 2))
-    blocks = as_int32(block_shape)
-    return [blocks[index] for index in range(spatial)]
+        ensure_int32(node, *source.shape[1:4])
+        ensure_int32(node, *weights.shape[:4])

@@ -21,7 +21,7 @@ def prepare_non_max_suppression(node: KernelNode) -> None:
     _ensure_scalar(node, limit, "INT32")
     unknown = first_unknown(limit)
     count = 0 if unknown else limit.integers()[0]
-    node.ensure(count >= 0, f"the greatest number of boxes is {count}")
+    node.ensure(count >= 0, f"the maximum number of boxes is {count}")
     for position in range(3, node.input_count):
         _ensure_scalar(node, node.input(position), "FLOAT32")
     is_soft = node.input_count == 6
@@ -60,6 +60,6 @@ def prepare_detection_postprocess(node: KernelNode) -> None:
 
 
 def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-    """The kernel does not look whether it could resize its results."""
+    """The kernel does not check whether it could resize its results."""
     with contextlib.suppress(PrepareError):
         node.resize(tensor, shape)

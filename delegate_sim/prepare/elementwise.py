@@ -308,7 +308,7 @@ def prepare_exp(node: KernelNode) -> None:
 @kernel("SIGN")
 def prepare_sign(node: KernelNode) -> None:
     """``kernels/sign.cc: PointwiseUnaryOpPrepare``."""
-    node.ensure(node.input_count == 1, "there is not one input")
+    node.ensure(node.input_count == 1, "does not have exactly one input")
     source, result = node.input(0), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
     node.resize(result, source.shape)
@@ -321,7 +321,7 @@ def prepare_cumsum(node: KernelNode) -> None:
     source, axis, result = node.input(0), node.input(1), node.output()
     node.ensure_type(source, _CUMSUM_TYPES)
     node.ensure_type(axis, "INT32")
-    node.ensure(axis.element_count == 1, "the axis is not one number")
+    node.ensure(axis.element_count == 1, "the axis is not a single number")
     node.ensure(source.rank >= 1, "the input is a scalar")
     node.resize(result, source.shape)
 
@@ -329,7 +329,7 @@ def prepare_cumsum(node: KernelNode) -> None:
 @kernel("ADD_N")
 def prepare_add_n(node: KernelNode) -> None:
     """``kernels/add_n.cc: Prepare``."""
-    node.ensure(node.input_count >= 2 and node.output_count == 1, "there are not two inputs or more, and one output")
+    node.ensure(node.input_count >= 2 and node.output_count == 1, "does not have two or more inputs and one output")
     first, result = node.input(0), node.output()
     result.type = first.type
     for position in range(1, node.input_count):

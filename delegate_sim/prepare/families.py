@@ -8,6 +8,8 @@ FAMILIES = (
     "elementwise",
     "activations",
     "convolution",
+    "pooling",
+    "blocks",
     "reduction",
     "reshaping",
     "joining",

@@ -86,7 +86,7 @@ def prepare_tile(node: KernelNode) -> None:
     if not source.is_constant_or_persistent:
         node.resize(result, shape)
     elif result.type == "STRING":
-        # The strings are written at once, which puts them on the heap.
+        # The strings are written immediately, which puts them on the heap.
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
@@ -171,8 +171,8 @@ def prepare_one_hot(node: KernelNode) -> None:
     result.type = on_value.type
     node.ensure_type(indices, ("INT32", "INT64"))
     node.ensure(0 <= axis <= indices.rank, "the axis is out of range")
-    node.ensure(depth.element_count == 1, "the depth is not one number")
-    node.ensure(on_value.element_count == 1 and off_value.element_count == 1, "a value is not one number")
+    node.ensure(depth.element_count == 1, "the depth is not a single number")
+    node.ensure(on_value.element_count == 1 and off_value.element_count == 1, "a value is not a single number")
     node.ensure(off_value.type == on_value.type, "the values have different types")
     if not depth.is_constant_or_persistent:
         node.set_dynamic(result, depth)

@@ -44,7 +44,7 @@ def prepare_gather(node: KernelNode) -> None:
         node.ensure(int(indices.min()) >= 0, "a position is negative")
         node.ensure(is_unbounded or int(indices.max()) < source.shape[axis], "a position is out of range")
     if source.type == "STRING":
-        # The strings are written at once, which puts them on the heap.
+        # The strings are written immediately, which puts them on the heap.
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
@@ -122,7 +122,7 @@ def prepare_segment_sum(node: KernelNode) -> None:
     if unknown is not None:
         node.set_dynamic(result, unknown)
         return
-    node.ensure(data.rank >= 1, "the data are a scalar")
+    node.ensure(data.rank >= 1, "the data is a scalar")
     node.ensure(segment_ids.rank == 1, "the segment ids are not a vector")
     node.ensure(segment_ids.shape[0] == data.shape[0], "there is not one segment id for each row")
     ids = segment_ids.value()[: segment_ids.shape[0]]
@@ -145,7 +145,7 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
         node.set_dynamic(result, unknown)
         return
     node.ensure(data.shape[: segment_ids.rank] == segment_ids.shape, "the segment ids do not have the leading sizes of the data")
-    node.ensure(num_segments.shape in ((), (1,)), "the number of segments is not one number")
+    node.ensure(num_segments.shape in ((), (1,)), "the number of segments is not a single number")
     count = num_segments.integers()[0]
     node.ensure(count >= 0, "the number of segments is negative")
     ids = segment_ids.value()[: segment_ids.element_count]

@@ -28,8 +28,8 @@ _FUSED_ACTIVATIONS = range(1, 6)
 def prepare_pack(node: KernelNode) -> None:
     """``kernels/pack.cc: Prepare``."""
     count = node.options.values_count
-    node.ensure(node.input_count == count, "the options tell another number of inputs")
-    node.ensure(node.output_count == 1, "there is not one output")
+    node.ensure(node.input_count == count, "the options give a different number of inputs")
+    node.ensure(node.output_count == 1, "does not have exactly one output")
     first = node.input(0)
     axis = wrapped(node.options.axis, first.rank + 1)
     node.ensure(0 <= axis <= first.rank, "the axis is out of range")
@@ -101,7 +101,7 @@ def _join_constant_scalars(node: KernelNode, sources: Sequence[KernelTensor]) ->
 
 def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis: int) -> tuple[int, ...]:
     first = sources[0]
-    node.ensure(first.rank > 0, "scalars that are not constant cannot be joined")
+    node.ensure(first.rank > 0, "scalars that are not constant cannot be concatenated")
     before, after = first.shape[:axis], first.shape[axis + 1 :]
     for source in sources:
         node.ensure(source.rank == first.rank, "the inputs have different ranks")

@@ -75,7 +75,7 @@ class KernelTensor:
 
     @property
     def is_constant(self) -> bool:
-        """``IsConstantTensor``: the value stands in the file."""
+        """``IsConstantTensor``: the value is in the file."""
         return self.allocation is Allocation.CONSTANT
 
     @property
@@ -102,7 +102,7 @@ class KernelTensor:
         return [int(element) for element in self.value()]
 
     def freeze(self) -> Tensor:
-        """Return the tensor as it stands now."""
+        """Return the tensor in its present state."""
         source = self.source
         if (
             self.type == source.type
@@ -137,7 +137,7 @@ class KernelSubgraph:
         self.inputs = [index if index in self.read_tensors else OPTIONAL_TENSOR for index in self.inputs]
 
     def freeze(self) -> Graph:
-        """Return the graph as it stands now."""
+        """Return the graph in its present state."""
         return dataclasses.replace(
             self.graph,
             inputs=tuple(self.inputs),
@@ -206,7 +206,7 @@ class KernelNode:
 
     @property
     def input_count(self) -> int:
-        """The number of operands, those left out included."""
+        """The number of operands, omitted ones included."""
         return len(self.node.inputs)
 
     @property
@@ -215,14 +215,14 @@ class KernelNode:
         return len(self.node.outputs)
 
     def input(self, position: int) -> KernelTensor:
-        """``GetInputSafe``: the operand at a position; refuses if it is left out or missing."""
+        """``GetInputSafe``: the operand at a position; refuses if it is omitted or missing."""
         found = self.optional_input(position)
         if found is None:
             raise PrepareError(f"input {position} is missing")
         return found
 
     def optional_input(self, position: int) -> KernelTensor | None:
-        """``GetOptionalInputTensor``: the operand at a position, None if it is left out or missing."""
+        """``GetOptionalInputTensor``: the operand at a position, None if it is omitted or missing."""
         inputs = self.node.inputs
         index = inputs[position] if 0 <= position < len(inputs) else -1
         return self.tensors[index] if index >= 0 else None
@@ -250,12 +250,12 @@ class KernelNode:
         self.node = self.node._replace(outputs=tuple(outputs))
 
     def ensure(self, condition: bool, message: str) -> None:
-        """``TF_LITE_ENSURE``: refuse unless the condition holds. ``message`` says in our words what is demanded."""
+        """``TF_LITE_ENSURE``: refuse unless the condition holds. ``message`` says in our words what is wrong."""
         if not condition:
             raise PrepareError(message)
 
     def ensure_counts(self, inputs: int | tuple[int, ...], outputs: int) -> None:
-        """Refuse unless there are exactly so many operands (one of these counts) and results."""
+        """Refuse unless there are exactly this many operands (one of these counts) and results."""
         allowed = (inputs,) if isinstance(inputs, int) else inputs
         if self.input_count not in allowed or self.output_count != outputs:
             raise PrepareError(f"has {self.input_count} inputs and {self.output_count} outputs")
@@ -291,7 +291,7 @@ class KernelNode:
         tensor.shape = sizes
 
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
-        """``SetTensorToDynamic``: the size is known only while running, because ``cause`` is not constant."""
+        """``SetTensorToDynamic``: the size is known only at run time, because ``cause`` is not constant."""
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC
             tensor.computed = None
@@ -307,7 +307,7 @@ class KernelNode:
 
 Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
-"""The Prepare function of each operator. An operator without one leaves its results as they stand in the file."""
+"""The Prepare function of each operator. An operator without one leaves its results as they are in the file."""
 
 
 def kernel(*ops: str) -> Callable[[Kernel], Kernel]:

@@ -143,7 +143,7 @@ def prepare_embedding_lookup(node: KernelNode) -> None:
     lookup, table, result = node.input(0), node.input(1), node.output()
     node.ensure_rank(lookup, 1)
     node.ensure_type(lookup, "INT32")
-    node.ensure(table.rank >= 2, "the table has less than 2 dimensions")
+    node.ensure(table.rank >= 2, "the table has fewer than 2 dimensions")
     _check_embedding_quantization(node, table, result)
     node.resize(result, (lookup.shape[0], *table.shape[1:]))
 
@@ -172,7 +172,7 @@ def prepare_embedding_lookup_sparse(node: KernelNode) -> None:
         node.ensure_rank(tensor, rank)
         node.ensure_type(tensor, kind)
     node.ensure(indices.shape[0] == ids.shape[0] == weights.shape[0], "ids, indices and weights differ in number")
-    node.ensure(table.rank >= 2, "the table has less than 2 dimensions")
+    node.ensure(table.rank >= 2, "the table has fewer than 2 dimensions")
     result = node.output()
     node.ensure_type(result, "FLOAT32")
     node.set_dynamic(result)
@@ -188,7 +188,7 @@ def prepare_hashtable_lookup(node: KernelNode) -> None:
         node.ensure_type(tensor, "INT32")
     node.ensure(values.rank >= 1, "the values are a scalar")
     node.ensure(keys.shape[0] == values.shape[0], "keys and values differ in number")
-    node.ensure(values.type != "STRING" or values.rank == 1, "strings as values are not a vector")
+    node.ensure(values.type != "STRING" or values.rank == 1, "string values are not a vector")
     result, hits = node.output(0), node.output(1)
     node.ensure_type(hits, "UINT8")
     node.ensure(values.type == result.type, "values and output have different types")
@@ -236,10 +236,10 @@ def prepare_matrix_diag(node: KernelNode) -> None:
 
 @kernel("MATRIX_SET_DIAG")
 def prepare_matrix_set_diag(node: KernelNode) -> None:
-    """``kernels/matrix_set_diag.cc: Prepare``. It does not look at the diagonal."""
+    """``kernels/matrix_set_diag.cc: Prepare``. The diagonal is not checked."""
     node.ensure_counts(2, 1)
     source, result = node.input(0), node.output()
-    node.ensure(source.rank >= 2, "the input has less than 2 dimensions")
+    node.ensure(source.rank >= 2, "the input has fewer than 2 dimensions")
     result.type = source.type
     node.resize(result, source.shape)
 

@@ -31,7 +31,7 @@ def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:
-    """Return the data as 32-bit integers whatever the type says, as kernels read it that do not look at the type."""
+    """Return the data as 32-bit integers whatever the type says, as kernels that ignore the type read it."""
     elements: list[int] = tensor.value().view("<i4").tolist()
     return elements
 

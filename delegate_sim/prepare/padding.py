@@ -35,7 +35,7 @@ def prepare_pad(node: KernelNode) -> None:
     node.ensure(source.type == result.type, "input and output have different types")
     if fill is not None:
         node.ensure(source.type == fill.type, "input and fill value have different types")
-        node.ensure(fill.element_count == 1, "the fill value is not one number")
+        node.ensure(fill.element_count == 1, "the fill value is not a single number")
     node.ensure(source.rank <= _PAD_MAX_RANK, "the input has more than 5 dimensions")
     if source.rank == 0 or not is_known:
         node.set_dynamic(result, None if is_known else paddings)
@@ -54,7 +54,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     source, paddings, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
     has_mode = node.options.table is not None and node.options.mode in _MIRROR_PAD_OFFSETS
-    node.ensure(has_mode, "the options tell no mode of padding")
+    node.ensure(has_mode, "the options give no mode of padding")
     node.ensure_type(paddings, ("INT32", "INT64"))
     node.ensure(paddings.shape == (source.rank, 2), "there is not one pair of paddings for each dimension")
     if source.type in ("UINT8", "INT8", "INT16"):

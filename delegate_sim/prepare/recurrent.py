@@ -19,7 +19,7 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""How far behind an operand of the forward cell that of the backward cell lies, from the weights to the projection."""
+"""How far each operand of the backward cell follows that of the forward cell, from the weights to the projection."""
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
@@ -38,7 +38,7 @@ def _ensure_state(node: KernelNode, position: int, element_count: int) -> None:
     """Refuse unless an operand keeps its value between invocations and has this size, in any number of dimensions."""
     state = node.input(position)
     node.ensure(state.is_variable, "a state is not variable")
-    node.ensure(state.element_count == element_count, "a state does not have as many elements as the other operands ask for")
+    node.ensure(state.element_count == element_count, "a state does not have as many elements as the other operands require")
 
 
 @kernel("SVDF")
@@ -95,7 +95,7 @@ def _check_rnn_cell(
     """What RNN and UNIDIRECTIONAL_SEQUENCE_RNN demand of weights, recurrent weights and bias."""
     weights, recurrent_weights, bias = cell
     units = bias.shape[0]
-    node.ensure(weights.shape[:2] == (units, input_size), "the weights do not have the shape that the other operands ask for")
+    node.ensure(weights.shape[:2] == (units, input_size), "the weights do not have the shape that the other operands require")
     node.ensure(recurrent_weights.shape[:2] == (units, units), "the recurrent weights do not have one row for each unit")
     node.ensure_type(source, "FLOAT32")
     node.ensure(weights.type == recurrent_weights.type, "weights and recurrent weights have different types")
@@ -153,7 +153,7 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
     size = auxiliary.shape[2]
     for weights, units in ((forward_weights, forward_units), (backward_weights, backward_units)):
         node.ensure(
-            weights.shape[:2] == (units, size), "the auxiliary weights do not have the shape that the other operands ask for"
+            weights.shape[:2] == (units, size), "the auxiliary weights do not have the shape that the other operands require"
         )
 
 
@@ -166,7 +166,7 @@ class _CellSizes(NamedTuple):
 
 
 class _CellRules(NamedTuple):
-    """In what the LSTM kernels differ: how strictly they look at weights, and the types of the integer kernel."""
+    """How the LSTM kernels differ: how strictly they check weights, and the types of the integer kernel."""
 
     allows_diagonal_weights: bool
     compares_weight_types: bool
@@ -209,7 +209,7 @@ def _prepare_full_lstm(node: KernelNode) -> None:
     node.ensure_counts((20, 24), 1)
     source = node.input(0)
     is_integer = source.type == "INT8"
-    node.ensure(source.rank > 1, "the input has less than 2 dimensions")
+    node.ensure(source.rank > 1, "the input has fewer than 2 dimensions")
     batches, inputs = source.shape[:2]
     output_weights, recurrent_weights = node.input(_INPUT_TO_OUTPUT), node.input(_RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]
@@ -279,7 +279,7 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
 
 
 def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> _CellSizes:
-    """Return the sizes of the forward or backward cell, which its weights of the output gate tell."""
+    """Return the sizes of the forward or backward cell, as its output gate weights give them."""
     output_weights = node.input(first + _INPUT_TO_OUTPUT)
     recurrent_weights = node.input(first + _RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]

@@ -16,7 +16,7 @@ from .operands import first_unknown, known_array, wrapped
 
 _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
-"""REDUCE_PROD computes results of up to so many elements at once, as they come up in the arithmetic of shapes."""
+"""REDUCE_PROD computes results of up to this many elements at once, as they occur in the arithmetic of shapes."""
 
 _REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16", "BOOL"})
 _QUANTIZED_PRODUCT_TYPES = frozenset({"INT8", "INT16"})
@@ -26,14 +26,14 @@ _ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
 _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
 """Since when ARG_MAX and ARG_MIN refuse to search a dimension without elements."""
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
-"""Since when reductions refuse an axis out of range with keep_dims too; before, they passed over it: measured."""
+"""Since when reductions refuse an axis out of range with keep_dims too; before, they ignored it: measured."""
 _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
-"""Since when REDUCE_PROD looks at the type of quantised operands: measured, with UINT8 ones in 2.1.4."""
+"""Since when REDUCE_PROD checks the type of quantised operands: measured, with UINT8 ones in 2.1.4."""
 
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM")
 def prepare_reduction(node: KernelNode) -> None:
-    """``kernels/reduce.cc: PrepareSimple`` and ``PrepareMeanOrSum``, which differ in temporaries and multipliers alone."""
+    """``kernels/reduce.cc: PrepareSimple`` and ``PrepareMeanOrSum``, which differ only in temporaries and multipliers."""
     node.ensure_counts(2, 1)
     source, axis, result = node.input(0), node.input(1), node.output()
     node.ensure_type(axis, "INT32")
@@ -74,7 +74,7 @@ def prepare_product(node: KernelNode) -> None:
 
 
 def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -> set[int]:
-    """``kernels/reduce.cc: ResolveAxisForShape``. A scalar has no axes, whatever is asked for."""
+    """``kernels/reduce.cc: ResolveAxisForShape``. A scalar has no axes, whatever is requested."""
     if source.rank == 0:
         return set()
     axes = {wrapped(number, source.rank) for number in axis.integers()[: axis.element_count]}
@@ -105,7 +105,7 @@ def prepare_arg_max(node: KernelNode) -> None:
     """``kernels/arg_min_max.cc: Prepare``."""
     node.ensure_counts(2, 1)
     source, axis = node.input(0), node.input(1)
-    node.ensure(axis.element_count == 1, "the axis is not one number")
+    node.ensure(axis.element_count == 1, "the axis is not a single number")
     node.ensure_type(axis, ("INT32", "INT64"))
     result = node.output()
     output_type = schema.tensor_type_name(node.options.output_type)

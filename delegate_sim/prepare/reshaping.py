@@ -1,4 +1,4 @@
-"""Prepare of operators that rearrange one tensor or tell its shape: RESHAPE, SQUEEZE, TRANSPOSE, SHAPE and their like."""
+"""Prepare of operators that rearrange one tensor or return its shape: RESHAPE, SQUEEZE, TRANSPOSE, SHAPE and their like."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def prepare_reshape(node: KernelNode) -> None:
     node.ensure_counts((1, 2), 1)
     result = node.output()
     if result.type == "STRING":
-        # Strings are sized only while running, whatever is known of their shape.
+        # Strings are sized only at run time, whatever is known of their shape.
         return
     source = node.input(0)
     requested = node.input(1) if node.input_count == 2 else None
@@ -42,7 +42,7 @@ def prepare_reshape(node: KernelNode) -> None:
 
 
 def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequence[int]:
-    """``kernels/reshape.cc: GetOutputShape``. A shape operand that is no INT32 vector leaves the word to the options."""
+    """``kernels/reshape.cc: GetOutputShape``. A shape operand that is not an INT32 vector gives way to the options."""
     if requested is not None and requested.rank == 1 and requested.type == "INT32":
         return requested.integers()[: requested.shape[0]]
     new_shape: Sequence[int] = node.options.new_shape
@@ -64,7 +64,7 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
         is_empty = 0 in source and 0 not in sizes
         shape[stretched[0]] = 0 if is_empty else nonzero_source // nonzero_sizes
         node.ensure(shape[stretched[0]] <= _LARGEST_DIMENSION, "the size left open overflows")
-    node.ensure(math.prod(source) == math.prod(shape), "the new shape has another number of elements")
+    node.ensure(math.prod(source) == math.prod(shape), "the new shape has a different number of elements")
     return shape
 
 
@@ -78,7 +78,7 @@ def prepare_squeeze(node: KernelNode) -> None:
     if axes:
         squeezed = {wrapped(axis, source.rank) for axis in axes}
         for axis in squeezed:
-            node.ensure(0 <= axis < source.rank and source.shape[axis] == 1, "a dimension to be removed is not there or not 1")
+            node.ensure(0 <= axis < source.rank and source.shape[axis] == 1, "a removed dimension does not exist or is not 1")
     else:
         squeezed = {axis for axis, size in enumerate(source.shape) if size == 1}
     node.resize(result, [size for axis, size in enumerate(source.shape) if axis not in squeezed])
@@ -97,7 +97,7 @@ def prepare_expand_dims(node: KernelNode) -> None:
     if not axis.is_constant_or_persistent:
         node.set_dynamic(result, axis)
         return
-    node.ensure(axis.element_count == 1, "the axis is not one number")
+    node.ensure(axis.element_count == 1, "the axis is not a single number")
     node.ensure_type(axis, ("INT32", "INT64"))
     position = wrapped(axis.integers()[0], source.rank + 1)
     node.ensure(0 <= position <= source.rank, "the axis is out of range")

@@ -26,7 +26,7 @@ def prepare_topk_v2(node: KernelNode) -> None:
         node.set_dynamic(indices, cause)
         node.set_dynamic(values, cause)
         return
-    node.ensure(k.element_count == 1, "k is not one number")
+    node.ensure(k.element_count == 1, "k is not a single number")
     count = k.integers()[0]
     node.ensure(source.rank >= 1, "the input is a scalar")
     node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")

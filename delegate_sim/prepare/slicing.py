@@ -86,7 +86,7 @@ class _Axis(NamedTuple):
         return self._clamped(self.start)
 
     def last(self, first: int, is_offset: bool) -> int:
-        """``kernels/internal/reference/strided_slice.h: EndForAxis``: the position behind the last element."""
+        """``kernels/internal/reference/strided_slice.h: EndForAxis``: the position after the last element."""
         if self.shrunk:
             return first if first >= self.size else first + 1
         if self.end_masked:
@@ -120,7 +120,7 @@ def prepare_strided_slice(node: KernelNode) -> None:
     if not is_known:
         node.resize(result, _strided_slice_shape(node, _strided_slice_axes(node, has_begin=not is_offset), is_offset))
     elif result.type == "STRING":
-        # The strings are written at once, which puts them on the heap.
+        # The strings are written immediately, which puts them on the heap.
         node.set_dynamic(result)
         node.resize(result, _strided_slice_shape(node, _strided_slice_axes(node), is_offset))
     else:
@@ -238,7 +238,7 @@ def prepare_dynamic_update_slice(node: KernelNode) -> None:
     """``kernels/dynamic_update_slice.cc: Prepare``."""
     source, update, start, result = node.input(0), node.input(1), node.input(2), node.output()
     node.ensure(start.shape == (source.rank,), "there is not one start index for each dimension")
-    node.ensure(update.rank == source.rank, "the update has another number of dimensions than the input")
+    node.ensure(update.rank == source.rank, "update and input have different numbers of dimensions")
     node.ensure(
         all(part <= whole for part, whole in zip(update.shape, source.shape, strict=True)),
         "the update is larger than the input",

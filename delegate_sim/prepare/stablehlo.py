@@ -1,4 +1,4 @@
-"""Prepare of StableHLO operators that the runtime runs by itself, and of DILATE and REDUCE_WINDOW."""
+"""Prepare of StableHLO operators that the runtime itself runs, and of DILATE and REDUCE_WINDOW."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def prepare_gather(node: KernelNode) -> None:
     node.ensure_type(start_indices, _INDEX_TYPES)
     options = node.options
     node.ensure(len(options.slice_sizes) == operand.rank, "there is not one slice size for each dimension")
-    node.ensure(len(options.collapsed_slice_dims) <= len(options.slice_sizes), "more dimensions are collapsed than there are")
+    node.ensure(len(options.collapsed_slice_dims) <= len(options.slice_sizes), "more dimensions are collapsed than the input has")
     node.ensure(len(options.offset_dims) <= result.rank, "there are more offset dimensions than the result has")
     node.ensure(options.index_vector_dim <= start_indices.rank, "the index vector lies outside the indices")
     node.resize(result, _gathered_shape(node, start_indices.shape, result.rank))
@@ -75,7 +75,7 @@ def prepare_scatter(node: KernelNode) -> None:
     options = node.options
     node.ensure(len(options.update_window_dims) <= updates.rank, "there are more window dimensions than the updates have")
     node.ensure(len(options.inserted_window_dims) <= result.rank, "more window dimensions are inserted than the result has")
-    node.ensure(len(options.scatter_dims_to_operand_dims) <= source.rank, "more dimensions are scattered than there are")
+    node.ensure(len(options.scatter_dims_to_operand_dims) <= source.rank, "more dimensions are scattered than the result has")
     node.ensure(options.index_vector_dim <= indices.rank, "the index vector lies outside the indices")
     computation = node.interpreter.subgraph(options.update_computation_subgraph_index)
     node.ensure(len(computation.nodes) <= 1, "the computation has more than one node")
@@ -90,7 +90,7 @@ _SCATTER_COMPUTATIONS = ("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIM
 def prepare_pad(node: KernelNode) -> None:
     """``kernels/stablehlo_pad.cc: Prepare``."""
     source, padding_value = node.input(0), node.input(1)
-    node.ensure(source.type == padding_value.type, "the padding value has another type")
+    node.ensure(source.type == padding_value.type, "the padding value has a type other than that of the input")
     node.ensure(padding_value.element_count == 1, "the padding value is not a single value")
     node.ensure(source.type in schema.BITS_PER_ELEMENT, f"elements of {source.type} have no size")
     shape = _padded_shape(node, source)
@@ -100,7 +100,7 @@ def prepare_pad(node: KernelNode) -> None:
 
 
 def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
-    """``PadData::Setup``: where cropping leaves nothing of one dimension, nothing is left of all."""
+    """``PadData::Setup``: where cropping empties one dimension, it empties the result."""
     options = node.options
     vectors = (options.edge_padding_low, options.edge_padding_high, options.interior_padding)
     node.ensure(options.table is not None and len({len(vector) for vector in vectors}) == 1, "the paddings are incomplete")
@@ -127,7 +127,7 @@ def prepare_dilate(node: KernelNode) -> None:
     source, dilations, padding_value, result = node.input(0), node.input(1), node.input(2), node.output()
     node.ensure(source.rank > 0, "the input is a scalar")
     node.ensure(source.type == result.type, "input and output have different types")
-    node.ensure(source.type == padding_value.type, "the padding value has another type")
+    node.ensure(source.type == padding_value.type, "the padding value has a type other than that of the input")
     if not dilations.is_constant:
         node.set_dynamic(result, dilations)
         return
@@ -174,7 +174,7 @@ def _windowed_input(node: KernelNode) -> KernelTensor:
     """What both kinds of windows demand of the operand; return it."""
     source, initial_value, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
-    node.ensure(source.type == initial_value.type, "the initial value has another type")
+    node.ensure(source.type == initial_value.type, "the initial value has a type other than that of the input")
     node.ensure(0 < source.rank <= _MOST_WINDOW_DIMENSIONS, f"the input has {source.rank} dimensions")
     return source
 

@@ -20,7 +20,7 @@ class Release(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """What releases are ordered by: when their rules were made.
+        """What releases are ordered by: when their rules were written.
 
         LiteRT begins where TensorFlow 2.17 ends; later releases of TensorFlow count as the release of LiteRT of their time. A
         minor release without a patch number is its first.
@@ -56,23 +56,23 @@ _LITERT = """
     1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0
 """
 KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"litert-{version}" for version in _LITERT.split()])
-"""The releases whose rules are told apart, oldest first within a family."""
+"""The releases whose rules are distinguished, oldest first within a family."""
 
 DEFAULT_RELEASE = "litert-2.3"
 NEWEST = Release("litert", (2, 3))
-"""The release whose rules are those without an end."""
+"""The release whose rules are those with no last release."""
 
 
 def parse_release(text: str) -> Release:
     """Return the release of this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    One between known releases is taken, and counts as the one before it (``release_note`` says so). Raises OptionError naming the
-    known ones for any other.
+    One between known releases is accepted, and counts as the one before it (``release_note`` says so). Raises OptionError naming
+    the known ones for any other.
     """
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
-        raise OptionError(f"there is no runtime {text!r} here; known are {', '.join(RELEASES)}")
+        raise OptionError(f"there is no runtime {text!r}; known are {', '.join(RELEASES)}")
     return release
 
 
@@ -82,12 +82,12 @@ def is_release_name(text: str) -> bool:
 
 
 def release_note(release: Release) -> str | None:
-    """Say which release's rules are taken for one that is not known; None for a known one."""
+    """Say which release's rules are used for one that is not known; None for a known one."""
     if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":
         return None
     known = [parse_release(name) for name in KNOWN_RELEASES]
     before = max([other for other in known if other.family == "litert" and release.is_at_least(other)], key=lambda one: one.order)
-    return f"{release} is not known here: the rules of {before} are taken"
+    return f"{release} is not known: the rules of {before} are used"
 
 
 def _is_covered(release: Release) -> bool:

@@ -1,4 +1,4 @@
-"""What is to be said of a release of the runtime whose rules are not known as such."""
+"""Caveats about releases of the runtime whose own rules are not known."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .catalogue import Release, parse_release, release_note
 
 
 def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[str]:
-    """Say which release's rules are taken where a delegate's own are not known well.
+    """Say which release's rules are used where a delegate's own are not well known.
 
     ``known_since`` is the oldest release whose rules are known, empty if the delegate does not come with the runtime; the rules
     of a delegate that ``is_unchanged`` are the same in all later releases.
@@ -20,12 +20,12 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
         return
     since = parse_release(known_since)
     if not release.is_at_least(since):
-        yield f"the rules of {delegate} in {release} are not known well: those of {since}, the oldest known, are taken"
+        yield f"the rules of {delegate} in {release} are not well known: those of {since}, the oldest known, are used"
     elif release.family == "tf" and release.order[0] and not is_unchanged:
         counterpart = f"litert-{'.'.join(map(str, release.order))}"
-        yield f"the rules of {delegate} in {release} are not known as such: those of {counterpart}, of the same time, are taken"
+        yield f"the rules of {delegate} in {release} are not known: those of {counterpart}, of the same time, are used"
 
 
 def unknown_build(release: Release) -> str:
-    """Say that a kernel, which cannot be made in the newest release, may be made or not in this one."""
+    """Say that it is unknown whether a kernel that cannot be created in the newest release can be in this one."""
     return f"whether {release} does so is not known"

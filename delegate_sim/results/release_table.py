@@ -12,7 +12,7 @@ from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.notes import unknown_build
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, simulate
-from ..runtime.resolver import OLDEST_KNOWN, unresolved
+from ..runtime.resolver import unresolved
 from .measures import Measures, measure
 from .report import node_reasons
 
@@ -96,17 +96,10 @@ def release_table(
         run = simulate(model, delegate, options, release, defaults)
         moves = () if before is None else tuple(_moves(before, run))
         unknown = tuple([warning for warning in run.warnings if unknown_build(release) in warning])
-        said = (*delegate.release_notes(release), *_resolver_notes(release), *unknown)
+        said = (*delegate.release_notes(release), *unknown)
         rows.append(ReleaseRow(release, _unloaded(model, release), measure(run), moves, said, is_certain=not unknown))
         before = run
     return ReleaseTable(model, delegate, options, tuple(rows))
-
-
-def _resolver_notes(release: Release) -> list[str]:
-    oldest = parse_release(OLDEST_KNOWN)
-    if release.family == "litert" and release.is_at_least(oldest):
-        return []
-    return [f"which versions {release} loads is not known as such: those of {oldest} are taken"]
 
 
 def _unloaded(model: Model, release: Release) -> tuple[Unloaded, ...]:

@@ -48,7 +48,7 @@ class SubgraphRun:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why the runtime applied the delegate to nothing (``refused``), or took it back (``restored``).
+    """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
 
     With the outcome ``delegated``: why the model, though its nodes are replaced, will not run.
     """
@@ -81,7 +81,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What is to be taken for granted, for the question what would be if."""
+    """What to assume, for what-if questions."""
 
     accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Nodes of each subgraph that count as accepted by every delegate."""
@@ -119,7 +119,7 @@ def simulate_chain(
 
     ``by_default`` is a delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph then
     runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
-    come that far after a delegate that cannot be applied.
+    get that far after a delegate that cannot be applied.
     """
     chain = _Chain(model, release, assumptions)
     for delegate, options in targets:
@@ -178,7 +178,7 @@ class _Chain:
         return dataclasses.replace(graph, nodes=nodes, execution_plan=plan)
 
     def _take_back(self, failed: Run) -> None:
-        """One delegate that fails takes back those before it (``Interpreter::RemoveAllDelegates``)."""
+        """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""
         assert failed.refusal is not None
         self._plans.clear()
         self._is_static = False
@@ -203,7 +203,7 @@ def _plan_after(run: SubgraphRun, kernel_name: str) -> tuple[tuple[Node, ...], t
 
 
 class _Simulation:
-    """One delegate applied to the subgraphs as they stand."""
+    """One delegate applied to the subgraphs as they are."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class _Simulation:
             if graph.failure is not None:
                 self.warnings.append(
                     f"subgraph {graph.index}: the CPU runtime cannot prepare node {graph.failure.node} "
-                    f"({graph.nodes[graph.failure.node].op}): {graph.failure.message}; shapes behind it are those of the file"
+                    f"({graph.nodes[graph.failure.node].op}): {graph.failure.message}; shapes after it are those of the file"
                 )
             failure = self._apply(graph)
             if failure is not None:
@@ -296,13 +296,13 @@ class _Simulation:
         repreparation = Repreparation(decision.graph, self.release)
         for subset in subsets:
             if subset.is_delegated:
-                # What the delegate would make of a node that it does not take, nobody knows.
+                # How the delegate would change a node that it does not accept is not known.
                 is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
                 failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
                 if failure is not None and not failure.is_known:
                     self.warnings.append(
-                        f"subgraph {graph.index}: in {NEWEST} a kernel cannot be made, and the runtime takes all delegation "
-                        f"back; {unknown_build(self.release)}: {failure.message}"
+                        f"subgraph {graph.index}: in {NEWEST} a kernel cannot be created, and the runtime undoes all "
+                        f"delegation; {unknown_build(self.release)}: {failure.message}"
                     )
                 elif failure is not None:
                     return failure
@@ -338,13 +338,13 @@ class _Simulation:
         return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
-        """The runtime takes all delegation back, in every subgraph."""
+        """The runtime undoes all delegation, in every subgraph."""
         self.log_lines.append(RESTORED_LINE)
         self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
         return Refusal(failure.code, failure.message, failure.hint, graph.index, failure.node, failure.tensor)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
-        """Ask about the nodes of subgraphs that the runtime does not come to any more, for the report."""
+        """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""
         for graph in graphs:
             if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
                 with suppress(PartitionError):
@@ -381,7 +381,7 @@ def _is_dynamic(graph: Graph) -> bool:
 
 
 def resolution_warnings(model: Model, release: Release) -> list[str]:
-    """Say which operators the runtime's own kernels do not resolve: a model that uses one fails to load without more."""
+    """Say which operators the runtime's own kernels do not resolve: a model that uses one fails to load as it is."""
     warnings = []
     for code in dict.fromkeys((node.op, node.version, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes):
         op, version, is_custom = code
@@ -390,7 +390,7 @@ def resolution_warnings(model: Model, release: Release) -> list[str]:
             if problem is not None:
                 warnings.append(f"{problem}; the model does not load unless the application registers one")
         elif not has_kernel(op, is_custom=True):
-            warnings.append(f"custom operator {op}: taken as registered by the application")
+            warnings.append(f"custom operator {op}: assumed to be registered by the application")
     return warnings
 
 
@@ -400,7 +400,7 @@ def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option_value(value: Any) -> Any:
-    """What is not plain data, such as the profile of a driver, is named by its text."""
+    """What is not plain data, such as the profile of a driver, is given as text."""
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return list(value) if isinstance(value, tuple) else str(value)

@@ -1,4 +1,4 @@
-"""What a delegate would do if something about the model, the delegate or the target were otherwise."""
+"""What a delegate would do if something about the model, the delegate or the target were different."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NodeKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Supposition:
-    """What is supposed to be otherwise.
+    """What is assumed to be different.
 
     ``op_versions`` and ``node_versions`` give operators, or single nodes, another version; ``batch`` is the leading dimension of
     every input; ``fixed_shapes`` says that every tensor has the shape that the file gives it.
@@ -41,7 +41,7 @@ class Supposition:
 def simulate_if(
     model: Model, delegate: Delegate, options: Options, release: Release, defaults: str, supposition: Supposition
 ) -> Run:
-    """Apply a delegate to a model under a supposition. Raises OptionError if it names an operator or node that is not there."""
+    """Apply a delegate to a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
     _check(model, supposition)
     assumptions = Assumptions(_accepted(model, supposition), supposition.fixed_shapes)
     return simulate(changed_model(model, supposition), delegate, options, release, defaults, assumptions)

@@ -1,7 +1,7 @@
-"""What stands behind the features that raise the version of an operator, and what in the converter or the model controls them.
+"""The features that raise the version of an operator, and what in the converter or the model controls them.
 
 The settings are those of ``tf.lite.TFLiteConverter`` (``tflite/python/lite.py``, LiteRT). Those whose name begins with an
-underscore are experimental: they may go with any release.
+underscore are experimental: any release may remove them.
 """
 
 from __future__ import annotations
@@ -17,35 +17,33 @@ _PER_TENSOR = "converter._experimental_disable_per_channel = True"
 _INT16X8 = "tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
 _WEIGHTS_OF_ANOTHER_TOOL = (
     "Quantise the weights to INT8 instead, in the tool that made them narrower: the post-training quantisation of "
-    "tf.lite.TFLiteConverter makes no such weights. "
+    "tf.lite.TFLiteConverter produces no such weights. "
 )
 
 
 def _data(name: str, advice: str) -> Explanation:
     return Explanation(
-        f"{name} data", f"The operator works on tensors of type {name}, which it took up after its first version.", advice
+        f"{name} data", f"The operator works on tensors of type {name}, support for which came after its first version.", advice
     )
 
 
 def _cast(name: str, instead: str) -> Explanation:
-    return _data(
-        name, f"In the model's code, compute in {instead} and cast (tf.cast) only where {name} values come in or go out."
-    )
+    return _data(name, f"In the model's code, compute in {instead} and cast (tf.cast) only where {name} values enter or leave.")
 
 
 QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
     {
         "hybrid-weights": Explanation(
             "INT8 weights with float data",
-            "The weights are quantised, the data is not: the kernel quantises its operand while it runs. Dynamic range "
-            "quantisation makes such nodes.",
-            "converter.optimizations = [tf.lite.Optimize.DEFAULT] without a representative dataset sets it: "
+            "The weights are quantised, the data is not: the kernel quantises its operand at run time. Dynamic range "
+            "quantisation produces such nodes.",
+            "converter.optimizations = [tf.lite.Optimize.DEFAULT] without a representative dataset causes it: "
             f"{_FLOAT_CONVERSION}, {_FULL_INTEGER}, or add tf.float16 to converter.target_spec.supported_types for float16 "
             "weights.",
         ),
         "asymmetric-quantize-inputs": Explanation(
-            "operand quantised asymmetrically while running",
-            "Of a node with quantised weights and float data, the option asymmetric_quantize_inputs is set: the kernel gives the "
+            "operand quantised asymmetrically at run time",
+            "The option asymmetric_quantize_inputs of a node with quantised weights and float data is set: the kernel gives the "
             "operand a zero point of its own when it quantises it.",
             "Dynamic range quantisation always sets it (converter.optimizations = [tf.lite.Optimize.DEFAULT] without a "
             f"representative dataset): {_FLOAT_CONVERSION}, or {_FULL_INTEGER}. To keep dynamic range quantisation without it, "
@@ -54,20 +52,20 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         "per-channel": Explanation(
             "one scale for each channel",
             "The weights of a node with float data, or the tensor that is quantised or dequantised, have one scale for each "
-            "channel in place of one scale.",
+            "channel instead of a single one.",
             f"{_PER_TENSOR} gives one scale for each tensor; for FULLY_CONNECTED only, so does "
             "converter._experimental_disable_per_channel_quantization_for_dense_layers = True. Accuracy may suffer.",
         ),
         "int8-type": Explanation(
             "INT8 data",
-            "The operator works on tensors of type INT8, as full integer quantisation makes them.",
-            "converter.representative_dataset with tf.lite.Optimize.DEFAULT sets it; leave both out for a float model. Give "
+            "The operator works on tensors of type INT8, which full integer quantisation produces.",
+            "converter.representative_dataset with tf.lite.Optimize.DEFAULT causes it; leave both out for a float model. Give "
             "data that the model itself keeps in INT8 another type with tf.cast.",
         ),
         "int16-type": Explanation(
             "INT16 data",
-            "The operator works on tensors of type INT16, as quantisation with 16-bit activations and 8-bit weights makes them.",
-            f"{_INT16X8} in converter.target_spec.supported_ops sets it: take tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead. Give "
+            "The operator works on tensors of type INT16, which quantisation with 16-bit activations and 8-bit weights produces.",
+            f"{_INT16X8} in converter.target_spec.supported_ops causes it: use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead. Give "
             "data that the model itself keeps in INT16 another type with tf.cast.",
         ),
         "int16-unquantized": Explanation(
@@ -77,15 +75,15 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         ),
         "uint8-type": Explanation(
             "UINT8 data",
-            "The operator works on tensors of type UINT8: quantised ones of the time before INT8, or images.",
-            "Let the model take and give float32 or INT8 (converter.inference_input_type and inference_output_type), and cast "
-            "images to float32 before the first operator.",
+            "The operator works on tensors of type UINT8: quantised ones from the time before INT8, or images.",
+            "Make the model's inputs and outputs float32 or INT8 (converter.inference_input_type and inference_output_type), "
+            "and cast images to float32 before the first operator.",
         ),
         "quantized-bias-type": Explanation(
-            "stated type of the bias",
-            "Of a node with INT16 data and INT8 weights, the option quantized_bias_type says in which type it accumulates.",
-            f"Quantisation with {_INT16X8} sets it, whatever converter._experimental_full_integer_quantization_bias_type is: "
-            "take tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead.",
+            "explicit type of the bias",
+            "The option quantized_bias_type of a node with INT16 data and INT8 weights says in which type it accumulates.",
+            f"Quantisation with {_INT16X8} causes it, whatever converter._experimental_full_integer_quantization_bias_type is: "
+            "use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead.",
         ),
         "int4-weights": Explanation(
             "INT4 weights",
@@ -101,12 +99,12 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         "sparse-weights": Explanation(
             "sparse weights",
             "The weights are stored without their zeros, with the pattern of sparsity beside them.",
-            "tf.lite.Optimize.EXPERIMENTAL_SPARSITY in converter.optimizations sets it: leave it out.",
+            "tf.lite.Optimize.EXPERIMENTAL_SPARSITY in converter.optimizations causes it: leave it out.",
         ),
         "shuffled-weights": Explanation(
             "shuffled weights",
-            "The weights lie in the order SHUFFLED4x16INT8 for one kernel of UINT8 models.",
-            "Convert anew with tf.lite.TFLiteConverter, which writes weights in the default order.",
+            "The weights are in the order SHUFFLED4x16INT8 for one kernel of UINT8 models.",
+            "Convert again with tf.lite.TFLiteConverter, which writes weights in the default order.",
         ),
         "narrow-range": Explanation(
             "fake quantisation with narrow range",
@@ -118,7 +116,7 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
             "product scaled up",
             "The product of the scales of the two operands is at least the scale of the result, so that the kernel has to scale "
             "integer products up.",
-            "Scales come from the representative dataset: let it cover the values that the operands really take, or bring both "
+            "Scales come from the representative dataset: let it cover the values that the operands actually take, or bring both "
             "factors to a smaller range in the model's code, so that their scales get smaller.",
         ),
     }
@@ -129,7 +127,7 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
     {
         "bfloat16-type": _cast("BFLOAT16", "float32"),
         "bool-type": _cast("BOOL", "float32 or int32"),
-        "complex64-type": _data("COMPLEX64", "In the model's code, compute the real and imaginary parts apart, in float32."),
+        "complex64-type": _data("COMPLEX64", "In the model's code, compute the real and imaginary parts separately, in float32."),
         "float16-type": _cast("FLOAT16", "float32"),
         "float32-type": _data(
             "FLOAT32", "In the model's code, divide in int32; or divide with tf.divide and round with tf.floor."
@@ -138,17 +136,17 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
         "float8-type": _cast("FLOAT8_E4M3FN or FLOAT8_E5M2", "float32"),
         "int32-type": _cast("INT32", "float32"),
         "int64-type": _cast("INT64", "int32"),
-        "string-type": _data("STRING", "In the model's code, map strings to int32 numbers before the model starts."),
+        "string-type": _data("STRING", "In the model's code, map strings to int32 numbers before they enter the model."),
         "uint16-type": _cast("UINT16", "int32"),
         "uint32-type": _cast("UINT32", "int32"),
         "int16-indices": Explanation(
             "INT16 indices",
-            "The operator takes or gives indices or counts of type INT16.",
+            "The operator reads or returns indices or counts of type INT16.",
             "In the model's code, cast indices to int32.",
         ),
         "int64-indices": Explanation(
             "INT64 indices",
-            "The operator takes indices of type INT64.",
+            "The operator reads indices of type INT64.",
             "In the model's code, cast indices to int32.",
         ),
         "non-bool-condition": Explanation(
@@ -158,34 +156,33 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""Types of data that operators took up after their first version."""
+"""Types of data that operators have supported only since later versions."""
 
 STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
     {
         "missing-bias": Explanation(
             "no bias operand",
-            "The node has two operands. With a bias that is left out it would have a third, of index -1, which is no such "
-            "feature.",
+            "The node has two operands. With an omitted bias it would have a third, of index -1, which is no such feature.",
             "Give the layer a bias (use_bias=True), of zeros if need be.",
         ),
         "keep-num-dims": Explanation(
             "result of more than 2 dimensions",
-            "The option keep_num_dims is set: the result keeps the leading dimensions of the operand in place of being a matrix. "
-            "A dense layer or a product with constant weights whose operand has 3 or more dimensions is converted so.",
-            "In the model's code, bring the data to 2 dimensions before these layers and keep it so behind them, or write the "
+            "The option keep_num_dims is set: the result keeps the leading dimensions of the operand instead of being a matrix. "
+            "A dense layer or a product with constant weights whose operand has 3 or more dimensions is converted this way.",
+            "In the model's code, reduce the data to 2 dimensions before these layers and keep it so after them, or write the "
             "layer as a convolution with a 1 x 1 window. A reshape directly before and after may not help: where shapes "
             "are fixed, the converter folds both into the option.",
         ),
         "grouped-convolution": Explanation(
-            "convolution in groups",
+            "grouped convolution",
             "The filter reads fewer channels than the input has: each group of filters sees its own part.",
             "Write it with groups=1; or split the channels, convolve each part and concatenate the results; or use a depthwise "
             "convolution where each group is one channel.",
         ),
         "dilation": Explanation(
             "dilated depthwise convolution",
-            "The filter reads elements that lie apart (a dilation factor other than 1).",
-            "In the model's code, use dilation_rate=1, with a larger window if the layer has to see as far.",
+            "The filter reads elements that are spaced apart (a dilation factor other than 1).",
+            "In the model's code, use dilation_rate=1, with a larger window if the layer has to reach as far.",
         ),
         "broadcast-rank": Explanation(
             "broadcast above 4 dimensions",
@@ -194,23 +191,24 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "high-rank": Explanation(
             "many dimensions",
-            "An operand has more dimensions than the operator's first version takes: 5 or more.",
+            "An operand has more dimensions than the operator's first version accepts: 5 or more.",
             "In the model's code, merge dimensions (tf.reshape) so that 4 are enough.",
         ),
         "rank-other-than-4": Explanation(
             "other than 4 dimensions",
-            "The operand has fewer or more than 4 dimensions, as a dilated 1-D convolution makes it.",
+            "The operand has fewer or more than 4 dimensions, as a dilated 1-D convolution produces it.",
             "In the model's code, give the operand 4 dimensions: use the 2-D form of the layer, with one dimension of size 1.",
         ),
         "fused-activation": Explanation(
             "activation in a transposed convolution",
-            "The activation that follows the transposed convolution became part of it.",
-            "In the model's code, put an activation that is no form of ReLU behind the convolution, such as leaky ReLU, or none.",
+            "The activation that follows the transposed convolution has been fused into it.",
+            "In the model's code, follow the convolution with an activation other than the forms of ReLU, such as leaky ReLU, "
+            "or with none.",
         ),
         "transposed-convolution-bias": Explanation(
             "bias of a transposed convolution",
             "TRANSPOSE_CONV has a bias as its fourth operand.",
-            "Build the layer with use_bias=False and without a batch normalisation behind it, whose offset becomes a bias.",
+            "Build the layer with use_bias=False and without a batch normalisation after it, whose offset becomes a bias.",
         ),
         "basic-lstm": Explanation(
             "basic LSTM kernel",
@@ -223,35 +221,35 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
             "In the model's code, use an LSTM with full recurrent matrices.",
         ),
         "batch-dims": Explanation(
-            "gather in batches",
+            "batched gather",
             "The option batch_dims is set: each batch of indices picks from its own batch.",
             "In the model's code, call tf.gather with batch_dims=0 on flattened data, with the offset of each batch added to its "
             "indices.",
         ),
         "slice-offset": Explanation(
             "ends counted from the beginning",
-            "The option offset is set: the ends of the slice are distances from its begins.",
+            "The option offset is set: the ends of the slice are relative to its begins.",
             "In the model's code, slice with constant begins and ends, or with tf.slice.",
         ),
         "ellipsis-mask": Explanation(
             "slice with an ellipsis",
-            "The slice has an ellipsis (ellipsis_mask) that the converter did not write out.",
-            "In the model's code, write the slice of each dimension out in place of '...'.",
+            "The slice has an ellipsis (ellipsis_mask) that the converter did not expand.",
+            "In the model's code, write out the slice of each dimension instead of '...'.",
         ),
         "new-axis-mask": Explanation(
             "slice with a new dimension",
-            "The slice adds a dimension (new_axis_mask) that the converter did not take out.",
-            "In the model's code, use tf.expand_dims in place of tf.newaxis in a slice.",
+            "The slice adds a dimension (new_axis_mask) that the converter did not remove.",
+            "In the model's code, use tf.expand_dims instead of tf.newaxis in a slice.",
         ),
         "half-pixel-centers": Explanation(
-            "resizing by centres of pixels",
-            "The option half_pixel_centers is set: positions count from the centres of pixels, as tf.image.resize has them.",
+            "resizing by pixel centres",
+            "The option half_pixel_centers is set: positions are measured from the centres of pixels, as in tf.image.resize.",
             "In the model's code, use tf.compat.v1.image.resize_bilinear or resize_nearest_neighbor, which has the option off "
             "by default. The results differ slightly: train or check with it.",
         ),
         "align-corners": Explanation(
             "resizing with aligned corners",
-            "The option align_corners is set: the corner elements of input and result lie on each other.",
+            "The option align_corners is set: the corner elements of input and result coincide.",
             "In the model's code, call tf.compat.v1.image.resize_nearest_neighbor with align_corners=False.",
         ),
     }

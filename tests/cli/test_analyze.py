@@ -301,7 +301,7 @@ def test_runtime_chooses_the_wording(run, model):
         (["--feature-level", "3"], "option feature_level of nnapi: takes one of 27, 28, "),
         (["--option", "speed=3"], "nnapi has no option 'speed'; its options are feature_level, "),
         (["--option", "speed"], "Invalid value for '--option': takes KEY=VALUE, not 'speed' (see 'delegate-sim analyze --help')"),
-        (["--runtime", "tf-9"], "there is no runtime 'tf-9' here; known are tf-2.10, "),
+        (["--runtime", "tf-9"], "there is no runtime 'tf-9'; known are tf-2.10, "),
         (["--delegate", "other"], "Invalid value for '--delegate': 'other' is not one of 'nnapi', "),
         (["--nnapi_allow_fp1=true"], "No such option '--nnapi_allow_fp1'. Did you mean '--nnapi_allow_fp16'? (see"),
         (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi_allow_fp16 and --option allow_fp16=... set the same"),

@@ -89,7 +89,7 @@ CALLS_IN_VAIN = {
     '"m.tflite", "nnapi", {"level": 31}': "OptionError: nnapi has no option 'level'; its options are feature_level,*",
     '"m.tflite", level=31': "OptionError: nnapi has no option 'level'; its options are feature_level,*",
     '"m.tflite", feature_level="new"': "OptionError: option feature_level of nnapi: *",
-    '"m.tflite", runtime="tf-9"': "OptionError: there is no runtime 'tf-9' here; *",
+    '"m.tflite", runtime="tf-9"': "OptionError: there is no runtime 'tf-9'; *",
     '"m.tflite", defaults="none"': "OptionError: there are no defaults named 'none'; *",
     '"absent.tflite"': "ModelError: absent.tflite: there is no such file in *folder or *",
     '"/absent/m.tflite"': "ModelError: /absent/m.tflite: No such file or directory",

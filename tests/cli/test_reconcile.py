@@ -139,7 +139,7 @@ def test_json_of_what_stays_unexplained(run, chain, device_log):
     [
         (["--log", "missing.txt"], "missing.txt: No such file"),
         ([], "Missing option '--log'"),
-        (["--log", "{log}", "--runtime", "tf-1.0"], "there is no runtime 'tf-1.0' here"),
+        (["--log", "{log}", "--runtime", "tf-1.0"], "there is no runtime 'tf-1.0'"),
         (["--log", "{log}", "--driver", "missing.toml"], "option driver of nnapi: missing.toml: No such file"),
         (["--log", "{log}", "--learn", "{chain}"], "is not TOML"),
         (["--log", "{log}", "--learn", "no/such/folder.toml"], "No such file or directory"),

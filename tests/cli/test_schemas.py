@@ -62,5 +62,5 @@ def test_checks_and_baselines(scratch, run):
 def test_schemas_refuse_what_they_do_not_know(scratch, run):
     checked = json.loads(run("check", "--format", "json").stdout)
     checked["cases"][0]["more"] = 1
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(jsonschema.ValidationError, match="'more' was unexpected"):
         validate("check", checked)

@@ -7,11 +7,11 @@ import pytest
 from delegate_sim import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.diagnose import predict
-from delegate_sim.diagnosis.problems import SUGGESTION_FOR, SUGGESTIONS, Problem, problem_of
+from delegate_sim.diagnosis.problems import SUGGESTION_FOR, SUGGESTIONS
 from delegate_sim.diagnosis.rewrites import REWRITES
 from delegate_sim.model.schema import is_operator
 from delegate_sim.results.measures import measure
-from delegate_sim.rules.explanations import SHARED
+from delegate_sim.rules.kinds import Problem
 from delegate_sim.runtime.interpreter import simulate
 from fixtures.suggestion_cases import EXAMPLES
 from tests.diagnosis.diagnoses import diagnosed, target
@@ -40,8 +40,8 @@ def test_there_is_one_example_for_each_suggestion():
 
 
 def test_every_code_of_a_refusal_has_its_problem():
-    codes = {*SHARED, *(code for name in DELEGATE_NAMES for code in find_delegate(name).explanations)}
-    assert all(isinstance(problem_of(code), Problem) for code in codes)
+    kinds = [kind for name in DELEGATE_NAMES for kind in find_delegate(name).kinds.values()]
+    assert {kind.problem for kind in kinds} <= set(Problem)
     assert set(SUGGESTION_FOR.values()) | {"change-converter-setting"} == set(SUGGESTIONS)
 
 

@@ -4,123 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from fixtures.builder import ModelBuilder
+from tests.live.sketch import Sketch, SketchTensor
 
-_SCALES = (0.5, 0.25, 1 / 128, 1 / 256, 1.0)
-"""Near enough to each other for nodes with weights: the runtime may crash where XNNPACK cannot requantise their results."""
-_ZERO_POINTS = {"INT8": (0, 3, -128), "UINT8": (128, 0, 5), "INT16": (0,)}
 _QUANTIZED = ("INT8", "UINT8")
-_INPUT_TYPES = ("FLOAT32", "FLOAT32", "FLOAT32", "INT8", "INT8", "UINT8", "FLOAT16", "INT32")
 _SAME = 0
-_MOST_ELEMENTS = 2000
-_MOST_DIMENSIONS = 6
-
-
-class _Tensor(NamedTuple):
-    """A tensor that nodes may read."""
-
-    index: int
-    type: str
-    shape: tuple[int, ...]
-    quantization: dict[str, Any]
-
-
-class _Sketch:
-    """A graph under construction, whose choices hypothesis makes."""
-
-    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
-        self._draw = draw
-        self._builder = ModelBuilder()
-        self._graph = self._builder.subgraph()
-        self._tensors: list[_Tensor] = []
-        self._read: set[int] = set()
-
-    def number(self, lowest: int, highest: int) -> int:
-        return int(self._draw(st.integers(lowest, highest)))
-
-    def choice(self, choices: Sequence[Any]) -> Any:
-        return choices[self.number(0, len(choices) - 1)]
-
-    def chance(self, one_in: int) -> bool:
-        return self.number(1, one_in) == one_in
-
-    def quantization(self, type: str) -> dict[str, Any]:
-        if type not in _ZERO_POINTS:
-            return {}
-        return {"scale": self.choice(_SCALES), "zero_point": self.choice(_ZERO_POINTS[type])}
-
-    def input(self) -> None:
-        rank = self.choice((4, 4, 4, 2, 3, 1, 5))
-        shape = (*(self.choice((1, 2, 4, 5)) for _ in range(rank - 1)), self.choice((1, 2, 4, 8)))
-        type = self.choice(_INPUT_TYPES)
-        quantization = self.quantization(type)
-        index = self._graph.input(f"input_{len(self._tensors)}", type, shape, **quantization)
-        self._tensors.append(_Tensor(index, type, shape, quantization))
-
-    def operand(self, *, rank: int | None = None, types: Sequence[str] = ()) -> _Tensor | None:
-        """Return a tensor to read, if there is one like this; mostly one that was made late."""
-        fit = [
-            tensor
-            for tensor in self._tensors
-            if (rank is None or len(tensor.shape) == rank) and (not types or tensor.type in types)
-        ]
-        if not fit:
-            return None
-        return fit[-1] if self.number(0, 2) else self.choice(fit)
-
-    def constant(self, type: str, shape: Sequence[int], data: Any = None, **quantization: Any) -> int:
-        if type == "INT4":
-            data = bytes((math.prod(shape) + 1) // 2)
-        elif data is None:
-            data = np.ones(shape)
-        return self._graph.tensor("constant", type, shape, data, **quantization)
-
-    def node(
-        self,
-        op: str,
-        inputs: Sequence[_Tensor | int],
-        type: str,
-        shape: Sequence[int],
-        options: dict[str, Any] | None = None,
-        *,
-        quantization: dict[str, Any] | None = None,
-        outputs: int = 1,
-        version: int = 1,
-    ) -> None:
-        """Add a node whose results are all of one type and shape."""
-        quantization = self.quantization(type) if quantization is None or type not in _ZERO_POINTS else quantization
-        if len(shape) > _MOST_DIMENSIONS or math.prod(shape) > _MOST_ELEMENTS:
-            return
-        made = [self._graph.tensor("result", type, shape, **quantization) for _ in range(outputs)]
-        operands = [operand.index if isinstance(operand, _Tensor) else operand for operand in inputs]
-        self._read.update(operands)
-        self._graph.node(op, operands, made, version, options)
-        self._tensors += [_Tensor(index, type, tuple(shape), quantization) for index in made]
-
-    def unpacked(self, type: str, shape: Sequence[int]) -> int:
-        """Return a FLOAT32 tensor that DEQUANTIZE makes of a constant."""
-        packed = self.constant(type, shape, **({} if type == "FLOAT16" else {"scale": 0.5, "zero_point": 0}))
-        made = self._graph.tensor("unpacked", "FLOAT32", shape)
-        self._graph.node("DEQUANTIZE", [packed], [made], 1, {})
-        self._read.update((packed, made))
-        return made
-
-    def bytes(self) -> bytes:
-        made = [tensor.index for tensor in self._tensors]
-        self._graph.outputs(*(index for index in made if index not in self._read or self.chance(8)))
-        return self._builder.bytes()
-
 
 _FREE_UNARY = (
     "ABS", "CEIL", "COS", "ELU", "EXP", "FLOOR", "GELU", "HARD_SWISH", "LOG", "LOGISTIC", "NEG", "RELU", "RELU6", "RELU_N1_TO_1",
     "ROUND", "RSQRT", "SIN", "SQRT", "SQUARE", "TANH", "ZEROS_LIKE",
 )  # fmt: skip
 _BINARY = ("ADD", "ADD", "SUB", "MUL", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "FLOOR_DIV")
+
 _FIXED_RESULTS = {
     ("LOGISTIC", "INT8"): {"scale": 1 / 256, "zero_point": -128},
     ("LOGISTIC", "UINT8"): {"scale": 1 / 256, "zero_point": 0},
@@ -129,25 +28,26 @@ _FIXED_RESULTS = {
     ("SOFTMAX", "INT8"): {"scale": 1 / 256, "zero_point": -128},
     ("SOFTMAX", "UINT8"): {"scale": 1 / 256, "zero_point": 0},
 }
+
 _NARROW_UNARY = {"INT32": ("ABS", "NEG", "ZEROS_LIKE"), "FLOAT16": ("RELU", "ABS", "LOGISTIC")}
 _QUANTIZED_UNARY = ("ABS", "ELU", "HARD_SWISH", "LOGISTIC", "TANH", "RELU", "RELU6", "RELU_N1_TO_1", "EXP", "GELU", "RSQRT")
 
 
-def _unary(sketch: _Sketch) -> None:
+def _unary(sketch: Sketch) -> None:
     operand = sketch.operand()
     names = _QUANTIZED_UNARY if operand.type in _QUANTIZED else _NARROW_UNARY.get(operand.type, _FREE_UNARY)
     op = sketch.choice(names)
     sketch.node(op, [operand], operand.type, operand.shape, quantization=_FIXED_RESULTS.get((op, operand.type)))
 
 
-def _leaky_relu(sketch: _Sketch) -> None:
+def _leaky_relu(sketch: Sketch) -> None:
     operand = sketch.operand(types=("FLOAT32", *_QUANTIZED))
     if operand is not None:
         alpha = sketch.choice((0.25, 0.0, -0.5, 1e-4))
         sketch.node("LEAKY_RELU", [operand], operand.type, operand.shape, {"alpha": alpha})
 
 
-def _softmax(sketch: _Sketch) -> None:
+def _softmax(sketch: Sketch) -> None:
     operand = sketch.operand(types=("FLOAT32", *_QUANTIZED))
     if operand is not None:
         fixed = _FIXED_RESULTS.get(("SOFTMAX", operand.type))
@@ -155,13 +55,13 @@ def _softmax(sketch: _Sketch) -> None:
                     quantization=fixed)  # fmt: skip
 
 
-def _binary(sketch: _Sketch) -> None:
+def _binary(sketch: Sketch) -> None:
     first = sketch.operand()
     op = sketch.choice(_BINARY)
     options = {}
     if op in ("ADD", "SUB", "MUL", "DIV"):
         options = {"fused_activation_function": sketch.number(0, 4) if sketch.chance(3) else 0}
-    second: _Tensor | int
+    second: SketchTensor | int
     if sketch.chance(2):
         second = sketch.operand(types=(first.type,))
         shape = _broadcast(first.shape, second.shape)
@@ -185,7 +85,7 @@ def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ..
         return None
 
 
-def _prelu(sketch: _Sketch) -> None:
+def _prelu(sketch: Sketch) -> None:
     operand = sketch.operand(types=("FLOAT32", *_QUANTIZED))
     if operand is not None:
         shape = sketch.choice((operand.shape[-1:], operand.shape[1:], (1,)))
@@ -193,7 +93,7 @@ def _prelu(sketch: _Sketch) -> None:
         sketch.node("PRELU", [operand, slope], operand.type, operand.shape)
 
 
-def _windows(sketch: _Sketch, height: int, width: int) -> tuple[dict[str, int], int, int, int, int]:
+def _windows(sketch: Sketch, height: int, width: int) -> tuple[dict[str, int], int, int, int, int]:
     """Choose padding, strides and a filter; return options, the filter's size and the result's."""
     padding, stride = sketch.number(0, 1), sketch.choice((1, 1, 2))
     filter_height, filter_width = sketch.number(1, min(3, height)), sketch.number(1, min(3, width))
@@ -206,7 +106,7 @@ def _windows(sketch: _Sketch, height: int, width: int) -> tuple[dict[str, int], 
     return options, filter_height, filter_width, *result
 
 
-def _weights(sketch: _Sketch, operand: _Tensor, shape: Sequence[int], axis: int) -> tuple[int, list[int]]:
+def _weights(sketch: Sketch, operand: SketchTensor, shape: Sequence[int], axis: int) -> tuple[int, list[int]]:
     """Return weights that go with an operand, and a bias in a list, if one is given."""
     channels = shape[axis]
     has_bias = not sketch.chance(10)
@@ -236,7 +136,7 @@ def _weights(sketch: _Sketch, operand: _Tensor, shape: Sequence[int], axis: int)
     return weights, [bias] if has_bias else []
 
 
-def _convolution(sketch: _Sketch) -> None:
+def _convolution(sketch: Sketch) -> None:
     operand = sketch.operand(rank=4, types=("FLOAT32", *_QUANTIZED))
     if operand is None:
         return
@@ -250,7 +150,7 @@ def _convolution(sketch: _Sketch) -> None:
     sketch.node("CONV_2D", [operand, weights, *bias], operand.type, (batch, *size, channels), options)
 
 
-def _depthwise(sketch: _Sketch) -> None:
+def _depthwise(sketch: Sketch) -> None:
     operand = sketch.operand(rank=4, types=("FLOAT32", *_QUANTIZED))
     if operand is None:
         return
@@ -262,7 +162,7 @@ def _depthwise(sketch: _Sketch) -> None:
                 {**options, "depth_multiplier": multiplier})  # fmt: skip
 
 
-def _transpose_convolution(sketch: _Sketch) -> None:
+def _transpose_convolution(sketch: Sketch) -> None:
     operand = sketch.operand(rank=4, types=("FLOAT32", *_QUANTIZED))
     if operand is None:
         return
@@ -275,7 +175,7 @@ def _transpose_convolution(sketch: _Sketch) -> None:
     sketch.node("TRANSPOSE_CONV", operands, operand.type, shape, options)
 
 
-def _fully_connected(sketch: _Sketch) -> None:
+def _fully_connected(sketch: Sketch) -> None:
     operand = sketch.operand(types=("FLOAT32", *_QUANTIZED))
     if operand is None:
         return
@@ -292,7 +192,7 @@ def _fully_connected(sketch: _Sketch) -> None:
     sketch.node("FULLY_CONNECTED", [operand, weights, *(bias or [-1])], operand.type, shape, options)
 
 
-def _batch_matmul(sketch: _Sketch) -> None:
+def _batch_matmul(sketch: Sketch) -> None:
     operand = sketch.operand(types=("FLOAT32", "INT8"))
     if operand is None or not 2 <= len(operand.shape) <= 5:
         return
@@ -306,7 +206,7 @@ def _batch_matmul(sketch: _Sketch) -> None:
     sketch.node("BATCH_MATMUL", [operand, second], operand.type, (*operand.shape[:-1], columns), {"adj_y": transposed})
 
 
-def _pooling(sketch: _Sketch) -> None:
+def _pooling(sketch: Sketch) -> None:
     operand = sketch.operand(rank=4, types=("FLOAT32", *_QUANTIZED))
     if operand is None:
         return
@@ -317,7 +217,7 @@ def _pooling(sketch: _Sketch) -> None:
     sketch.node(op, [operand], operand.type, (batch, *size, depth), options, quantization=operand.quantization)
 
 
-def _reshape(sketch: _Sketch) -> None:
+def _reshape(sketch: Sketch) -> None:
     operand = sketch.operand()
     count = math.prod(operand.shape)
     first = next(size for size in (4, 2, 1) if count % size == 0)
@@ -327,12 +227,12 @@ def _reshape(sketch: _Sketch) -> None:
     sketch.node("RESHAPE", operands, operand.type, shape, {"new_shape": shape}, quantization=_mostly(sketch, operand))
 
 
-def _mostly(sketch: _Sketch, operand: _Tensor) -> dict[str, Any] | None:
+def _mostly(sketch: Sketch, operand: SketchTensor) -> dict[str, Any] | None:
     """The operand's scale, and seldom another."""
     return None if sketch.chance(8) else operand.quantization
 
 
-def _squeeze_or_expand(sketch: _Sketch) -> None:
+def _squeeze_or_expand(sketch: Sketch) -> None:
     operand = sketch.operand()
     if sketch.chance(2):
         axis = sketch.constant("INT32", (1,), (0,))
@@ -342,7 +242,7 @@ def _squeeze_or_expand(sketch: _Sketch) -> None:
                     quantization=operand.quantization)  # fmt: skip
 
 
-def _transpose(sketch: _Sketch) -> None:
+def _transpose(sketch: Sketch) -> None:
     operand = sketch.operand()
     rank = len(operand.shape)
     order = sketch.choice((tuple(range(rank)), tuple(reversed(range(rank))), (*range(1, rank), 0)))
@@ -351,7 +251,7 @@ def _transpose(sketch: _Sketch) -> None:
                 quantization=_mostly(sketch, operand))  # fmt: skip
 
 
-def _reduction(sketch: _Sketch) -> None:
+def _reduction(sketch: Sketch) -> None:
     operand = sketch.operand()
     op = sketch.choice(("MEAN", "MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"))
     rank = len(operand.shape)
@@ -364,7 +264,7 @@ def _reduction(sketch: _Sketch) -> None:
     sketch.node(op, [operand, constant], operand.type, sizes, {"keep_dims": keep}, quantization=same)
 
 
-def _concatenation(sketch: _Sketch) -> None:
+def _concatenation(sketch: Sketch) -> None:
     first = sketch.operand()
     axis = sketch.number(0, len(first.shape) - 1)
     count = sketch.number(1, 6)
@@ -377,7 +277,7 @@ def _concatenation(sketch: _Sketch) -> None:
     sketch.node("CONCATENATION", operands, first.type, shape, {"axis": written}, quantization=same)
 
 
-def _padding(sketch: _Sketch) -> None:
+def _padding(sketch: Sketch) -> None:
     operand = sketch.operand()
     op = sketch.choice(("PAD", "PAD", "PAD", "PADV2", "MIRROR_PAD"))
     rank = len(operand.shape)
@@ -390,7 +290,7 @@ def _padding(sketch: _Sketch) -> None:
     sketch.node(op, operands, operand.type, shape, {"mode": 0} if op == "MIRROR_PAD" else {}, quantization=operand.quantization)
 
 
-def _slice(sketch: _Sketch) -> None:
+def _slice(sketch: Sketch) -> None:
     operand = sketch.operand()
     type, rank = sketch.choice(("INT32", "INT64")), len(operand.shape)
     begin = [sketch.number(0, size - 1) for size in operand.shape]
@@ -414,7 +314,7 @@ def _slice(sketch: _Sketch) -> None:
     sketch.node("STRIDED_SLICE", operands, operand.type, shape, {"begin_mask": mask}, quantization=operand.quantization)
 
 
-def _split(sketch: _Sketch) -> None:
+def _split(sketch: Sketch) -> None:
     operand = sketch.operand()
     axis = sketch.number(0, len(operand.shape) - 1)
     count = sketch.choice((1, 2, 4, 5))
@@ -426,39 +326,39 @@ def _split(sketch: _Sketch) -> None:
                     quantization=operand.quantization)  # fmt: skip
 
 
-def _requantize(sketch: _Sketch) -> None:
+def _requantize(sketch: Sketch) -> None:
     operand = sketch.operand(types=("FLOAT32", *_QUANTIZED))
     if operand is not None:
         sketch.node("QUANTIZE", [operand], sketch.choice(("INT8", "INT8", "UINT8", "INT16")), operand.shape, {})
 
 
-def _dequantize(sketch: _Sketch) -> None:
+def _dequantize(sketch: Sketch) -> None:
     operand = sketch.operand(types=(*_QUANTIZED, "FLOAT16", "INT16"))
     if operand is not None:
         sketch.node("DEQUANTIZE", [operand], "FLOAT32", operand.shape, {})
 
 
-def _cast(sketch: _Sketch) -> None:
+def _cast(sketch: Sketch) -> None:
     operand = sketch.operand(types=("FLOAT32", "INT32", "FLOAT16"))
     if operand is not None:
         sketch.node("CAST", [operand], sketch.choice(("FLOAT32", "INT32", "FLOAT16")), operand.shape, {})
 
 
-def _gather(sketch: _Sketch) -> None:
+def _gather(sketch: Sketch) -> None:
     operand = sketch.operand()
     indices = sketch.constant("INT32", (2,), (0, 0))
     shape = (2, *operand.shape[1:])
     sketch.node("GATHER", [operand, indices], operand.type, shape, {"axis": 0}, quantization=operand.quantization)
 
 
-def _arg_max(sketch: _Sketch) -> None:
+def _arg_max(sketch: Sketch) -> None:
     operand = sketch.operand(types=("FLOAT32", *_QUANTIZED, "INT32"))
     if operand is not None and len(operand.shape) > 1:
         axis = sketch.constant("INT32", (), len(operand.shape) - 1)
         sketch.node("ARG_MAX", [operand, axis], "INT32", operand.shape[:-1], {"output_type": 2})
 
 
-def _resize(sketch: _Sketch) -> None:
+def _resize(sketch: Sketch) -> None:
     operand = sketch.operand(rank=4, types=("FLOAT32", *_QUANTIZED))
     if operand is not None:
         size = (sketch.number(1, 6), sketch.number(1, 6))
@@ -470,7 +370,7 @@ def _resize(sketch: _Sketch) -> None:
                     quantization=operand.quantization)  # fmt: skip
 
 
-def _block(sketch: _Sketch) -> None:
+def _block(sketch: Sketch) -> None:
     operand = sketch.operand(rank=4)
     if operand is None:
         return
@@ -495,7 +395,7 @@ _STEPS = (
 @st.composite
 def models(draw: Callable[[st.SearchStrategy[Any]], Any]) -> bytes:
     """A model of one subgraph made in 1 to 8 steps, each of at most one node and DEQUANTIZE of its constants."""
-    sketch = _Sketch(draw)
+    sketch = Sketch(draw)
     for _ in range(sketch.number(1, 2)):
         sketch.input()
     for _ in range(sketch.number(1, 8)):

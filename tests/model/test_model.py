@@ -165,7 +165,7 @@ def test_options_beyond_the_file_read_as_their_defaults():
 
 def test_private_names_are_no_options():
     model, node = read_node("ADD", (), ())
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="_no_such_thing"):
         _ = model.options(node)._no_such_thing
 
 

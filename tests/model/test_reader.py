@@ -8,8 +8,9 @@ import pytest
 
 from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
-from fixtures.builder import ZEROS, ModelBuilder, Table, Writer
+from fixtures.builder import ZEROS, ModelBuilder
 from fixtures.sample import one_of_everything
+from fixtures.writer import Table, Writer
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,9 @@ import tflite
 from delegate_sim.errors import ModelError
 from delegate_sim.model import schema
 from delegate_sim.model.reader import load
-from fixtures.builder import ModelBuilder, Table, Writer
+from fixtures.builder import ModelBuilder
 from fixtures.sample import one_of_everything
+from fixtures.writer import Table, Writer
 
 MANY = 4_000
 RESHAPE = 22
@@ -310,7 +311,8 @@ def test_memory_stays_in_proportion_to_the_file(write, padding):
 
 
 def test_two_subgraphs_at_one_place():
-    assert fault(two_subgraphs_at_one_place(Writer())) == "the given bytes: is malformed: two of its subgraphs lie at one place"
+    found = fault(two_subgraphs_at_one_place(Writer()))
+    assert found == "the given bytes: is malformed: two of its subgraphs lie at the same place"
 
 
 def test_equal_parts_may_be_written_once():

@@ -108,5 +108,5 @@ def test_what_is_newer_than_the_schema_has_a_name_all_the_same():
     assert schema.tensor_type_name(99) == "UNKNOWN(99)"
     assert schema.operator_name(-1) == "UNKNOWN(-1)"
     assert schema.table_fields("UNKNOWN(77)") == ()
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="NoSuchEnum"):
         schema.enum_names("NoSuchEnum")

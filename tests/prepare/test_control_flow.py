@@ -372,7 +372,14 @@ class TestHashTables:
         with pytest.raises(PrepareError, match="INT32"):
             kernels.prepare("HASHTABLE_SIZE", [kernels.arena("RESOURCE", 1)], [kernels.arena("INT32")])
 
-    @pytest.mark.parametrize("handle", [("RESOURCE",), ("RESOURCE", 2), ("INT32", 1)])
-    def test_refuses_other_handles(self, kernels, handle):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("handle", "message"),
+        [
+            (("RESOURCE",), "the handle is not a vector of one element"),
+            (("RESOURCE", 2), "the handle is not a vector of one element"),
+            (("INT32", 1), "tensor 0 is INT32"),
+        ],
+    )
+    def test_refuses_other_handles(self, kernels, handle, message):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("HASHTABLE_SIZE", [kernels.arena(*handle)], [kernels.arena("INT64")])

@@ -9,7 +9,6 @@ from delegate_sim.prepare.kernel import PrepareError
 
 RELU, RELU_N1_TO_1, RELU6, TANH = 1, 2, 3, 4
 """Values of the schema's ActivationFunctionType, as options hold them."""
-
 PAIRS_OF_FLOATS = ("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "FLOOR_DIV", "FLOOR_MOD", "SQUARED_DIFFERENCE")
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
 
@@ -33,14 +32,14 @@ def test_operands_are_broadcast(kernels, op, first, second, expected):
 @pytest.mark.parametrize(("first", "second"), [((2, 3), (2,)), ((0,), (2,))])
 def test_shapes_that_cannot_be_broadcast_are_refused(kernels, op, first, second):
     operands = [kernels.arena("INT32", *first), kernels.arena("INT32", *second)]
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="cannot be broadcast together"):
         kernels.prepare(op, operands, [kernels.arena("INT32")])
 
 
 @pytest.mark.parametrize("op", [*PAIRS_OF_FLOATS, *COMPARISONS])
 def test_float16_constant_beside_float32_is_refused(kernels, op):
     operands = [kernels.arena("FLOAT32", 3), kernels.constant([1, 2, 3], "FLOAT16")]
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="the operands have different types"):
         kernels.prepare(op, operands, [kernels.arena("FLOAT32", 3)])
 
 
@@ -59,41 +58,50 @@ def test_result_of_a_comparison_is_bool(kernels, op):
 def test_strings_are_equal_or_not_but_have_no_order(kernels):
     operands = [kernels.arena("STRING", 3), kernels.arena("STRING", 3)]
     kernels.assert_static(kernels.prepare("EQUAL", operands, [kernels.arena("BOOL")]), (3,))
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="strings have no order"):
         kernels.prepare("LESS", operands, [kernels.arena("BOOL")])
 
 
 @pytest.mark.parametrize(
-    ("op", "kind"),
+    ("op", "kind", "message"),
     [
-        ("POW", "INT64"),
-        ("FLOOR_DIV", "INT64"),
-        ("FLOOR_DIV", "FLOAT16"),
-        ("FLOOR_MOD", "FLOAT16"),
-        ("LOGICAL_AND", "INT8"),
-        ("LOGICAL_OR", "FLOAT32"),
+        ("POW", "INT64", "tensor 0 is INT64"),
+        ("FLOOR_DIV", "INT64", "tensor 0 is INT64"),
+        ("FLOOR_DIV", "FLOAT16", "tensor 0 is FLOAT16"),
+        ("FLOOR_MOD", "FLOAT16", "tensor 0 is FLOAT16"),
+        ("LOGICAL_AND", "INT8", "tensor 0 is INT8"),
+        ("LOGICAL_OR", "FLOAT32", "tensor 0 is FLOAT32"),
     ],
 )
-def test_binary_operators_refuse_types_they_do_not_know(kernels, op, kind):
-    with pytest.raises(PrepareError):
+def test_binary_operators_refuse_types_they_do_not_know(kernels, op, kind, message):
+    with pytest.raises(PrepareError, match=message):
         kernels.prepare(op, [kernels.arena(kind, 3), kernels.arena(kind, 3)], [kernels.arena(kind, 3)])
 
 
-@pytest.mark.parametrize(("op", "count"), [("ADD", 1), ("LESS", 3), ("NEG", 2), ("SELECT", 2), ("ADD_N", 1)])
-def test_wrong_number_of_operands_is_refused(kernels, op, count):
-    with pytest.raises(PrepareError):
+@pytest.mark.parametrize(
+    ("op", "count", "message"),
+    [
+        ("ADD", 1, "has 1 inputs and 1 outputs"),
+        ("LESS", 3, "has 3 inputs and 1 outputs"),
+        ("NEG", 2, "has 2 inputs and 1 outputs"),
+        ("SELECT", 2, "has 2 inputs and 1 outputs"),
+        ("ADD_N", 1, "does not have two or more inputs and one output"),
+    ],
+)
+def test_wrong_number_of_operands_is_refused(kernels, op, count, message):
+    with pytest.raises(PrepareError, match=message):
         kernels.prepare(op, [kernels.arena("FLOAT32", 3)] * count, [kernels.arena("FLOAT32", 3)])
 
 
 def test_operand_left_out_is_refused(kernels):
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="input 1 is missing"):
         kernels.prepare("MAXIMUM", [kernels.arena("FLOAT32", 3), None], [kernels.arena("FLOAT32", 3)])
 
 
 def test_atan2_compares_ranks_but_not_sizes(kernels):
     operands = [kernels.arena("FLOAT32", 2, 3), kernels.arena("FLOAT32", 5, 7)]
     kernels.assert_static(kernels.prepare("ATAN2", operands, [kernels.arena("FLOAT32")]), (2, 3))
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="the operands have different numbers of dimensions"):
         kernels.prepare("ATAN2", [kernels.arena("FLOAT32", 2, 3), kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")])
 
 
@@ -138,14 +146,14 @@ def test_smallest_scale_of_a_squared_difference(kernels):
 def test_zero_point_out_of_range(kernels):
     prepare_quantized(kernels, "ADD", "INT8", (0.5, 0.5, 0.5), (0, 0, 200))
     for op in ("SUB", "SQUARED_DIFFERENCE"):
-        with pytest.raises(PrepareError):
+        with pytest.raises(PrepareError, match="a zero point is out of range"):
             prepare_quantized(kernels, op, "INT8", (0.5, 0.5, 0.5), (0, 0, 200))
 
 
 @pytest.mark.parametrize("op", ["ADD", "SUB"])
 def test_int16_sum_is_symmetric(kernels, op):
     prepare_quantized(kernels, op, "INT16", (0.3, 0.2, 0.4))
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="a zero point is not 0"):
         prepare_quantized(kernels, op, "INT16", (0.3, 0.2, 0.4), (0, 0, 1))
 
 
@@ -154,7 +162,7 @@ def test_int16_sum_of_power_of_two_scales_keeps_the_greater(kernels, op):
     prepare_quantized(kernels, op, "INT16", (0.5, 0.25, 0.5), pot_scale_int16=True)
     prepare_quantized(kernels, op, "INT16", (0.5, 0.25, 1.0), pot_scale_int16=False)
     prepare_quantized(kernels, op, "INT16", (0.5, 0.3, 1.0), pot_scale_int16=True)
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="the greater scale of the inputs is not that of the output"):
         prepare_quantized(kernels, op, "INT16", (0.5, 0.25, 1.0), pot_scale_int16=True)
 
 
@@ -168,7 +176,7 @@ def test_int16_without_quantization_is_added_but_not_subtracted(kernels):
 def test_bounds_of_an_activation_must_be_quantizable(kernels, op):
     scales = (1e-10, 1e-10, 1e-10)
     prepare_quantized(kernels, op, "UINT8", scales, fused_activation_function=RELU)
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="the bounds of the fused activation cannot be quantised with the scale of the output"):
         prepare_quantized(kernels, op, "UINT8", scales, fused_activation_function=RELU6)
 
 
@@ -180,7 +188,7 @@ def test_mul_keeps_the_declared_type(kernels):
 def test_mul_refuses_an_activation_on_complex_numbers(kernels):
     operands = [kernels.arena("COMPLEX64", 3), kernels.arena("COMPLEX64", 3)]
     kernels.prepare("MUL", operands, [kernels.arena("COMPLEX64")])
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="COMPLEX64 is multiplied without an activation"):
         kernels.prepare("MUL", operands, [kernels.arena("COMPLEX64")], fused_activation_function=TANH)
 
 
@@ -220,7 +228,7 @@ def test_only_mul_is_computed_at_once(kernels):
 
 def test_product_of_known_operands_of_a_type_that_cannot_be_multiplied(kernels):
     operands = [kernels.constant([1, 1], "BOOL"), kernels.constant([0, 1], "BOOL")]
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="tensor 2 is BOOL"):
         kernels.prepare("MUL", operands, [kernels.arena("BOOL", 2)])
     unknown = [kernels.arena("BOOL", 2), kernels.constant([0, 1], "BOOL")]
     kernels.assert_static(kernels.prepare("MUL", unknown, [kernels.arena("BOOL", 2)]), (2,))
@@ -230,26 +238,26 @@ def test_product_of_known_quantized_operands_has_no_known_value(kernels):
     operands = [kernels.quantized(kernels.constant([1, 2], "INT8"), 0.5) for _ in range(2)]
     result = kernels.prepare("MUL", operands, [kernels.quantized(kernels.arena("INT8", 2), 0.5)]).output()
     assert result.allocation is Allocation.PERSISTENT
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="the value of tensor 2 is not known"):
         result.value()
 
 
 def test_product_of_known_quantized_int16_is_symmetric(kernels):
     operands = [kernels.quantized(kernels.constant([1, 2], "INT16"), 0.5, zero_point=1) for _ in range(2)]
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="a zero point is not 0"):
         kernels.prepare("MUL", operands, [kernels.quantized(kernels.arena("INT16", 2), 0.5)])
 
 
 @pytest.mark.parametrize("op", ["ABS", "SIN", "COS", "LOG", "SQRT", "RSQRT", "SQUARE", "RELU", "ELU", "GELU", "TANH", "LOGISTIC"])
 def test_unary_operators_keep_the_shape_and_demand_the_type(kernels, op):
     kernels.assert_static(kernels.prepare(op, [kernels.arena("FLOAT32", 2, 3)], [kernels.arena("FLOAT32")]), (2, 3))
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="input and output have different types"):
         kernels.prepare(op, [kernels.arena("FLOAT16", 2, 3)], [kernels.arena("FLOAT32", 2, 3)])
 
 
 @pytest.mark.parametrize("op", ["ABS", "LOG", "SQRT", "RSQRT", "SQUARE", "CEIL"])
 def test_float16_is_refused(kernels, op):
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="tensor 0 is FLOAT16"):
         kernels.prepare(op, [kernels.arena("FLOAT16", 3)], [kernels.arena("FLOAT16", 3)])
 
 
@@ -268,7 +276,7 @@ def test_int8_elementwise_needs_quantization(kernels):
     source, result = kernels.arena("INT8", 3), kernels.arena("INT8", 3)
     kernels.prepare("ABS", [kernels.quantized(source, 0.5, zero_point=3)], [kernels.quantized(result, 0.25)])
     for operands in ((source, result), (kernels.quantized(source, 0.5), result), (source, kernels.quantized(result, 0.5))):
-        with pytest.raises(PrepareError):
+        with pytest.raises(PrepareError, match="input and output must have affine quantisation"):
             kernels.prepare("ABS", [operands[0]], [operands[1]])
 
 
@@ -276,97 +284,8 @@ def test_int16_elementwise_is_symmetric_if_it_is_quantized(kernels):
     source, result = kernels.arena("INT16", 3), kernels.arena("INT16", 3)
     kernels.prepare("ABS", [source], [result])
     kernels.prepare("ABS", [kernels.quantized(source, 0.5)], [kernels.quantized(result, 0.5)])
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match="the zero point of INT16 is not 0"):
         kernels.prepare("ABS", [kernels.quantized(source, 0.5, 0.5, zero_point=1)], [kernels.quantized(result, 0.5)])
-
-
-@pytest.mark.parametrize("op", ["RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LEAKY_RELU", "EXP"])
-def test_int16_activation_is_symmetric(kernels, op):
-    source, result = kernels.arena("INT16", 3), kernels.arena("INT16", 3)
-    kernels.prepare(op, [source], [result])
-    with pytest.raises(PrepareError):
-        kernels.prepare(op, [kernels.quantized(source, 0.5, zero_point=1)], [result])
-
-
-@pytest.mark.parametrize(
-    ("op", "kind", "scale", "zero_point"),
-    [
-        ("LOGISTIC", "UINT8", 1 / 256, 7),
-        ("LOGISTIC", "INT8", 1 / 256, 7),
-        ("LOGISTIC", "INT16", 1 / 32768, 0),
-        ("TANH", "INT8", 0.1, 7),
-        ("TANH", "INT16", 1 / 32768, 0),
-        ("SOFTMAX", "UINT8", 0.1, 7),
-        ("SOFTMAX", "INT8", 1 / 256 * 1.0005, -128),
-        ("SOFTMAX", "INT16", 1 / 32768, 0),
-        ("LOG_SOFTMAX", "UINT8", 1 / 16, 255),
-        ("LOG_SOFTMAX", "INT8", 1 / 16, 127),
-        ("L2_NORMALIZATION", "UINT8", 1 / 128, 128),
-        ("L2_NORMALIZATION", "INT8", 1 / 128, 0),
-        ("HARD_SWISH", "INT8", 0.0079, 7),
-    ],
-)
-def test_quantization_that_activations_accept(kernels, op, kind, scale, zero_point):
-    source = kernels.quantized(kernels.arena(kind, 3), 1.0)
-    result = kernels.quantized(kernels.arena(kind), scale, zero_point=zero_point)
-    kernels.assert_static(kernels.prepare(op, [source], [result]), (3,))
-
-
-@pytest.mark.parametrize(
-    ("op", "kind", "scale", "zero_point"),
-    [
-        ("LOGISTIC", "UINT8", 1 / 255, 0),
-        ("LOGISTIC", "INT16", 1 / 32768, 1),
-        ("TANH", "INT16", 1 / 16384, 0),
-        ("TANH", "INT16", 1 / 32768 * 1.01, 0),
-        ("TANH", "INT16", 1 / 32768, 1),
-        ("SOFTMAX", "INT8", 1 / 256, 0),
-        ("SOFTMAX", "INT8", 1 / 256 * 1.002, -128),
-        ("SOFTMAX", "INT16", 1 / 256, 0),
-        ("LOG_SOFTMAX", "INT8", 1 / 16, 0),
-        ("LOG_SOFTMAX", "UINT8", 1 / 256, 255),
-        ("L2_NORMALIZATION", "INT8", 1 / 128, 1),
-        ("HARD_SWISH", "UINT8", 1 / 128, 0),
-    ],
-)
-def test_quantization_that_activations_refuse(kernels, op, kind, scale, zero_point):
-    source = kernels.quantized(kernels.arena(kind, 3), 1.0)
-    result = kernels.quantized(kernels.arena(kind, 3), scale, zero_point=zero_point)
-    with pytest.raises(PrepareError):
-        kernels.prepare(op, [source], [result])
-
-
-def test_softmax_takes_different_types_but_no_scalar(kernels):
-    kernels.assert_static(kernels.prepare("SOFTMAX", [kernels.arena("INT8", 3)], [kernels.arena("INT16")]), (3,))
-    with pytest.raises(PrepareError):
-        kernels.prepare("SOFTMAX", [kernels.arena("FLOAT32")], [kernels.arena("FLOAT32")])
-
-
-def test_prelu_takes_a_float16_alpha(kernels):
-    operands = [kernels.arena("FLOAT32", 1, 4, 4, 3), kernels.constant([[[0.5] * 3]], "FLOAT16")]
-    node = kernels.prepare("PRELU", operands, [kernels.arena("FLOAT16")])
-    kernels.assert_static(node, (1, 4, 4, 3))
-    assert node.output().type == "FLOAT32"
-
-
-def test_prelu_refuses_an_alpha_larger_than_the_input(kernels):
-    with pytest.raises(PrepareError):
-        kernels.prepare("PRELU", [kernels.arena("FLOAT32", 1, 3), kernels.arena("FLOAT32", 4, 3)], [kernels.arena("FLOAT32")])
-
-
-def test_l2_normalization_refuses_an_activation(kernels):
-    operands = [kernels.arena("FLOAT32", 2, 3)], [kernels.arena("FLOAT32")]
-    kernels.assert_static(kernels.prepare("L2_NORMALIZATION", *operands, fused_activation_function=0), (2, 3))
-    with pytest.raises(PrepareError):
-        kernels.prepare("L2_NORMALIZATION", *operands, fused_activation_function=RELU)
-
-
-def test_local_response_normalization_takes_four_dimensions_of_float32(kernels):
-    op = "LOCAL_RESPONSE_NORMALIZATION"
-    kernels.assert_static(kernels.prepare(op, [kernels.arena("FLOAT32", 1, 2, 3, 4)], [kernels.arena("FLOAT32")]), (1, 2, 3, 4))
-    for kind, shape in (("FLOAT32", (2, 3, 4)), ("FLOAT16", (1, 2, 3, 4))):
-        with pytest.raises(PrepareError):
-            kernels.prepare(op, [kernels.arena(kind, *shape)], [kernels.arena(kind)])
 
 
 def select_operands(kernels, condition, first, second):
@@ -390,18 +309,18 @@ def test_select(kernels, op, shapes, expected):
 
 
 @pytest.mark.parametrize(
-    ("op", "shapes"),
+    ("op", "shapes", "message"),
     [
-        ("SELECT", ((3,), (2, 3), (2, 3))),
-        ("SELECT", ((1, 3), (2, 3), (2, 3))),
-        ("SELECT", ((), (2, 3), (3,))),
-        ("SELECT_V2", ((2,), (3,), (1,))),
-        ("SELECT_V2", ((0,), (3,), (1,))),
-        ("SELECT_V2", ((1,) * 9, (2,), (2,))),
+        ("SELECT", ((3,), (2, 3), (2, 3)), "the condition selects neither whole operands nor rows"),
+        ("SELECT", ((1, 3), (2, 3), (2, 3)), "the condition selects neither whole operands nor rows"),
+        ("SELECT", ((), (2, 3), (3,)), "the operands have different shapes"),
+        ("SELECT_V2", ((2,), (3,), (1,)), "cannot be broadcast together"),
+        ("SELECT_V2", ((0,), (3,), (1,)), "cannot be broadcast together"),
+        ("SELECT_V2", ((1,) * 9, (2,), (2,)), "the result has more than 8 dimensions"),
     ],
 )
-def test_select_refuses(kernels, op, shapes):
-    with pytest.raises(PrepareError):
+def test_select_refuses(kernels, op, shapes, message):
+    with pytest.raises(PrepareError, match=message):
         kernels.prepare(op, select_operands(kernels, *shapes), [kernels.arena("INT32", 5)])
 
 
@@ -412,8 +331,11 @@ def test_select_of_single_elements_keeps_the_declared_shape(kernels):
 
 def test_select_demands_a_bool_condition_and_one_type(kernels):
     condition, first = kernels.arena("BOOL", 3), kernels.arena("FLOAT32", 3)
-    for operands in ([first, first, first], [condition, first, kernels.arena("FLOAT16", 3)]):
-        with pytest.raises(PrepareError):
+    for operands, message in (
+        ([first, first, first], "tensor 0 is FLOAT32"),
+        ([condition, first, kernels.arena("FLOAT16", 3)], "the operands have different types"),
+    ):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("SELECT_V2", operands, [kernels.arena("FLOAT32", 3)])
 
 
@@ -422,120 +344,24 @@ def test_add_n_demands_equal_shapes_and_types(kernels):
     node = kernels.prepare("ADD_N", [first, first, first], [kernels.arena("FLOAT32")])
     kernels.assert_static(node, (2, 3))
     assert node.output().type == "INT32"
-    for other in (kernels.arena("INT32", 1, 3), kernels.arena("FLOAT32", 2, 3)):
-        with pytest.raises(PrepareError):
+    for other, message in (
+        (kernels.arena("INT32", 1, 3), "the inputs have different shapes"),
+        (kernels.arena("FLOAT32", 2, 3), "the inputs have different types"),
+    ):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("ADD_N", [first, first, other], [kernels.arena("INT32")])
 
 
 @pytest.mark.parametrize(
-    ("source", "axis"),
+    ("source", "axis", "message"),
     [
-        (("FLOAT16", 3), ("INT32",)),
-        (("FLOAT32", 3), ("INT64",)),
-        (("FLOAT32", 3), ("INT32", 2)),
-        (("FLOAT32",), ("INT32",)),
+        (("FLOAT16", 3), ("INT32",), "tensor 0 is FLOAT16"),
+        (("FLOAT32", 3), ("INT64",), "tensor 1 is INT64"),
+        (("FLOAT32", 3), ("INT32", 2), "the axis is not a single number"),
+        (("FLOAT32",), ("INT32",), "the input is a scalar"),
     ],
 )
-def test_cumsum_refuses(kernels, source, axis):
+def test_cumsum_refuses(kernels, source, axis, message):
     kernels.prepare("CUMSUM", [kernels.arena("INT64", 3), kernels.arena("INT32", 1)], [kernels.arena("INT64")])
-    with pytest.raises(PrepareError):
+    with pytest.raises(PrepareError, match=message):
         kernels.prepare("CUMSUM", [kernels.arena(*source), kernels.arena(*axis)], [kernels.arena("FLOAT32")])
-
-
-def test_cast_keeps_the_declared_type_and_computes_nothing(kernels):
-    node = kernels.prepare("CAST", [kernels.persistent([1, 2])], [kernels.arena("FLOAT32")])
-    kernels.assert_static(node, (2,))
-    assert node.output().type == "FLOAT32"
-
-
-@pytest.mark.parametrize(
-    ("source", "shape", "result", "expected"),
-    [
-        ("FLOAT32", (2, 3), "INT32", (2, 3)),
-        ("FLOAT32", (2, 3), "UINT8", (2, 3, 4)),
-        ("INT16", (2, 4), "INT64", (2,)),
-        ("INT4", (2, 3), "UINT8", (2, 3)),
-    ],
-)
-def test_bitcast(kernels, source, shape, result, expected):
-    kernels.assert_static(kernels.prepare("BITCAST", [kernels.arena(source, *shape)], [kernels.arena(result)]), expected)
-
-
-@pytest.mark.parametrize(
-    ("source", "shape", "result"), [("INT16", (2, 3), "INT64"), ("INT8", (), "INT16"), ("STRING", (2,), "INT8")]
-)
-def test_bitcast_refuses(kernels, source, shape, result):
-    with pytest.raises(PrepareError):
-        kernels.prepare("BITCAST", [kernels.arena(source, *shape)], [kernels.arena(result)])
-
-
-@pytest.mark.parametrize(
-    ("source", "result"), [("FLOAT32", "INT16"), ("FLOAT32", "INT4"), ("INT16", "INT32"), ("INT32", "INT8"), ("UINT8", "INT8")]
-)
-def test_quantize(kernels, source, result):
-    operands = [kernels.quantized(kernels.arena(source, 3), 0.5)], [kernels.quantized(kernels.arena(result), 0.5)]
-    kernels.assert_static(kernels.prepare("QUANTIZE", *operands), (3,))
-
-
-@pytest.mark.parametrize(
-    ("source", "result"), [("FLOAT32", "INT32"), ("FLOAT16", "INT8"), ("INT8", "INT32"), ("INT16", "UINT8"), ("INT4", "INT8")]
-)
-def test_quantize_refuses_types(kernels, source, result):
-    operands = [kernels.quantized(kernels.arena(source, 3), 0.5)], [kernels.quantized(kernels.arena(result), 0.5)]
-    with pytest.raises(PrepareError):
-        kernels.prepare("QUANTIZE", *operands)
-
-
-def test_quantize_needs_quantization(kernels):
-    with pytest.raises(PrepareError):
-        kernels.prepare("QUANTIZE", [kernels.arena("FLOAT32", 3)], [kernels.arena("INT8", 3)])
-
-
-def test_quantize_from_int16_to_int16_is_symmetric(kernels):
-    source = kernels.quantized(kernels.arena("INT16", 3), 0.5, zero_point=1)
-    kernels.prepare("QUANTIZE", [source], [kernels.quantized(kernels.arena("INT8"), 0.5)])
-    with pytest.raises(PrepareError):
-        kernels.prepare("QUANTIZE", [source], [kernels.quantized(kernels.arena("INT16"), 0.5)])
-
-
-def test_dequantize_makes_float32(kernels):
-    node = kernels.prepare("DEQUANTIZE", [kernels.arena("INT8", 3)], [kernels.arena("FLOAT16")])
-    kernels.assert_static(node, (3,))
-    assert node.output().type == "FLOAT32"
-
-
-def test_dequantize_keeps_what_it_makes_of_a_constant(kernels):
-    result = kernels.prepare("DEQUANTIZE", [kernels.constant([1, 2], "FLOAT16")], [kernels.arena("FLOAT32")]).output()
-    assert (result.allocation, result.shape) == (Allocation.VARIABLE, (2,))
-
-
-def test_dequantize_refuses(kernels):
-    asymmetric = kernels.quantized(kernels.arena("INT16", 3), 0.5, zero_point=1)
-    for source in (kernels.arena("FLOAT32", 3), kernels.arena("INT32", 3), asymmetric):
-        with pytest.raises(PrepareError):
-            kernels.prepare("DEQUANTIZE", [source], [kernels.arena("FLOAT32")])
-
-
-def test_fake_quant_refuses_a_narrow_range(kernels):
-    operands = [kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")]
-    kernels.assert_static(kernels.prepare("FAKE_QUANT", *operands, narrow_range=False), (3,))
-    with pytest.raises(PrepareError):
-        kernels.prepare("FAKE_QUANT", *operands, narrow_range=True)
-
-
-@pytest.mark.parametrize("op", ["REAL", "IMAG", "COMPLEX_ABS"])
-def test_parts_of_complex_numbers(kernels, op):
-    kernels.assert_static(kernels.prepare(op, [kernels.arena("COMPLEX64", 3)], [kernels.arena("FLOAT32")]), (3,))
-    kernels.assert_static(kernels.prepare(op, [kernels.arena("COMPLEX128", 3)], [kernels.arena("FLOAT64")]), (3,))
-    for source, result in (("COMPLEX64", "FLOAT64"), ("FLOAT32", "FLOAT32")):
-        with pytest.raises(PrepareError):
-            kernels.prepare(op, [kernels.arena(source, 3)], [kernels.arena(result)])
-
-
-def test_bucketize_makes_int32_of_sorted_boundaries(kernels):
-    operands = [kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")]
-    node = kernels.prepare("BUCKETIZE", *operands, boundaries=(1.0, 1.0, 2.0))
-    kernels.assert_static(node, (3,))
-    assert node.output().type == "INT32"
-    with pytest.raises(PrepareError):
-        kernels.prepare("BUCKETIZE", *operands, boundaries=(2.0, 1.0))

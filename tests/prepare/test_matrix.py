@@ -161,10 +161,16 @@ def test_batch_matmul_shape(kernels, left, right, options, expected):
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [((2, 3), (4, 3)), ((3,), (3, 4)), ((1,) * 4 + (2, 3), (3, 4)), ((5, 2, 3), (6, 3, 4))]
+    ("left", "right", "message"),
+    [
+        ((2, 3), (4, 3), "columns of the left and rows of the right matrix differ"),
+        ((3,), (3, 4), "an input does not have 2 to 5 dimensions"),
+        ((1,) * 4 + (2, 3), (3, 4), "an input does not have 2 to 5 dimensions"),
+        ((5, 2, 3), (6, 3, 4), "cannot be broadcast together"),
+    ],
 )
-def test_batch_matmul_refuses_shapes(kernels, left, right):
-    with pytest.raises(PrepareError):
+def test_batch_matmul_refuses_shapes(kernels, left, right, message):
+    with pytest.raises(PrepareError, match=message):
         batch_matmul(kernels, left, right)
 
 
@@ -256,13 +262,13 @@ def test_lsh_projection(kernels, kind, expected):
 
 def test_lsh_projection_refuses(kernels):
     functions, source = kernels.arena("FLOAT32", 3, 4), kernels.arena("INT32", 5, 2)
-    for inputs, kind in (
-        ([functions, source], UNKNOWN),
-        ([kernels.arena("FLOAT32", 3, 33), source], DENSE),
-        ([functions, kernels.arena("INT32", 0, 2)], DENSE),
-        ([functions, source, kernels.arena("FLOAT32", 4)], DENSE),
+    for inputs, kind, message in (
+        ([functions, source], UNKNOWN, "the type of the projection is unknown"),
+        ([kernels.arena("FLOAT32", 3, 33), source], DENSE, "a hash has more than 32 bits"),
+        ([functions, kernels.arena("INT32", 0, 2)], DENSE, "the input is empty"),
+        ([functions, source, kernels.arena("FLOAT32", 4)], DENSE, "there is not one weight for each item of the input"),
     ):
-        with pytest.raises(PrepareError):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("LSH_PROJECTION", inputs, [kernels.arena("INT32")], type=kind)
 
 
@@ -318,11 +324,16 @@ def test_sparse_to_dense_unknown_shape(kernels):
 
 
 @pytest.mark.parametrize(
-    ("indices", "shape", "values"),
-    [((4, 3), [9, 8], (4,)), ((4, 2), [9, 8], (3,)), ((4,), [9, 8], (4,)), ((1, 4, 2), [9, 8], ())],
+    ("indices", "shape", "values", "message"),
+    [
+        ((4, 3), [9, 8], (4,), "indices and output shape differ in the number of dimensions"),
+        ((4, 2), [9, 8], (3,), "there is not one value for each index"),
+        ((4,), [9, 8], (4,), "indices and output shape differ in the number of dimensions"),
+        ((1, 4, 2), [9, 8], (), "the indices have more than 2 dimensions"),
+    ],
 )
-def test_sparse_to_dense_refuses_shapes(kernels, indices, shape, values):
-    with pytest.raises(PrepareError):
+def test_sparse_to_dense_refuses_shapes(kernels, indices, shape, values, message):
+    with pytest.raises(PrepareError, match=message):
         sparse_to_dense(kernels, indices, kernels.constant(shape), values)
 
 

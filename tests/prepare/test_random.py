@@ -18,8 +18,12 @@ class TestRandom:
         kernels.assert_dynamic(kernels.prepare(op, [kernels.arena("INT32", 3)], [kernels.arena("FLOAT32")]), cause=0)
 
     def test_refuses_other_shapes(self, kernels, op):
-        for shape in (kernels.constant([2], "INT64"), kernels.constant(2), kernels.constant([-2])):
-            with pytest.raises(PrepareError):
+        for shape, message in (
+            (kernels.constant([2], "INT64"), "tensor 0 is INT64"),
+            (kernels.constant(2), "the shape is not a vector"),
+            (kernels.constant([-2]), "has a negative size"),
+        ):
+            with pytest.raises(PrepareError, match=message):
                 kernels.prepare(op, [shape], [kernels.arena("FLOAT32")])
 
 

@@ -34,10 +34,18 @@ def test_svdf_shape(kernels):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"rank": 0}, {"rank": 3}, {"state": (2, 39)}, {"state": (80,)}, {"bias": 3}, {"kind": "UINT8"}]
+    ("wrong", "message"),
+    [
+        ({"rank": 0}, "the filters do not divide by the rank"),
+        ({"rank": 3}, "the filters do not divide by the rank"),
+        ({"state": (2, 39)}, "tensor 4 has the shape"),
+        ({"state": (80,)}, "tensor 4 has the shape"),
+        ({"bias": 3}, "the bias does not have one element for each unit"),
+        ({"kind": "UINT8"}, "tensor 0 is UINT8"),
+    ],
 )
-def test_svdf_refuses(kernels, wrong):
-    with pytest.raises(PrepareError):
+def test_svdf_refuses(kernels, wrong, message):
+    with pytest.raises(PrepareError, match=message):
         svdf(kernels, **wrong)
 
 

@@ -46,9 +46,11 @@ def test_unknown_axis_makes_the_result_dynamic(kernels):
     kernels.assert_dynamic(node, cause=1)
 
 
-@pytest.mark.parametrize(("kind", "axis_kind"), [("FLOAT16", "INT32"), ("INT8", "INT64")])
-def test_refuses_other_types(kernels, kind, axis_kind):
-    with pytest.raises(PrepareError):
+@pytest.mark.parametrize(
+    ("kind", "axis_kind", "message"), [("FLOAT16", "INT32", "tensor 0 is FLOAT16"), ("INT8", "INT64", "tensor 1 is INT64")]
+)
+def test_refuses_other_types(kernels, kind, axis_kind, message):
+    with pytest.raises(PrepareError, match=message):
         kernels.prepare("MEAN", [kernels.arena(kind, 2), kernels.constant([0], axis_kind)], [kernels.arena(kind)])
 
 
@@ -109,14 +111,29 @@ class TestArgMax:
         node = self.arg_max(kernels, kernels.arena("INT8", 2), kernels.constant(0), output_type=INT64)
         assert node.output().type == "INT64"
 
-    @pytest.mark.parametrize(("shape", "axis"), [((2, 3), 2), ((2, 0), 1), ((), 0), ((2, 3), [0, 1])])
-    def test_refuses_other_axes(self, kernels, shape, axis):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("shape", "axis", "message"),
+        [
+            ((2, 3), 2, "the axis is out of range"),
+            ((2, 0), 1, "the dimension to search is empty"),
+            ((), 0, "the input is a scalar"),
+            ((2, 3), [0, 1], "the axis is not a single number"),
+        ],
+    )
+    def test_refuses_other_axes(self, kernels, shape, axis, message):
+        with pytest.raises(PrepareError, match=message):
             self.arg_max(kernels, kernels.arena("INT8", *shape), kernels.constant(axis))
 
-    @pytest.mark.parametrize(("kind", "output_type"), [("FLOAT16", INT32), ("INT64", INT32), ("INT8", 0)])
-    def test_refuses_other_types(self, kernels, kind, output_type):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("kind", "output_type", "message"),
+        [
+            ("FLOAT16", INT32, "tensor 0 is FLOAT16"),
+            ("INT64", INT32, "tensor 0 is INT64"),
+            ("INT8", 0, "the type of the result is neither INT32 nor INT64"),
+        ],
+    )
+    def test_refuses_other_types(self, kernels, kind, output_type, message):
+        with pytest.raises(PrepareError, match=message):
             self.arg_max(kernels, kernels.arena(kind, 2), kernels.constant(0), output_type)
 
     def test_unknown_axis_makes_the_result_dynamic(self, kernels):

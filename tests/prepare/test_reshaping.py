@@ -1,11 +1,10 @@
-"""Prepare of RESHAPE, SQUEEZE, EXPAND_DIMS, SHAPE, RANK, TRANSPOSE, of joining and splitting, and of filling."""
+"""Prepare of RESHAPE, SQUEEZE, EXPAND_DIMS, SHAPE, RANK and TRANSPOSE."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from delegate_sim.model.model import Allocation, Quantization
+from delegate_sim.model.model import Allocation
 from delegate_sim.prepare.kernel import PrepareError
 
 INT32, INT64 = 2, 4
@@ -28,9 +27,17 @@ class TestReshape:
         operands = [kernels.arena("FLOAT32", *source), kernels.constant(requested)]
         kernels.assert_static(kernels.prepare("RESHAPE", operands, [kernels.arena("FLOAT32")]), expected)
 
-    @pytest.mark.parametrize("requested", [[5], [-1, -1], [-2, -6], [-1, 5]])
-    def test_refuses_shapes_that_do_not_fit(self, kernels, requested):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("requested", "message"),
+        [
+            ([5], "the new shape has a different number of elements"),
+            ([-1, -1], "the new shape leaves more than one size open"),
+            ([-2, -6], "the new shape has a negative size"),
+            ([-1, 5], "the new shape has a different number of elements"),
+        ],
+    )
+    def test_refuses_shapes_that_do_not_fit(self, kernels, requested, message):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("RESHAPE", [kernels.arena("FLOAT32", 2, 6), kernels.constant(requested)], [kernels.arena("FLOAT32")])
 
     def test_shape_in_the_options(self, kernels):
@@ -75,7 +82,7 @@ class TestSqueeze:
 
     @pytest.mark.parametrize("axes", [(1,), (4,), (-5,)])
     def test_refuses_other_dimensions(self, kernels, axes):
-        with pytest.raises(PrepareError):
+        with pytest.raises(PrepareError, match="a removed dimension does not exist or is not 1"):
             kernels.prepare("SQUEEZE", [kernels.arena("INT8", 1, 2, 1, 3)], [kernels.arena("INT8")], squeeze_dims=axes)
 
     def test_refuses_nine_dimensions(self, kernels):
@@ -91,9 +98,12 @@ class TestExpandDims:
         kernels.assert_static(node, expected)
         assert node.output().type == "INT8"
 
-    @pytest.mark.parametrize("axis", [3, -4, [0, 1]])
-    def test_refuses_other_axes(self, kernels, axis):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("axis", "message"),
+        [(3, "the axis is out of range"), (-4, "the axis is out of range"), ([0, 1], "the axis is not a single number")],
+    )
+    def test_refuses_other_axes(self, kernels, axis, message):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("EXPAND_DIMS", [kernels.arena("INT8", 2, 3), kernels.constant(axis)], [kernels.arena("INT8")])
 
     def test_known_operands_do_not_give_a_known_result(self, kernels):
@@ -120,7 +130,7 @@ class TestShapeAndRank:
 
     @pytest.mark.parametrize("options", [{}, {"out_type": 0}])
     def test_shape_refuses_other_types(self, kernels, options):
-        with pytest.raises(PrepareError):
+        with pytest.raises(PrepareError, match="the type of the result is neither INT32 nor INT64"):
             kernels.prepare("SHAPE", [kernels.arena("FLOAT32", 2, 3)], [kernels.arena("INT32")], **options)
 
     def test_rank_is_known(self, kernels):
@@ -133,9 +143,16 @@ class TestTranspose:
         operands = [kernels.arena("INT8", 2, 3, 4), kernels.constant(permutation)]
         kernels.assert_static(kernels.prepare("TRANSPOSE", operands, [kernels.arena("INT8")]), (4, 2, 3))
 
-    @pytest.mark.parametrize("permutation", [[0, 1], [0, 1, 3], [[0, 1, 2]]])
-    def test_refuses_other_permutations(self, kernels, permutation):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("permutation", "message"),
+        [
+            ([0, 1], "the permutation does not name every dimension"),
+            ([0, 1, 3], "the permutation is out of range"),
+            ([[0, 1, 2]], "the permutation does not name every dimension"),
+        ],
+    )
+    def test_refuses_other_permutations(self, kernels, permutation, message):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("TRANSPOSE", [kernels.arena("INT8", 2, 3, 4), kernels.constant(permutation)], [kernels.arena("INT8")])
 
     def test_refuses_another_type(self, kernels):
@@ -145,246 +162,3 @@ class TestTranspose:
     def test_unknown_permutation_makes_the_result_dynamic(self, kernels):
         operands = [kernels.arena("INT8", 2, 3), kernels.arena("INT32", 2)]
         kernels.assert_dynamic(kernels.prepare("TRANSPOSE", operands, [kernels.arena("INT8")]), cause=1)
-
-
-class TestPackAndUnpack:
-    @pytest.mark.parametrize(("axis", "expected"), [(0, (2, 3, 4)), (2, (3, 4, 2)), (-1, (3, 4, 2))])
-    def test_pack(self, kernels, axis, expected):
-        operands = [kernels.arena("INT8", 3, 4)] * 2
-        kernels.assert_static(kernels.prepare("PACK", operands, [kernels.arena("INT8")], values_count=2, axis=axis), expected)
-
-    def test_pack_does_not_pass_on_what_is_known(self, kernels):
-        node = kernels.prepare("PACK", [kernels.persistent(1)] * 2, [kernels.arena("INT32")], values_count=2, axis=0)
-        kernels.assert_static(node, (2,))
-
-    @pytest.mark.parametrize(("second", "count"), [(("INT8", 4, 3), 2), (("UINT8", 3, 4), 2), (("INT8", 3, 4), 3)])
-    def test_pack_refuses_operands_that_differ(self, kernels, second, count):
-        operands = [kernels.arena("INT8", 3, 4), kernels.arena(*second)]
-        with pytest.raises(PrepareError):
-            kernels.prepare("PACK", operands, [kernels.arena("INT8")], values_count=count, axis=0)
-
-    def test_pack_refuses_float16(self, kernels):
-        with pytest.raises(PrepareError, match="FLOAT16"):
-            kernels.prepare("PACK", [kernels.arena("FLOAT16", 3)], [kernels.arena("FLOAT16")], values_count=1, axis=0)
-
-    def test_unpack(self, kernels):
-        node = kernels.prepare("UNPACK", [kernels.arena("INT8", 3, 2)], [kernels.arena("INT8")] * 2, num=2, axis=-1)
-        kernels.assert_static(node, (3,), (3,))
-
-    @pytest.mark.parametrize(("shape", "axis"), [((3, 4), 1), ((3, 2), 2), ((0, 2), 1)])
-    def test_unpack_refuses_other_sizes(self, kernels, shape, axis):
-        with pytest.raises(PrepareError):
-            kernels.prepare("UNPACK", [kernels.arena("INT8", *shape)], [kernels.arena("INT8")] * 2, num=2, axis=axis)
-
-
-class TestConcatenation:
-    def concatenate(self, kernels, operands, result, axis=0, activation=0):
-        return kernels.prepare("CONCATENATION", operands, [result], axis=axis, fused_activation_function=activation)
-
-    def test_shape(self, kernels):
-        operands = [kernels.arena("INT8", 2, 3), kernels.arena("INT8", 2, 4)]
-        kernels.assert_static(self.concatenate(kernels, operands, kernels.arena("INT8"), axis=-1), (2, 7))
-
-    def test_known_operands_give_a_known_result(self, kernels):
-        operands = [kernels.persistent([1, 2]), kernels.constant([3])]
-        kernels.assert_persistent(self.concatenate(kernels, operands, kernels.arena("INT32")), [1, 2, 3])
-
-    def test_known_scalars_give_a_vector(self, kernels):
-        operands = [kernels.persistent(1), kernels.constant(2)]
-        kernels.assert_persistent(self.concatenate(kernels, operands, kernels.arena("INT32")), [1, 2])
-
-    def test_refuses_unknown_scalars(self, kernels):
-        with pytest.raises(PrepareError, match="scalars"):
-            self.concatenate(kernels, [kernels.arena("INT32"), kernels.constant(2)], kernels.arena("INT32"))
-
-    @pytest.mark.parametrize("second", [("INT8", 3, 3), ("INT8", 2), ("UINT8", 2, 3)])
-    def test_refuses_operands_that_differ(self, kernels, second):
-        with pytest.raises(PrepareError):
-            self.concatenate(kernels, [kernels.arena("INT8", 2, 3), kernels.arena(*second)], kernels.arena("INT8"), axis=1)
-
-    def test_refuses_a_fused_activation(self, kernels):
-        with pytest.raises(PrepareError, match="activation"):
-            self.concatenate(kernels, [kernels.arena("INT8", 2)], kernels.arena("INT8"), activation=1)
-
-    @pytest.mark.parametrize(("kind", "refused"), [("INT8", True), ("UINT8", False)])
-    def test_int8_is_not_rescaled(self, kernels, kind, refused):
-        operands, result = [kernels.arena(kind, 2, scale=0.5)], kernels.arena(kind, scale=0.25)
-        if refused:
-            with pytest.raises(PrepareError, match="scales"):
-                self.concatenate(kernels, operands, result)
-        else:
-            kernels.assert_static(self.concatenate(kernels, operands, result), (2,))
-
-    def test_refuses_a_zero_point_of_int16(self, kernels):
-        with pytest.raises(PrepareError, match="INT16"):
-            self.concatenate(kernels, [kernels.arena("INT16", 2, zero_point=1)], kernels.arena("INT16"))
-
-    def test_refuses_an_output_of_another_type(self, kernels):
-        with pytest.raises(PrepareError, match="types"):
-            self.concatenate(kernels, [kernels.arena("FLOAT16", 2)], kernels.arena("FLOAT32"))
-
-
-class TestSplit:
-    def test_split(self, kernels):
-        operands = [kernels.constant(-1), kernels.arena("INT8", 2, 6)]
-        node = kernels.prepare("SPLIT", operands, [kernels.arena("FLOAT32")] * 3, num_splits=3)
-        kernels.assert_static(node, (2, 2), (2, 2), (2, 2))
-        assert node.output(2).type == "INT8"
-
-    @pytest.mark.parametrize(("axis", "count"), [(1, 4), (2, 2), (1, 0)])
-    def test_split_refuses_other_axes_and_counts(self, kernels, axis, count):
-        operands = [kernels.constant(axis), kernels.arena("INT8", 2, 6)]
-        with pytest.raises(PrepareError):
-            kernels.prepare("SPLIT", operands, [kernels.arena("INT8")] * count, num_splits=count)
-
-    def test_unknown_axis_makes_all_results_dynamic(self, kernels):
-        operands = [kernels.arena("INT32"), kernels.arena("INT8", 2, 6)]
-        node = kernels.prepare("SPLIT", operands, [kernels.arena("INT8")] * 2, num_splits=2)
-        kernels.assert_dynamic(node, cause=0)
-        assert node.output(1).is_dynamic
-
-    @pytest.mark.parametrize("sizes", [[1, 5], [-1, 5], [1, -1]])
-    def test_split_v(self, kernels, sizes):
-        operands = [kernels.arena("INT8", 2, 6), kernels.constant(sizes, "INT64"), kernels.constant(1)]
-        kernels.assert_static(kernels.prepare("SPLIT_V", operands, [kernels.arena("INT8")] * 2, num_splits=2), (2, 1), (2, 5))
-
-    @pytest.mark.parametrize("sizes", [[1, 4], [-1, -1], [-1, 7], [1, 2, 3]])
-    def test_split_v_refuses_other_sizes(self, kernels, sizes):
-        operands = [kernels.arena("INT8", 2, 6), kernels.constant(sizes), kernels.constant(1)]
-        with pytest.raises(PrepareError):
-            kernels.prepare("SPLIT_V", operands, [kernels.arena("INT8")] * 2, num_splits=2)
-
-    def test_split_v_with_unknown_sizes_is_dynamic(self, kernels):
-        operands = [kernels.arena("INT8", 2, 6), kernels.arena("INT32", 2), kernels.constant(1)]
-        kernels.assert_dynamic(kernels.prepare("SPLIT_V", operands, [kernels.arena("INT8")] * 2, num_splits=2), cause=1)
-
-
-class TestBroadcast:
-    def test_broadcast_to(self, kernels):
-        operands = [kernels.arena("INT8", 3, 1), kernels.constant([2, 3, 4], "INT64")]
-        kernels.assert_static(kernels.prepare("BROADCAST_TO", operands, [kernels.arena("INT8")]), (2, 3, 4))
-
-    @pytest.mark.parametrize("shape", [[3], [2, 1], [[3, 1]]])
-    def test_broadcast_to_refuses_other_shapes(self, kernels, shape):
-        with pytest.raises(PrepareError):
-            kernels.prepare("BROADCAST_TO", [kernels.arena("INT8", 3, 1), kernels.constant(shape)], [kernels.arena("INT8")])
-
-    def test_broadcast_to_an_unknown_shape_is_dynamic(self, kernels):
-        operands = [kernels.arena("INT8", 3, 1), kernels.arena("INT32", 2)]
-        kernels.assert_dynamic(kernels.prepare("BROADCAST_TO", operands, [kernels.arena("INT8")]), cause=1)
-
-    def test_broadcast_args_of_known_shapes_is_known(self, kernels):
-        operands = [kernels.persistent([2, 1, 1]), kernels.constant([3, 1])]
-        kernels.assert_persistent(kernels.prepare("BROADCAST_ARGS", operands, [kernels.arena("INT32")]), [2, 3, 1])
-
-    def test_broadcast_args_of_an_unknown_shape(self, kernels):
-        operands = [kernels.arena("INT32", 3), kernels.constant([3, 1])]
-        kernels.assert_static(kernels.prepare("BROADCAST_ARGS", operands, [kernels.arena("INT32")]), (3,))
-
-
-class TestTile:
-    def test_shape(self, kernels):
-        operands = [kernels.arena("INT8", 2, 3), kernels.constant([2, 0])]
-        kernels.assert_static(kernels.prepare("TILE", operands, [kernels.arena("INT8")]), (4, 0))
-
-    def test_known_operands_give_a_known_result(self, kernels):
-        operands = [kernels.constant([1, 2]), kernels.constant([2], "INT64")]
-        kernels.assert_persistent(kernels.prepare("TILE", operands, [kernels.arena("INT32")]), [1, 2, 1, 2])
-
-    def test_known_strings_are_dynamic(self, kernels):
-        string = kernels.arena("STRING", 2, allocation=Allocation.CONSTANT)
-        node = kernels.prepare("TILE", [string, kernels.constant([2])], [kernels.arena("STRING")])
-        kernels.assert_dynamic(node, cause=None)
-        assert node.output().shape == (4,)
-
-    @pytest.mark.parametrize("multiples", [[2], [2, -1], [2**30, 1]])
-    def test_refuses_other_multiples(self, kernels, multiples):
-        with pytest.raises(PrepareError):
-            kernels.prepare("TILE", [kernels.arena("INT8", 2, 3), kernels.constant(multiples)], [kernels.arena("INT8")])
-
-    def test_unknown_multiples_make_the_result_dynamic(self, kernels):
-        operands = [kernels.arena("INT8", 2, 3), kernels.arena("INT32", 2)]
-        kernels.assert_dynamic(kernels.prepare("TILE", operands, [kernels.arena("INT8")]), cause=1)
-
-    def test_large_results_are_not_computed(self, kernels):
-        node = kernels.prepare("TILE", [kernels.constant([1]), kernels.constant([2**30])], [kernels.arena("INT32")])
-        assert node.output().allocation is Allocation.PERSISTENT
-        with pytest.raises(PrepareError, match="not known"):
-            node.output().value()
-
-
-class TestFill:
-    def test_shape(self, kernels):
-        node = kernels.prepare("FILL", [kernels.persistent([2, 3]), kernels.constant(1, "INT8")], [kernels.arena("FLOAT32")])
-        kernels.assert_static(node, (2, 3))
-        assert node.output().type == "INT8"
-
-    @pytest.mark.parametrize(("shape", "value"), [([-1], 0), (3, 0), ([3], [0])])
-    def test_refuses_other_operands(self, kernels, shape, value):
-        with pytest.raises(PrepareError):
-            kernels.prepare("FILL", [kernels.constant(shape), kernels.constant(value, "INT8")], [kernels.arena("INT8")])
-
-    def test_unknown_shape_makes_the_result_dynamic(self, kernels):
-        operands = [kernels.arena("INT32", 2), kernels.constant(1, "INT8")]
-        kernels.assert_dynamic(kernels.prepare("FILL", operands, [kernels.arena("INT8")]), cause=0)
-
-
-class TestRange:
-    @pytest.mark.parametrize(
-        ("kind", "operands", "expected"),
-        [
-            ("INT32", (0, 5, 2), [0, 2, 4]),
-            ("INT64", (3, 0, -1), [3, 2, 1]),
-            ("INT32", (2, 2, 1), []),
-            ("FLOAT32", (0, 1, 0.25), [0, 0.25, 0.5, 0.75]),
-        ],
-    )
-    def test_known_operands_give_a_known_result(self, kernels, kind, operands, expected):
-        node = kernels.prepare("RANGE", [kernels.constant(operand, kind) for operand in operands], [kernels.arena("BOOL")])
-        kernels.assert_persistent(node, expected)
-        assert node.output().type == kind
-
-    @pytest.mark.parametrize("operands", [(0, 5, 0), (0, 5, -1), (5, 0, 1)])
-    def test_refuses_steps_that_do_not_arrive(self, kernels, operands):
-        with pytest.raises(PrepareError):
-            kernels.prepare("RANGE", [kernels.constant(operand) for operand in operands], [kernels.arena("INT32")])
-
-    def test_unknown_operand_makes_the_result_dynamic(self, kernels):
-        operands = [kernels.constant(0), kernels.arena("INT32"), kernels.constant(1)]
-        kernels.assert_dynamic(kernels.prepare("RANGE", operands, [kernels.arena("INT32")]), cause=1)
-
-
-class TestOneHot:
-    def operands(self, kernels, depth, kind="FLOAT32"):
-        return [kernels.arena("INT64", 2, 3), depth, kernels.constant(1, kind), kernels.constant(0, kind)]
-
-    @pytest.mark.parametrize(("axis", "expected"), [(-1, (2, 3, 5)), (0, (5, 2, 3)), (1, (2, 5, 3))])
-    def test_shape(self, kernels, axis, expected):
-        operands = self.operands(kernels, kernels.constant(5), "INT8")
-        node = kernels.prepare("ONE_HOT", operands, [kernels.arena("FLOAT32")], axis=axis)
-        kernels.assert_static(node, expected)
-        assert node.output().type == "INT8"
-
-    @pytest.mark.parametrize(("depth", "axis"), [(-1, 0), ([1, 2], 0), (5, 3), (5, -2)])
-    def test_refuses_other_depths_and_axes(self, kernels, depth, axis):
-        with pytest.raises(PrepareError):
-            kernels.prepare("ONE_HOT", self.operands(kernels, kernels.constant(depth)), [kernels.arena("FLOAT32")], axis=axis)
-
-    def test_refuses_float16(self, kernels):
-        operands = self.operands(kernels, kernels.constant(5), "FLOAT16")
-        with pytest.raises(PrepareError, match="FLOAT16"):
-            kernels.prepare("ONE_HOT", operands, [kernels.arena("FLOAT16")], axis=-1)
-
-    def test_unknown_depth_makes_the_result_dynamic(self, kernels):
-        operands = self.operands(kernels, kernels.arena("INT32"))
-        kernels.assert_dynamic(kernels.prepare("ONE_HOT", operands, [kernels.arena("FLOAT32")], axis=-1), cause=1)
-
-
-def test_rescaled_uint8_is_not_computed(kernels):
-    quantized = Quantization("affine", np.array([0.5], np.float32), np.array([0]), 0)
-    operand = kernels.constant([1, 2], "UINT8", quantization=quantized, scale=0.5)
-    options = {"axis": 0, "fused_activation_function": 0}
-    same = kernels.prepare("CONCATENATION", [operand], [kernels.arena("UINT8", scale=0.5)], **options)
-    kernels.assert_persistent(same, [1, 2])
-    other = kernels.prepare("CONCATENATION", [operand], [kernels.arena("UINT8", scale=0.25)], **options)
-    assert other.output().computed is None

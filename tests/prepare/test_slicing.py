@@ -27,10 +27,17 @@ class TestSlice:
         kernels.assert_static(node, expected)
 
     @pytest.mark.parametrize(
-        ("begin", "size"), [([1, 2], [4, 1]), ([-1, 0], [1, 1]), ([5, 0], [-1, 1]), ([0, 0], [-2, 1]), ([0], [1])]
+        ("begin", "size", "message"),
+        [
+            ([1, 2], [4, 1], "the slice reaches past the input"),
+            ([-1, 0], [1, 1], "the slice begins outside the input"),
+            ([5, 0], [-1, 1], "the slice begins outside the input"),
+            ([0, 0], [-2, 1], "a size is negative"),
+            ([0], [1], "begin and size do not name every dimension"),
+        ],
     )
-    def test_refuses_what_lies_outside(self, kernels, begin, size):
-        with pytest.raises(PrepareError):
+    def test_refuses_what_lies_outside(self, kernels, begin, size, message):
+        with pytest.raises(PrepareError, match=message):
             self.slice(kernels, kernels.constant(begin), kernels.constant(size))
 
     def test_unknown_size_makes_the_result_dynamic(self, kernels):
@@ -113,10 +120,16 @@ class TestStridedSlice:
         kernels.assert_dynamic(strided_slice(kernels, source, [1], [2]), cause=None)
 
     @pytest.mark.parametrize(
-        ("begin", "end", "strides"), [([0], [1], [0]), ([0], [1, 2], [1]), ([[0]], [1], [1]), ([0] * 32, [1] * 32, [1] * 32)]
+        ("begin", "end", "strides", "message"),
+        [
+            ([0], [1], [0], "a stride is 0"),
+            ([0], [1, 2], [1], "begin and end have different lengths"),
+            ([[0]], [1], [1], "begin, end and strides are not vectors"),
+            ([0] * 32, [1] * 32, [1] * 32, "there are more than 31 indices"),
+        ],
     )
-    def test_refuses_other_indices(self, kernels, begin, end, strides):
-        with pytest.raises(PrepareError):
+    def test_refuses_other_indices(self, kernels, begin, end, strides, message):
+        with pytest.raises(PrepareError, match=message):
             strided_slice(kernels, kernels.arena("INT8", 4), begin, end, strides)
 
     def test_refuses_int64_indices(self, kernels):
@@ -132,20 +145,28 @@ class TestUpdateAndReverse:
         assert node.output().type == "INT8"
 
     @pytest.mark.parametrize(
-        ("update", "start"), [(("INT8", 5, 5), 2), (("INT8", 5), 2), (("UINT8", 2, 5), 2), (("INT8", 2, 5), 1)]
+        ("update", "start", "message"),
+        [
+            (("INT8", 5, 5), 2, "the update is larger than the input"),
+            (("INT8", 5), 2, "update and input have different numbers of dimensions"),
+            (("UINT8", 2, 5), 2, "input and update have different types"),
+            (("INT8", 2, 5), 1, "there is not one start index for each dimension"),
+        ],
     )
-    def test_dynamic_update_slice_refuses_other_operands(self, kernels, update, start):
+    def test_dynamic_update_slice_refuses_other_operands(self, kernels, update, start, message):
         operands = [kernels.arena("INT8", 4, 5), kernels.arena(*update), kernels.arena("INT32", start)]
-        with pytest.raises(PrepareError):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("DYNAMIC_UPDATE_SLICE", operands, [kernels.arena("INT8")])
 
     def test_reverse_v2(self, kernels):
         operands = [kernels.arena("FLOAT16", 4, 5), kernels.arena("INT32", 1)]
         kernels.assert_static(kernels.prepare("REVERSE_V2", operands, [kernels.arena("FLOAT16")]), (4, 5))
 
-    @pytest.mark.parametrize(("kind", "axes"), [("INT8", 3), ("UINT32", 1)])
-    def test_reverse_v2_refuses_other_operands(self, kernels, kind, axes):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("kind", "axes", "message"), [("INT8", 3, "there are more axes than dimensions"), ("UINT32", 1, "tensor 0 is UINT32")]
+    )
+    def test_reverse_v2_refuses_other_operands(self, kernels, kind, axes, message):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("REVERSE_V2", [kernels.arena(kind, 4, 5), kernels.arena("INT32", axes)], [kernels.arena(kind)])
 
     def test_reverse_sequence(self, kernels):
@@ -168,15 +189,25 @@ class TestPad:
         operands = [kernels.arena("INT8", 2, 3), kernels.constant(self.PADDINGS), kernels.constant([1], "INT8")]
         kernels.assert_static(kernels.prepare("PADV2", operands, [kernels.arena("INT8")]), (3, 5))
 
-    @pytest.mark.parametrize(("value", "kind"), [([1, 2], "INT8"), (1, "UINT8")])
-    def test_refuses_other_fill_values(self, kernels, value, kind):
+    @pytest.mark.parametrize(
+        ("value", "kind", "message"),
+        [([1, 2], "INT8", "the fill value is not a single number"), (1, "UINT8", "input and fill value have different types")],
+    )
+    def test_refuses_other_fill_values(self, kernels, value, kind, message):
         operands = [kernels.arena("INT8", 2, 3), kernels.constant(self.PADDINGS), kernels.constant(value, kind)]
-        with pytest.raises(PrepareError):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("PADV2", operands, [kernels.arena("INT8")])
 
-    @pytest.mark.parametrize("paddings", [[0, 1, 2, 0], [[0, 1]], [[0, -1], [2, 0]]])
-    def test_refuses_other_paddings(self, kernels, paddings):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("paddings", "message"),
+        [
+            ([0, 1, 2, 0], "the paddings are not pairs"),
+            ([[0, 1]], "there is not one pair of paddings for each dimension"),
+            ([[0, -1], [2, 0]], "a padding is negative or too large"),
+        ],
+    )
+    def test_refuses_other_paddings(self, kernels, paddings, message):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("PAD", [kernels.arena("INT8", 2, 3), kernels.constant(paddings)], [kernels.arena("INT8")])
 
     def test_refuses_six_dimensions(self, kernels):
@@ -230,9 +261,17 @@ class TestGather:
         kernels.assert_static(node, expected)
         assert node.output().type == "INT8"
 
-    @pytest.mark.parametrize(("axis", "batch_dims"), [(3, 0), (0, 1), (2, 1), (2, 2)])
-    def test_refuses_other_axes(self, kernels, axis, batch_dims):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("axis", "batch_dims", "message"),
+        [
+            (3, 0, "the axis is out of range"),
+            (0, 1, "the number of batch dimensions is out of range"),
+            (2, 1, "the batch dimensions differ"),
+            (2, 2, "the number of batch dimensions is out of range"),
+        ],
+    )
+    def test_refuses_other_axes(self, kernels, axis, batch_dims, message):
+        with pytest.raises(PrepareError, match=message):
             self.gather(kernels, kernels.arena("INT8", 2, 3, 5), kernels.arena("INT32", 4), axis, batch_dims)
 
     def test_known_operands_give_a_known_result(self, kernels):
@@ -260,10 +299,13 @@ class TestGather:
         operands = [kernels.arena("INT8", 2, 3, 5), kernels.arena("INT16", *indices)]
         kernels.assert_static(kernels.prepare("GATHER_ND", operands, [kernels.arena("BOOL")]), expected)
 
-    @pytest.mark.parametrize("indices", [(4, 4), ()])
-    def test_gather_nd_refuses_other_indices(self, kernels, indices):
+    @pytest.mark.parametrize(
+        ("indices", "message"),
+        [((4, 4), "the indices have more numbers than the input has dimensions"), ((), "the indices are a scalar")],
+    )
+    def test_gather_nd_refuses_other_indices(self, kernels, indices, message):
         operands = [kernels.arena("INT8", 2, 3, 5), kernels.arena("INT32", *indices)]
-        with pytest.raises(PrepareError):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("GATHER_ND", operands, [kernels.arena("INT8")])
 
 
@@ -276,9 +318,17 @@ class TestScatter:
         kernels.assert_static(node, (9, 3))
         assert node.output().type == "INT8"
 
-    @pytest.mark.parametrize(("updates", "shape"), [((3, 3), [9, 3]), ((4, 2), [9, 3]), ((4,), [9, 3]), ((4, 3), [9])])
-    def test_refuses_updates_that_do_not_fit(self, kernels, updates, shape):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("updates", "shape", "message"),
+        [
+            ((3, 3), [9, 3], "there is not one update for each index"),
+            ((4, 2), [9, 3], "the updates do not fit the shape"),
+            ((4,), [9, 3], "the updates have the wrong number of dimensions"),
+            ((4, 3), [9], "the updates have the wrong number of dimensions"),
+        ],
+    )
+    def test_refuses_updates_that_do_not_fit(self, kernels, updates, shape, message):
+        with pytest.raises(PrepareError, match=message):
             self.scatter(kernels, kernels.arena("INT32", 4, 1), kernels.arena("INT8", *updates), kernels.constant(shape))
 
     def test_refuses_float16(self, kernels):
@@ -295,9 +345,17 @@ class TestSegments:
         operands = [kernels.constant([[1, 2]] * 3), kernels.constant([0, 0, 1])]
         kernels.assert_static(kernels.prepare("SEGMENT_SUM", operands, [kernels.arena("INT32")]), (2, 2))
 
-    @pytest.mark.parametrize("ids", [[1, 1, 2], [0, 2, 3], [0, 1, 0], [0, 1]])
-    def test_segment_sum_refuses_other_ids(self, kernels, ids):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("ids", "message"),
+        [
+            ([1, 1, 2], "the segment ids do not rise from 0 by steps of 0 or 1"),
+            ([0, 2, 3], "the segment ids do not rise from 0 by steps of 0 or 1"),
+            ([0, 1, 0], "the segment ids do not rise from 0 by steps of 0 or 1"),
+            ([0, 1], "there is not one segment id for each row"),
+        ],
+    )
+    def test_segment_sum_refuses_other_ids(self, kernels, ids, message):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("SEGMENT_SUM", [kernels.constant([1, 2, 3]), kernels.constant(ids)], [kernels.arena("INT32")])
 
     def test_segment_sum_of_unknown_data_is_dynamic(self, kernels):
@@ -311,9 +369,17 @@ class TestSegments:
     def test_unsorted_segment(self, kernels):
         kernels.assert_static(self.unsorted(kernels, kernels.constant([1, -1, 0]), kernels.constant([4])), (4, 5))
 
-    @pytest.mark.parametrize(("ids", "count"), [([1, 4, 0], 4), ([0, 0], 4), ([-1, -1, -1], -1), ([0, 0, 0], [4, 4])])
-    def test_unsorted_segment_refuses_other_ids(self, kernels, ids, count):
-        with pytest.raises(PrepareError):
+    @pytest.mark.parametrize(
+        ("ids", "count", "message"),
+        [
+            ([1, 4, 0], 4, "a segment id is out of range"),
+            ([0, 0], 4, "the segment ids do not have the leading sizes of the data"),
+            ([-1, -1, -1], -1, "the number of segments is negative"),
+            ([0, 0, 0], [4, 4], "the number of segments is not a single number"),
+        ],
+    )
+    def test_unsorted_segment_refuses_other_ids(self, kernels, ids, count, message):
+        with pytest.raises(PrepareError, match=message):
             self.unsorted(kernels, kernels.constant(ids), kernels.constant(count))
 
     def test_unsorted_segment_with_unknown_ids_is_dynamic(self, kernels):
@@ -360,8 +426,13 @@ class TestSearching:
         assert node.output(1).shape == (5,)
 
     @pytest.mark.parametrize(
-        ("shape", "options"), [((5, 1), {"idx_out_type": INT32}), ((5,), {}), ((5,), {"idx_out_type": INT64})]
+        ("shape", "options", "message"),
+        [
+            ((5, 1), {"idx_out_type": INT32}, "the input is not a vector"),
+            ((5,), {}, "there are no options"),
+            ((5,), {"idx_out_type": INT64}, "tensor 2 is INT32"),
+        ],
     )
-    def test_unique_refuses_other_operands(self, kernels, shape, options):
-        with pytest.raises(PrepareError):
+    def test_unique_refuses_other_operands(self, kernels, shape, options, message):
+        with pytest.raises(PrepareError, match=message):
             kernels.prepare("UNIQUE", [kernels.arena("INT8", *shape)], [kernels.arena("INT8"), kernels.arena("INT32")], **options)

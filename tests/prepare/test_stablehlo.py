@@ -65,18 +65,18 @@ class TestGather:
         kernels.assert_static(self.gather(kernels, kernels.arena("INT64", 6), index_vector_dim=1), (6, 2, 3))
 
     @pytest.mark.parametrize(
-        "options",
+        ("options", "message"),
         [
-            {"slice_sizes": (1, 2)},
-            {"collapsed_slice_dims": (0, 1, 2, 0)},
-            {"offset_dims": (0, 1, 2, 3)},
-            {"index_vector_dim": 3},
-            {"rank": 4},
-            {"collapsed_slice_dims": (0, 1)},
+            ({"slice_sizes": (1, 2)}, "there is not one slice size for each dimension"),
+            ({"collapsed_slice_dims": (0, 1, 2, 0)}, "more dimensions are collapsed than the input has"),
+            ({"offset_dims": (0, 1, 2, 3)}, "there are more offset dimensions than the result has"),
+            ({"index_vector_dim": 3}, "the index vector lies outside the indices"),
+            ({"rank": 4}, "the result has more dimensions than slices and indices"),
+            ({"collapsed_slice_dims": (0, 1)}, "the result has more dimensions than slices and indices"),
         ],
     )
-    def test_refuses_options_that_do_not_fit(self, kernels, options):
-        with pytest.raises(PrepareError):
+    def test_refuses_options_that_do_not_fit(self, kernels, options, message):
+        with pytest.raises(PrepareError, match=message):
             self.gather(kernels, **options)
 
     def test_refuses_indices_of_another_type(self, kernels):
@@ -206,19 +206,19 @@ class TestStablehloReduceWindow:
         kernels.assert_static(self.reduce_with(kernels, window_dimensions=(3, 3), **options), expected)
 
     @pytest.mark.parametrize(
-        "options",
+        ("options", "message"),
         [
-            {"window_dimensions": ()},
-            {"window_dimensions": (3,)},
-            {"window_dimensions": (0, 3)},
-            {"window_dimensions": (3, 3), "window_strides": (1,)},
-            {"window_dimensions": (3, 3), "window_strides": (0, 1)},
-            {"window_dimensions": (3, 3), "padding": (0, 0)},
-            {"window_dimensions": (3, 3), "padding": (-11, 0, 0, 0)},
+            ({"window_dimensions": ()}, "the windows have no size"),
+            ({"window_dimensions": (3,)}, "sizes, strides or dilations are not positive"),
+            ({"window_dimensions": (0, 3)}, "sizes, strides or dilations are not positive"),
+            ({"window_dimensions": (3, 3), "window_strides": (1,)}, "an option holds 1 numbers and not 2"),
+            ({"window_dimensions": (3, 3), "window_strides": (0, 1)}, "sizes, strides or dilations are not positive"),
+            ({"window_dimensions": (3, 3), "padding": (0, 0)}, "an option holds 2 numbers and not 4"),
+            ({"window_dimensions": (3, 3), "padding": (-11, 0, 0, 0)}, "dilation and cropping leave a negative size"),
         ],
     )
-    def test_refuses_other_options(self, kernels, options):
-        with pytest.raises(PrepareError):
+    def test_refuses_other_options(self, kernels, options, message):
+        with pytest.raises(PrepareError, match=message):
             self.reduce_with(kernels, **options)
 
     def test_refuses_other_types(self, kernels):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ from delegate_sim import OptionError, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, parse_release, release_note
-from delegate_sim.releases.notes import notes
 from delegate_sim.results.release_table import release_table
 from delegate_sim.results.rule_changes import rule_changes
-from delegate_sim.rules.rule import Check, OpRule, rules_in
+from delegate_sim.rules.kinds import RANK
+from delegate_sim.rules.rule import OpRule
+from delegate_sim.rules.vocabulary import check
 from fixtures.builder import ModelBuilder
+from tests.delegates.tiny.delegate import RULES, TinyDelegate
 from tests.models import chain_model
 
 
@@ -44,7 +47,7 @@ def test_the_order(older, newer):
 
 @pytest.mark.parametrize(("name", "counts_as"), [("litert-2.1.9", "litert-2.1.6"), ("litert-1.7", "litert-1.4.1")])
 def test_a_release_between_known_ones_counts_as_the_one_before(name, counts_as):
-    assert release_note(parse_release(name)) == f"{name} is not known here: the rules of {counts_as} are taken"
+    assert release_note(parse_release(name)) == f"{name} is not known: the rules of {counts_as} are used"
     report = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "gpu", runtime=name).to_dict()
     assert any(name in warning for warning in report["runs"][0]["warnings"])
 
@@ -71,37 +74,26 @@ def test_the_release_of_nxps_support_package_is_another_matter():
 
 
 def test_what_is_not_known_is_said():
-    assert list(notes("gpu", parse_release("litert-2.1.3"))) == []
-    assert "oldest known" in " ".join(notes("xnnpack", parse_release("tf-2.15")))
-    assert "litert-1.4.0, of the same time" in " ".join(notes("xnnpack", parse_release("tf-2.20")))
-    assert list(notes("nnapi", parse_release("tf-2.20"))) == []
-    assert list(notes("vx", parse_release("tf-2.15"))) == []
+    assert list(find_delegate("gpu").release_notes(parse_release("litert-2.1.3"))) == []
+    assert "oldest known" in " ".join(find_delegate("xnnpack").release_notes(parse_release("tf-2.15")))
+    assert "litert-1.4.0, of the same time" in " ".join(find_delegate("xnnpack").release_notes(parse_release("tf-2.20")))
+    assert list(find_delegate("nnapi").release_notes(parse_release("tf-2.20"))) == []
+    assert list(find_delegate("vx").release_notes(parse_release("tf-2.15"))) == []
 
 
-def check(code="c", **fields):
-    return Check(code, "kind", f"{code} needed", lambda node, target: None, **fields)
-
-
-def test_rules_in_a_release():
-    old, new, always = check("old").before_release("litert-2.1.0"), check("new").from_release("litert-2.1.0"), check("always")
-    rules = {"ADD": OpRule((always, old, new)), "LOG": OpRule((always,)).from_release("litert-2.1.6")}
-    before = rules_in(rules, parse_release("litert-2.0.3"))
-    assert [one.code for one in before["ADD"].checks] == ["always", "old"]
-    assert "LOG" not in before
-    after = rules_in(rules, parse_release("litert-2.1"))
-    assert [one.code for one in after["ADD"].checks] == ["always", "new"]
-    assert set(rules_in(rules, NEWEST)) == {"ADD", "LOG"}
+def rule(*words):
+    return OpRule(tuple([check(RANK, word, lambda node: None) for word in words]))
 
 
 def test_changes_are_read_from_the_rules():
-    delegate = type("Some", (), {"rules": {
-        "ADD": OpRule((check("old").before_release("litert-2.1.0"), check("new").from_release("litert-2.1.0"))),
-        "LOG": OpRule((check(),)).from_release("litert-2.1.6"),
-    }})()  # fmt: skip
+    old, new = check(RANK, "old", lambda node: None), check(RANK, "new", lambda node: None)
+    add = OpRule((old.before_release("litert-2.1.0"), new.from_release("litert-2.1.0")))
+    book = dataclasses.replace(RULES, families=({"ADD": add, "LOG": rule("log").from_release("litert-2.1.6")},))
+    delegate = TinyDelegate()
+    delegate.rules = book
     first, second = rule_changes(delegate)
-    assert (str(first.release), first.op, [one.code for one in first.gone], [one.code for one in first.come]) == (
-        "litert-2.1.0", "ADD", ["old"], ["new"],
-    )  # fmt: skip
+    assert (str(first.release), first.op) == ("litert-2.1.0", "ADD")
+    assert ([one.needed for one in first.dropped], [one.needed for one in first.added]) == (["old"], ["new"])
     assert (str(second.release), second.op, second.is_new) == ("litert-2.1.6", "LOG", True)
     assert rule_changes(delegate, parse_release("litert-2.1.0")) == [second]
 

@@ -20,8 +20,8 @@ from ..float16 import Float16Remapping
 from ..limits import keep_largest
 from .failures import WORDINGS
 from .kernel import build_partition, has_missing_bias
+from .kinds import COREML_VERSION
 from .rules import RULES
-from .rules.checks import COREML_VERSION
 from .target import COREML_2, COREML_3, CoreMlTarget
 
 DEFAULT_MINIMUM = 2

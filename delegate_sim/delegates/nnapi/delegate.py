@@ -19,9 +19,9 @@ from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from . import failures
 from .driver import is_all_or_nothing, nodes_supported_by_driver, rejected_operations
+from .kinds import FEATURE_LEVEL
 from .mapping import OPERATIONS, MappedPartition, map_partition
 from .rules import RULES
-from .rules.checks import FEATURE_LEVEL
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 
 REFERENCE_DEVICE = "nnapi-reference"

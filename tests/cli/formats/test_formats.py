@@ -34,7 +34,7 @@ def test_the_same_results_give_the_same_text(form):
 
 
 def test_an_unknown_format():
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="yaml"):
         render("yaml", ANALYSIS)
 
 

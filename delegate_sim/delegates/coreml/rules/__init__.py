@@ -7,9 +7,10 @@ Source: ``IsNodeSupportedByDelegate`` (``delegates/coreml/coreml_delegate.mm``) 
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
+from ..kinds import KINDS
 from ..target import CoreMlTarget
 from . import activation, arithmetic, convolution, matrix, reduction, shape
-from .checks import KINDS, SOURCE
+from .checks import SOURCE
 
 RULES: RuleBook[CoreMlTarget] = RuleBook(
     "coreml",

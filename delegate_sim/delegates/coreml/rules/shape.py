@@ -12,8 +12,9 @@ from ....rules.numbers import exactly
 from ....rules.operands import INPUT, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import activation, check, check_for_target, constant, rank, refused_if, where_given
+from ..kinds import COREML_VERSION
 from ..target import COREML_3, CoreMlTarget
-from .checks import COREML_VERSION, builder, coreml_rule
+from .checks import builder, coreml_rule
 
 _REFLECT = 0
 _PADDING, _SHAPE = operand(1, "padding"), operand(1, "shape")

@@ -13,9 +13,10 @@ import operator
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook, Unknown
 from ....rules.rule import Reason
+from ..kinds import KINDS
 from ..target import GpuTarget
 from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
-from .checks import KINDS, SOURCE
+from .checks import SOURCE
 
 _LEFT_OUT = Unknown(
     "an operator that is not left out",

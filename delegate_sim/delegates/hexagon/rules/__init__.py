@@ -6,9 +6,10 @@ Source: ``IsNodeSupportedByHexagon`` and ``CheckOpVersion`` (``delegates/hexagon
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
+from ..kinds import KINDS
 from ..target import HexagonTarget
 from . import activation, arithmetic, conversion, convolution, matrix, reduction, shape
-from .checks import KINDS, SOURCE
+from .checks import SOURCE
 
 RULES: RuleBook[HexagonTarget] = RuleBook(
     "hexagon",

@@ -6,9 +6,10 @@ Source: ``NNAPIDelegateKernel::Validate`` (``delegates/nnapi/nnapi_delegate.cc``
 from __future__ import annotations
 
 from ....rules.book import Policy, RuleBook, Unknown
+from ..kinds import KINDS
 from ..target import NnapiTarget
 from . import activation, arithmetic, conversion, convolution, matrix, recurrent, reduction, shape
-from .checks import KINDS, SOURCE
+from .checks import SOURCE
 
 RULES: RuleBook[NnapiTarget] = RuleBook(
     "nnapi",

@@ -6,6 +6,7 @@ from ....rules.numbers import at_most, exactly
 from ....rules.operands import INPUT, OUTPUT
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import rank, typed
+from ..kinds import UNSUPPORTED_OPERATOR_VARIANT
 from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
     FLOAT,
@@ -13,7 +14,6 @@ from .checks import (
     FLOAT_QUANT8,
     FLOAT_QUANT8_OPERAND,
     NO_ACTIVATION,
-    UNSUPPORTED_OPERATOR_VARIANT,
     max_op_version,
     min_level,
     op_version,

@@ -9,6 +9,7 @@ from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, RANK
 from ....rules.operands import INPUT, Operand, operand
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.vocabulary import check, typed
+from ..kinds import UNSUPPORTED_INPUT_TYPE
 from ..target import (
     FEATURE_LEVEL_7,
     NNAPI_1_1,
@@ -28,7 +29,6 @@ from .checks import (
     FLOAT_QUANT8_INT32_OPERAND,
     FLOAT_QUANT8_OPERAND,
     FLOAT_UINT8,
-    UNSUPPORTED_INPUT_TYPE,
     fused,
     level_demand,
     max_op_version,

@@ -15,169 +15,17 @@ from ....graph.graph import NodeView
 from ....model import schema
 from ....model.model import Tensor
 from ....rules import kinds
-from ....rules.kinds import Kind, Problem
 from ....rules.numbers import at_most
 from ....rules.operands import INPUT, OUTPUT, Operand, operand
 from ....rules.rule import Check
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import check, check_for_target, refused_if, typed, version
+from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
 from ..questions import is_hybrid
 from ..target import LEVEL_NAMES, NnapiTarget
 
 SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
 
-UNSUPPORTED_INPUT_TYPE = "kUnsupportedInputType"
-UNSUPPORTED_OUTPUT_TYPE = "kUnsupportedOutputType"
-UNSUPPORTED_OPERAND_RANK = "kUnsupportedOperandRank"
-UNSUPPORTED_OPERAND_VALUE = "kUnsupportedOperandValue"
-UNSUPPORTED_OPERATOR_VARIANT = "kUnsupportedOperatorVariant"
-
-FEATURE_LEVEL = Kind(
-    "feature-level",
-    Problem.TARGET_LEVEL,
-    "feature level too low",
-    "NNAPI has the operation, or this form of it, only from a later feature level on than that of the device and its runtime.",
-    "Target a newer Android release or driver, or build the same from operators that NNAPI has had for longer.",
-    "target a newer feature level",
-    native="kUnsupportedAndroidVersion",
-)
-OUTPUT_TYPE = Kind(
-    "output-type",
-    Problem.TYPE,
-    "type of the result",
-    "The operation does not give results of this type at this feature level.",
-    "Convert the model so that the result has another type, or insert a CAST.",
-    "convert so that the result has a type that is accepted",
-    native=UNSUPPORTED_OUTPUT_TYPE,
-)
-SCALAR_OUTPUT = Kind(
-    "scalar-output",
-    Problem.RANK,
-    "scalar result",
-    "NNAPI reductions cannot give a tensor without dimensions.",
-    "Set keep_dims, and drop the dimensions afterwards if need be.",
-    "set keep_dims",
-    native=UNSUPPORTED_OUTPUT_TYPE,
-)
-PER_CHANNEL = Kind(
-    "per-channel",
-    Problem.QUANTIZATION,
-    "weights quantised per channel",
-    "Before NNAPI 1.2 all weights of a convolution share one scale.",
-    "Quantise weights per tensor, or target NNAPI 1.2.",
-    "quantise weights per tensor, or target NNAPI 1.2",
-    native="kUnsupportedQuantizationType",
-)
-RESTRICTED_SCALES = Kind(
-    "restricted-scales",
-    Problem.QUANTIZATION,
-    "scales of a quantised convolution",
-    "Before NNAPI 1.2 the product of the scales of input and weights must be less than the scale of the output.",
-    "Widen the output's range when quantising, or target NNAPI 1.2.",
-    "widen the output's range, or target NNAPI 1.2",
-    native="kNotRestrictedScaleCompliant",
-)
-FILTER_AREA = Kind(
-    "filter-area",
-    Problem.SHAPE,
-    "pooling window too large",
-    "Where no accelerator is specified, the delegate guards against an overflow in NNAPI's reference implementation.",
-    "Name an accelerator, or pool in two steps.",
-    "name an accelerator, or pool in two steps",
-    native="kUnsupportedOperandSize",
-)
-DENSE_WEIGHTS = Kind(
-    "dense-weights",
-    Problem.CONSTANT,
-    "DENSIFY of something that is not constant",
-    "The delegate unpacks sparse weights only if they are constant, and only from NNAPI 1.3 on.",
-    "Target NNAPI 1.3, or convert the model without sparse weights.",
-    "target NNAPI 1.3, or convert without sparse weights",
-    native="sparse-weights",  # the delegate records no failure here
-)
-KINDS = (
-    kinds.OPERATOR.reworded(
-        title="operator that NNAPI lacks",
-        meaning="The delegate has no NNAPI operation for this operator, at any feature level. It has none for custom operators.",
-        advice="Replace the operator in the model with operators that NNAPI has, or let another delegate take it.",
-        hint="replace the operator, or let another delegate take it",
-        suffix="operator",
-        native="kUnsupportedOperator",
-    ),
-    kinds.VERSION.reworded(
-        advice="Find the feature that raised the version and switch it off in the converter. For FULLY_CONNECTED and CONV_2D "
-        "this is most often dynamic-range quantisation with asymmetric inputs, or int16 activations.",
-        native="kUnsupportedOperatorVersion",
-    ),
-    FEATURE_LEVEL,
-    kinds.TENSOR_TYPE.reworded(
-        title="type of an operand",
-        meaning="The operation does not take operands of this type at this feature level.",
-        advice="Convert the model so that this tensor has another type (float, or quantised to 8 bits), or insert a CAST.",
-        hint="convert so that the operand has a type that is accepted",
-        suffix="input-type",
-        native=UNSUPPORTED_INPUT_TYPE,
-    ),
-    OUTPUT_TYPE,
-    kinds.RANK.reworded(
-        meaning="Many NNAPI operations take at most four dimensions, and some need exactly four, or at least one.",
-        native=UNSUPPORTED_OPERAND_RANK,
-    ),
-    SCALAR_OUTPUT,
-    kinds.ACTIVATION.reworded(
-        meaning="The operation cannot apply a fused activation, or not with operands of this type.",
-        native="kNoActivationExpected",
-    ),
-    kinds.CONSTANT.reworded(
-        advice="Fix the shapes of the model before converting it, so that the converter folds the operand into a constant.",
-        native="kInputTensorShouldHaveConstantShape",
-    ),
-    kinds.OPERAND_VALUE.reworded(
-        title="value of an operand or option",
-        meaning="The operation is not taken with this setting at this feature level.",
-        advice="Change the setting in the model, or target a newer feature level.",
-        hint="change the setting in the model",
-        native=UNSUPPORTED_OPERAND_VALUE,
-    ),
-    kinds.OPERAND_COUNT.reworded(
-        meaning="Only the variants of the operator with these numbers of operands are mapped to NNAPI.",
-        advice="Give the node all the operands that the mapped variant has, and no others.",
-        hint="give the node the operands of a variant that is mapped",
-        native=UNSUPPORTED_OPERATOR_VARIANT,
-    ),
-    kinds.OPTIONAL_OPERAND.reworded(
-        title="CONV_2D without bias",
-        meaning="The delegate takes CONV_2D only with a bias operand.",
-        advice="Give the layer a bias of zeros.",
-        hint="give the layer a bias, of zeros if need be",
-        suffix="missing-bias",
-        native="kMissingRequiredOperand",
-    ),
-    kinds.HYBRID.reworded(
-        meaning="NNAPI has no hybrid form of this operation, or not at this feature level.",
-        advice="Quantise fully (int8 with a representative data set), or keep the weights in float.",
-        hint="quantise fully, or keep the weights in float",
-        native="kUnsupportedHybridOperator",
-    ),
-    PER_CHANNEL,
-    RESTRICTED_SCALES,
-    kinds.QUANTIZATION.reworded(
-        meaning="The operation demands particular scales and zero points.",
-        native="kUnsupportedQuantizationParameters",
-    ),
-    FILTER_AREA,
-    kinds.BROADCAST.reworded(native=UNSUPPORTED_OPERAND_VALUE),
-    DENSE_WEIGHTS,
-    kinds.SHAPE.reworded(
-        title="operand without elements",
-        meaning="Padding operations do not take tensors with a dimension of 0.",
-        advice="Remove the empty tensor from the model.",
-        hint="remove the empty tensor from the model",
-        suffix="zero-size",
-        native=UNSUPPORTED_OPERAND_VALUE,
-    ),
-)
-"""Every kind of problem of the rules, in NNAPI's words."""
 
 FLOAT = ("FLOAT32",)
 QUANT8 = ("UINT8", "INT8")

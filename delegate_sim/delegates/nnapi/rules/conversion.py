@@ -8,16 +8,14 @@ from ....rules.numbers import exactly
 from ....rules.operands import INPUT, OUTPUT
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, check_for_target, typed, version
+from ..kinds import DENSE_WEIGHTS, OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE
 from ..questions import is_runtime_float16_dequantize
 from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
-    DENSE_WEIGHTS,
     FLOAT_QUANT8,
     FLOAT_QUANT8_INT32,
     FLOAT_UINT8_INT32,
-    OUTPUT_TYPE,
     QUANT8,
-    UNSUPPORTED_INPUT_TYPE,
     max_op_version,
     min_level,
     op_version,

@@ -8,19 +8,17 @@ from ....rules.numbers import at_least
 from ....rules.operands import INPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, constant, constants, operand_count, rank, refused_if, typed, unset, where
+from ..kinds import FILTER_AREA, PER_CHANNEL, UNSUPPORTED_OPERAND_VALUE
 from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, with_accelerator
 from .checks import (
-    FILTER_AREA,
     FLOAT,
     FLOAT_OPERAND,
     FLOAT_QUANT8_OPERAND,
     FLOAT_UINT8_OPERAND,
     NO_ACTIVATION,
     NOT_HYBRID,
-    PER_CHANNEL,
     QUANT8,
     RESTRICTED_SCALES_ONLY,
-    UNSUPPORTED_OPERAND_VALUE,
     max_op_version,
     min_level,
     op_version,

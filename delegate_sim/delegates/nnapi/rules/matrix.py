@@ -8,15 +8,13 @@ from ....rules.numbers import between
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, check_for_target, rank, refused_if, same_type
+from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE
 from ..target import FEATURE_LEVEL_6, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level
 from .checks import (
-    FEATURE_LEVEL,
     FLOAT_UINT8_OPERAND,
     NOT_HYBRID,
-    OUTPUT_TYPE,
     RESTRICTED_SCALES_ONLY,
     SOURCE,
-    UNSUPPORTED_INPUT_TYPE,
     max_op_version,
     min_level,
     op_version,

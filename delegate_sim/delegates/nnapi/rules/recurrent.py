@@ -11,17 +11,15 @@ from ....rules.numbers import counted, exactly
 from ....rules.operands import OUTPUT, Operand, operand, result
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.vocabulary import check, check_for_target, constant, operand_count, refused_if, typed, where
+from ..kinds import FEATURE_LEVEL, UNSUPPORTED_INPUT_TYPE, UNSUPPORTED_OPERAND_RANK
 from ..questions import is_basic_lstm
 from ..target import NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
-    FEATURE_LEVEL,
     FLOAT,
     FLOAT_QUANT8,
     FLOAT_UINT8,
     NOT_HYBRID,
     SOURCE,
-    UNSUPPORTED_INPUT_TYPE,
-    UNSUPPORTED_OPERAND_RANK,
     level_demand,
     max_op_version,
     min_level,

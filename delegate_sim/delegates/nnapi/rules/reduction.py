@@ -11,15 +11,12 @@ from ....rules.numbers import at_least, at_most
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, rank, refused_if, typed
+from ..kinds import OUTPUT_TYPE, SCALAR_OUTPUT, UNSUPPORTED_OPERAND_VALUE, UNSUPPORTED_OUTPUT_TYPE
 from ..target import NNAPI_1_1, NNAPI_1_2, NnapiTarget, below_level, from_level
 from .checks import (
     FLOAT,
     FLOAT_QUANT8,
     FLOAT_QUANT8_INT32,
-    OUTPUT_TYPE,
-    SCALAR_OUTPUT,
-    UNSUPPORTED_OPERAND_VALUE,
-    UNSUPPORTED_OUTPUT_TYPE,
     constant_int32,
     max_op_version,
     min_level,

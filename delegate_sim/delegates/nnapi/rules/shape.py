@@ -20,6 +20,7 @@ from ....rules.vocabulary import (
     typed,
     where,
 )
+from ..kinds import OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE, UNSUPPORTED_OPERAND_VALUE
 from ..target import (
     FEATURE_LEVEL_6,
     FEATURE_LEVEL_7,
@@ -39,10 +40,7 @@ from .checks import (
     FLOAT_UINT8_INT32,
     INT32,
     NO_ACTIVATION,
-    OUTPUT_TYPE,
     SOURCE,
-    UNSUPPORTED_INPUT_TYPE,
-    UNSUPPORTED_OPERAND_VALUE,
     constant_int32,
     max_op_version,
     min_level,

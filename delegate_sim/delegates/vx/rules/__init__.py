@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ....rules.book import RuleBook, Unknown
+from ..kinds import CUSTOM_OPERATOR, KINDS
 from ..target import VxTarget
 from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
-from .checks import CUSTOM_OPERATOR, KINDS, SOURCE
+from .checks import SOURCE
 from .variants import lf_5_15_71, lf_6_6_3
 
 __all__ = ["NXP_RULES", "RULES"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ....rules.vocabulary import refused_if
-from .checks import CUSTOM_OPERATOR, vx_rule
+from ..kinds import CUSTOM_OPERATOR
+from .checks import vx_rule
 
 COMPILED_NETWORK = "vsi-npu"
 """A network that was compiled for the NPU beforehand (a network binary graph)."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ....rules.operands import operand
 from ....rules.vocabulary import constant, refused_if
-from .checks import DYNAMIC_SHAPE, vx_rule
+from ..kinds import DYNAMIC_SHAPE
+from .checks import vx_rule
 
 ARGUMENT_WITH_DIMENSIONS = refused_if(
     DYNAMIC_SHAPE,

@@ -11,7 +11,8 @@ from ....model.model import Allocation
 from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, SHAPE, TENSOR_TYPE
 from ....rules.operands import INPUT, operand
 from ....rules.vocabulary import check, constant, constants, option, rank, refused_if
-from .checks import DYNAMIC_SHAPE, OUTPUT_WITH_DIMENSIONS, not_of_type, of_inputs, quantized_8_bits, vx_rule
+from ..kinds import DYNAMIC_SHAPE
+from .checks import OUTPUT_WITH_DIMENSIONS, not_of_type, of_inputs, quantized_8_bits, vx_rule
 
 
 def _computed_shape(node: NodeView) -> bool:

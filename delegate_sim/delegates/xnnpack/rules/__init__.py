@@ -7,9 +7,9 @@ Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go 
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
+from ..kinds import KINDS
 from ..visit import Visit
 from . import activation, arithmetic, conversion, convolution, custom, matrix, reduction, shape, variable
-from .checks import KINDS
 from .upstream import SOURCE
 
 RULES: RuleBook[Visit] = RuleBook(

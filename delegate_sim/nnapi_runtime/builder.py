@@ -1,0 +1,139 @@
+"""The calls that build a model. Each raises Refused where the runtime returns an error.
+
+Upstream: runtime/ModelBuilder.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .defaults import without_default_inputs
+from .model import RUN_ORDER, Model, Operation, check_level, check_model, run_order
+from .operands import (
+    MAX_COPIED_BYTES,
+    ChannelQuantization,
+    Lifetime,
+    Operand,
+    check_channels,
+    check_no_value,
+    check_operand_type,
+    check_value,
+    make_operand,
+)
+from .operations import validate_operation
+from .refusal import Call, Rule, refuse
+from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, float32
+
+OPERAND_INDEX = Rule(
+    "operand-index", "The index is that of an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"
+)
+BOUNDARY_POINTER = Rule(
+    "model-boundary-pointers",
+    "The lists of a model's inputs and outputs are not empty.",
+    "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_identifyInputsAndOutputs",
+)
+BOUNDARY_OPERAND = Rule(
+    "model-boundary-operand",
+    "A model input or output has no value and is not listed yet.",
+    "runtime/ModelBuilder.cpp: identifyInputsAndOutputs",
+)
+
+
+class ModelBuilder:
+    """A model while it is built. After a refusal other calls can follow, as with the runtime."""
+
+    def __init__(self, android: AndroidRelease = AndroidRelease.ANDROID_13, feature_level: int | None = None) -> None:
+        self._android = android
+        self._level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
+        self._operands: list[Operand] = []
+        self._operations: list[Operation] = []
+        self._inputs: list[int] = []
+        self._outputs: list[int] = []
+        self._relaxed = False
+
+    def add_operand(self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> int:
+        """Add an operand and return its index."""
+        operand = make_operand(code, dimensions, scale, zero_point)
+        check_operand_type(operand)
+        self._operands.append(operand)
+        return len(self._operands) - 1
+
+    def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
+        """Give a TENSOR_QUANT8_SYMM_PER_CHANNEL its scales."""
+        operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
+        channels = ChannelQuantization(dimension, tuple(map(float32, scales)))
+        check_channels(operand, channels)
+        operand.channels = channels
+
+    def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
+        """Make an operand a constant of ``length`` bytes; ``value`` matters for scalars that can hold a default."""
+        operand = self._operand(index, Call.SET_VALUE)
+        check_value(operand, length)
+        is_copied = length <= MAX_COPIED_BYTES
+        operand.lifetime = Lifetime.CONSTANT_COPY if is_copied else Lifetime.CONSTANT_REFERENCE
+        operand.value = value if is_copied else None
+
+    def omit(self, index: int, length: int = 0) -> None:
+        """Leave an operand out, which is to give it a null pointer."""
+        operand = self._operand(index, Call.SET_VALUE)
+        check_no_value(length)
+        operand.lifetime, operand.value = Lifetime.OMITTED, None
+
+    def set_value_from_memory(self, index: int, length: int) -> None:
+        """Make an operand a constant that lies in a memory object."""
+        operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
+        check_value(operand, length, Call.SET_VALUE_FROM_MEMORY)
+        operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
+
+    def set_value_from_model(self, index: int, model: Model) -> None:
+        """Make an operand refer to a finished model."""
+        operand = self._operand(index, Call.SET_VALUE_FROM_MODEL)
+        operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
+
+    def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
+        """Add an operation; ``tag`` is the caller's own mark, which stays with it."""
+        operands = [[self._operand(index, Call.ADD_OPERATION) for index in side] for side in (inputs, outputs)]
+        validate_operation(code, operands[0], operands[1], self._android)
+        self._operations.append(Operation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
+
+    def identify_inputs_and_outputs(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """Name the model's inputs and outputs."""
+        for subject, listed in (("inputs", inputs), ("outputs", outputs)):
+            if not listed:
+                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", ResultCode.UNEXPECTED_NULL)
+        for index in (*inputs, *outputs):
+            self._operand(index, Call.IDENTIFY)
+        # What was listed before a refusal stays listed.
+        self._inputs = list(inputs)
+        self._list(inputs, Lifetime.MODEL_INPUT)
+        self._outputs = list(outputs)
+        self._list(outputs, Lifetime.MODEL_OUTPUT)
+
+    def relax_to_float16(self, allow: bool = True) -> None:
+        """Allow computing FLOAT32 in half precision."""
+        self._relaxed = allow
+
+    def finish(self) -> Model:
+        """Check the model as a whole and return it. Upstream: ModelBuilder.cpp finish."""
+        operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
+        if len(operations) < len(self._operations):
+            stuck = sorted({one.index for one in self._operations} - {one.index for one in operations})
+            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "all inputs")
+        required = check_model(self._operands, operations, self._inputs, self._outputs, self._android)
+        check_level(required, self._level)
+        trimmed = tuple(without_default_inputs(one, self._operands) for one in operations)
+        return Model(
+            tuple(self._operands), trimmed, tuple(self._inputs), tuple(self._outputs), self._relaxed, self._android, required
+        )
+
+    def _operand(self, index: int, call: Call) -> Operand:
+        if not 0 <= index < len(self._operands):
+            refuse(OPERAND_INDEX, call, "operand index", index, f"less than {len(self._operands)}")
+        return self._operands[index]
+
+    def _list(self, indices: Sequence[int], lifetime: Lifetime) -> None:
+        for index in indices:
+            operand = self._operands[index]
+            if operand.lifetime != Lifetime.TEMPORARY:
+                refuse(BOUNDARY_OPERAND, Call.IDENTIFY, f"operand {index}", operand.lifetime.value, "no value, listed once")
+            operand.lifetime = lifetime

@@ -1,0 +1,180 @@
+"""Cases as plain data, and answers as plain data: the form in which records of the real runtime are kept."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .builder import ModelBuilder
+from .compilation import Compilation, Options, Partitioning, compile_model
+from .devices import Cost, Costs, CpuDevice, Device, DriverDevice
+from .model import Model, Operation, check_level
+from .operands import (
+    ChannelQuantization,
+    Lifetime,
+    Operand,
+    check_channels,
+    check_no_value,
+    check_operand_type,
+    check_value,
+    make_operand,
+    operand_version,
+)
+from .operations import validate_operation as _operation_version
+from .refusal import Call, ProcessAborted, Refused
+from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference, float32
+
+
+def read_operand(case: Mapping[str, Any]) -> Operand:
+    """Return the operand of a case, as addOperand gets it."""
+    # Infinity and NaN, which JSON lacks, are written as text.
+    return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
+
+
+def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a case with ``type dims scale zero_point per_channel value``.
+
+    ``per_channel`` is the channel dimension and the scales, ``value`` the length and how it is given: "null" for an omitted
+    operand, "mem" for memory, anything else for a pointer.
+    """
+    operand = read_operand(case)
+    try:
+        check_operand_type(operand)
+        if case.get("per_channel") is not None:
+            dimension, scales = case["per_channel"]
+            check_channels(operand, ChannelQuantization(dimension, tuple(map(float32, scales))))
+        if case.get("value") is not None:
+            length, how = case["value"]
+            if how == "null":
+                check_no_value(length)
+            else:
+                check_value(operand, length, Call.SET_VALUE_FROM_MEMORY if how == "mem" else Call.SET_VALUE)
+    except Refused as refused:
+        return {"accepted": False, "refusal": refused.refusal.to_dict()}
+    return {"accepted": True, "refusal": None}
+
+
+def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> Operand:
+    operand = read_operand(case)
+    check_operand_type(operand)
+    if "scales" in case:
+        # Only the number of scales is given; their values decide nothing here.
+        operand.channels = ChannelQuantization(case["channel_dim"], (1.0,) * case["scales"])
+        check_channels(operand, operand.channels)
+    if is_omitted:
+        operand.lifetime = Lifetime.OMITTED
+    return operand
+
+
+def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.ANDROID_13) -> dict[str, Any]:
+    """Answer a case with ``op inputs outputs omitted``: the name of the operation, its operands, which inputs are omitted."""
+    release = AndroidRelease(android)
+    omitted = case.get("omitted", ())
+    code = OperationType.__members__.get(case["op"], -1)
+    refused_answer = {"accepted": False, "level": None, "runtime_only": False}
+    try:
+        inputs = [_full_operand(one, index in omitted) for index, one in enumerate(case["inputs"])]
+        outputs = [_full_operand(one, is_omitted=False) for one in case["outputs"]]
+        version = _operation_version(code, inputs, outputs, release)
+        for operand in (*inputs, *outputs):
+            version = version.combine(operand_version(operand))
+        check_level(version, MAX_FEATURE_LEVEL[release])
+    except Refused as refused:
+        return {**refused_answer, "refusal": refused.refusal.to_dict()}
+    except ProcessAborted as aborted:
+        return {**refused_answer, "abort": str(aborted)}
+    return {"accepted": True, "level": version.level, "runtime_only": version.runtime_only, "refusal": None}
+
+
+def read_model(case: Mapping[str, Any], subgraphs: Sequence[Mapping[str, Any]] = (), relaxed: bool = False) -> Model:
+    """Return the finished model of a case with ``operands operations inputs outputs`` and constants by operand."""
+    builder = ModelBuilder()
+    for operand in case["operands"]:
+        builder.add_operand(operand["type"], operand["dims"], float(operand["scale"]), operand["zero_point"])
+    for index, value in case["constants_int32"].items():
+        builder.set_value(int(index), 4, int(value).to_bytes(4, "little", signed=True))
+    for index, value in case["constants_float"].items():
+        builder.set_value(int(index), 4, struct.pack("<f", value))
+    for index, number in case["submodels"].items():
+        builder.set_value_from_model(int(index), read_model(subgraphs[number], subgraphs))
+    for operation in case["operations"]:
+        builder.add_operation(operation["code"], operation["inputs"], operation["outputs"], operation["id"])
+    builder.identify_inputs_and_outputs(case["inputs"], case["outputs"])
+    builder.relax_to_float16(relaxed)
+    return builder.finish()
+
+
+_CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
+
+
+def read_device(case: Mapping[str, Any]) -> DriverDevice:
+    """Return the driver of a case; its operations are told apart by their ids."""
+    supported = frozenset(case["supports"])
+    broken = case["fail_prepare_id"]
+
+    def accepts(_: Model, operation: Operation) -> bool:
+        return case["control_flow"] if operation.type in _CONTROL_FLOW else operation.tag in supported
+
+    def compiles(_: Model, operations: Sequence[Operation]) -> bool:
+        return not case["fail_prepare"] and (broken is None or all(one.tag != broken for one in operations))
+
+    costs = Costs(
+        {int(code): Cost(*cost) for code, cost in case["per_type"].items()},
+        Cost(*case["default"]),
+        Cost(*case["relaxed_scalar"]),
+        Cost(*case["relaxed_tensor"]),
+        Cost(*case["if_perf"]),
+        Cost(*case["while_perf"]),
+    )
+    return DriverDevice(case["name"], case["feature_level"], accepts, costs, compiles, not case["fail_supported"])
+
+
+def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> Options:
+    """Return the options; the property replaces the mode of compilations for which no devices were given."""
+    partitioning = options["partitioning"]
+    if partitioning is None:
+        is_free = options["devices"] == "all"
+        default = properties.get("debug.nn.partition", Partitioning.WITH_FALLBACK)
+        partitioning = int(default) if is_free else Partitioning.WITHOUT_FALLBACK
+    return Options(Preference(options["preference"]), Partitioning(partitioning), options["simulate_failure"] or 0)
+
+
+def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> list[Device]:
+    """Return the devices in the order of the compilation, the CPU last."""
+    devices: list[Device] = [read_device(one) for one in case["devices"]]
+    how = case["options"]["devices"]
+    if how == "all" and properties.get("debug.nn.cpuonly") == "1":
+        devices.clear()
+    return devices if how == "explicit_no_cpu" else [*devices, CpuDevice()]
+
+
+def compile(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a case with ``main subgraphs devices options``, and ``properties`` (debug.nn.*) of an engineering build."""
+    properties = case.get("properties", {})
+    try:
+        model = read_model(case["main"], case["subgraphs"], case["options"]["relaxed"])
+        compilation = compile_model(model, _read_devices(case, properties), _read_options(case["options"], properties))
+    except ProcessAborted:
+        return {"abort": True}
+    except Refused as refused:
+        return {"finish": int(refused.refusal.result), "refusal": refused.refusal.to_dict()}
+    return _answer(model, compilation)
+
+
+def _answer(model: Model, compilation: Compilation) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "create": 0,
+        "compile": int(compilation.code),
+        "kind": compilation.kind.value,
+        "fallback": int(compilation.fell_back),
+        "order": model.order,
+    }
+    plan = compilation.plan
+    if compilation.kind.value == "SIMPLE" and plan.device is not None:
+        answer["device"] = plan.device.name
+    elif compilation.kind.value == "COMPOUND":
+        answer["steps"] = [
+            {"exec": step.device.name, "ops": [one.tag for one in step.in_run_order]} for step in plan.execution_steps
+        ]
+    return answer

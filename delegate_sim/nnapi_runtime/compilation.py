@@ -1,0 +1,171 @@
+"""Compiling a model on devices: planning, compiling the steps, falling back to the CPU.
+
+Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp CompoundBody::finish, finishStepModel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+from .devices import CpuDevice, Device
+from .model import Model
+from .operands import Lifetime
+from .planning import Plan, Step, make_plan
+from .refusal import Call, Finding, ProcessAborted, Refusal, Refused, Rule, refuse
+from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
+
+_FILE = "runtime/ExecutionPlan.cpp"
+STEP_BOUNDARY = Rule(
+    "compilation-step-boundary",
+    "Each step has an input and an output, which a step of operations that nothing reads lacks.",
+    f"{_FILE}: finishStepModel",
+    AndroidRelease.ANDROID_12,
+)
+STEP_PREPARED = Rule("compilation-driver", "The driver compiles the step.", f"{_FILE}: compile")
+STEP_SIZES = Rule(
+    "compilation-step-sizes",
+    "What a step on a device below feature level 3 gives to others has a known size.",
+    f"{_FILE}: CompoundBody::finish",
+)
+SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/CompilationBuilder.cpp: forTest_failPartitioning")
+
+_DYNAMIC_LEVEL = 3
+
+
+class Partitioning(IntEnum):
+    """What ``debug.nn.partition`` chooses among; a given list of devices means WITHOUT_FALLBACK."""
+
+    CPU_ONLY = 0
+    WITH_FALLBACK = 1
+    WITHOUT_FALLBACK = 2
+
+
+class PlanKind(Enum):
+    """What came of a plan."""
+
+    EMPTY = "EMPTY"
+    SIMPLE = "SIMPLE"
+    COMPOUND = "COMPOUND"
+    ERROR = "ERROR"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile. ``simulated_failure`` is the code with which the runtime's own tests let a plan fail at the end."""
+
+    preference: Preference = Preference.FAST_SINGLE_ANSWER
+    partitioning: Partitioning = Partitioning.WITH_FALLBACK
+    simulated_failure: int = 0
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What compiling came to. ``refusal`` is what went wrong, also where the CPU took over."""
+
+    code: int
+    kind: PlanKind
+    plan: Plan
+    fell_back: bool = False
+    refusal: Refusal | None = None
+
+
+def compile_model(model: Model, devices: Sequence[Device], options: Options, cpu: Device | None = None) -> Compilation:
+    """Compile a finished model on devices, in their order, as Android 13 does; raise ProcessAborted where that ends the process.
+
+    Upstream: CompilationBuilder.cpp finish.
+    """
+    refusal = None
+    if options.partitioning != Partitioning.CPU_ONLY:
+        plan = Plan()
+        try:
+            make_plan(plan, model, devices, options.preference)
+            _finish(plan, options)
+        except Refused as refused:
+            refusal = refused.refusal
+            if not _may_fall_back(model, options, refusal.result):
+                is_empty = plan.device is None and not plan.steps
+                return Compilation(refusal.result, PlanKind.EMPTY if is_empty else PlanKind.ERROR, plan, refusal=refusal)
+        else:
+            return Compilation(0, PlanKind.COMPOUND if plan.device is None else PlanKind.SIMPLE, plan)
+    fallback = Plan(cpu or CpuDevice(model.android), models=[model])
+    return Compilation(0, PlanKind.SIMPLE, fallback, fell_back=True, refusal=refusal)
+
+
+def _may_fall_back(model: Model, options: Options, code: int) -> bool:
+    """Errors of the caller's request are returned as they are, others only where the CPU may not or cannot take over."""
+    if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
+        return False
+    return not any(one.type == OperationType.OEM_OPERATION or is_extension(one.type) for one in model.operations)
+
+
+def _finish(plan: Plan, options: Options) -> None:
+    """Compile a plan's steps in order; the first failure ends it."""
+    if plan.device is not None:
+        model = plan.models[0]
+        _check_prepared(plan.device.prepare(model, model.operations), plan.device)
+    else:
+        _find_temporary_outputs(plan)
+        for step in plan.execution_steps:
+            _finish_step(step)
+    if options.simulated_failure:
+        finding = Finding("plan", "a simulated failure", "none")
+        raise Refused(Refusal(SIMULATED, Call.FINISH_COMPILATION, finding, ResultCode(options.simulated_failure)))
+    if plan.device is None:
+        _check_outputs_read_later(plan)
+
+
+def _find_temporary_outputs(plan: Plan) -> None:
+    """Make a step's result its output where another step, or an interpreted IF or WHILE, reads it.
+
+    Upstream: findTempsAsStepModelOutputs. Model outputs are outputs of their step anyway.
+    """
+    writers = {
+        (step.source, index): step
+        for step in plan.execution_steps
+        for index in step.written
+        if step.model.operands[index].lifetime == Lifetime.TEMPORARY
+    }
+    for step in plan.steps:
+        for index in step.temporary_inputs if isinstance(step, Step) else step.inputs:
+            writer = writers.get((step.source, index))
+            if writer is not None and index not in writer.temporary_outputs:
+                writer.temporary_outputs.append(index)
+
+
+def _finish_step(step: Step) -> None:
+    """Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish."""
+    if not step.has_inputs or not step.has_outputs:
+        lacking = "outputs" if step.has_inputs else "inputs"
+        refuse(
+            STEP_BOUNDARY, Call.FINISH_COMPILATION, f"step on {step.device.name}", f"no {lacking}", "both", ResultCode.OP_FAILED
+        )
+    _check_prepared(step.device.prepare(step.model, step.operations), step.device)
+    unknown = [index for index in step.temporary_outputs if step.model.operands[index].has_unknown_size]
+    if unknown and step.device.version.level < _DYNAMIC_LEVEL:
+        refuse(
+            STEP_SIZES,
+            Call.FINISH_COMPILATION,
+            f"operand {unknown[0]}, from {step.device.name}",
+            "unknown size",
+            f"a known size, or a device of feature level {_DYNAMIC_LEVEL}",
+            ResultCode.OP_FAILED,
+        )
+
+
+def _check_prepared(code: ResultCode, device: Device) -> None:
+    if code != ResultCode.NO_ERROR:
+        refuse(STEP_PREPARED, Call.FINISH_COMPILATION, device.name, f"error {int(code)}", "a compiled model", code)
+
+
+def _check_outputs_read_later(plan: Plan) -> None:
+    """The runtime asserts that a model output which a step reads was written by another step, and is the main model's.
+
+    Upstream: findModelOutputsThatAreDownstreamInputs.
+    """
+    written = {(step.source, index) for step in plan.execution_steps for index in step.model_outputs}
+    for step in plan.execution_steps:
+        for index in step.output_inputs:
+            if step.source != 0 or (step.source, index) not in written:
+                raise ProcessAborted(f"a step reads operand {index}, a model output that no step of the main model writes")

@@ -1,0 +1,173 @@
+"""Devices as the runtime sees them: what they take, what an operation costs there, whether they compile a model.
+
+Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp getPerformance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from .model import Model, Operation
+from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
+from .slicing import visible_operations
+from .types import (
+    MAX_FEATURE_LEVEL,
+    AndroidRelease,
+    OperandType,
+    OperationType,
+    Preference,
+    ResultCode,
+    Version,
+    float32,
+    is_extension,
+)
+
+CPU_NAME = "nnapi-reference"
+
+# The cost of a type that a driver's table lacks.
+MAX_COST = 3.4028234663852886e38
+
+
+class Cost(NamedTuple):
+    """Execution time and power of an operation, relative to the CPU's."""
+
+    execution: float
+    power: float
+
+    def by(self, preference: Preference) -> float:
+        """Return what counts under a preference."""
+        return float32(self.power if preference == Preference.LOW_POWER else self.execution)
+
+
+_UNKNOWN_COST = Cost(MAX_COST, MAX_COST)
+_CPU_COST = Cost(1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """A device's performance table; ``default`` stands for types that are not listed."""
+
+    by_type: Mapping[int, Cost] = field(default_factory=dict)
+    default: Cost = _UNKNOWN_COST
+    relaxed_scalar: Cost = _UNKNOWN_COST
+    relaxed_tensor: Cost = _UNKNOWN_COST
+    if_overhead: Cost = _UNKNOWN_COST
+    while_overhead: Cost = _UNKNOWN_COST
+
+    def of_type(self, code: int, is_relaxed: bool) -> Cost:
+        """Return the cost of an operation whose first operand has this type."""
+        if is_relaxed and code == OperandType.FLOAT32:
+            return self.relaxed_scalar
+        if is_relaxed and code == OperandType.TENSOR_FLOAT32:
+            return self.relaxed_tensor
+        return self.by_type.get(code, self.default)
+
+
+class Device(Protocol):
+    """What compilation asks of a device."""
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
+
+    @property
+    def version(self) -> Version:
+        """What the device can take."""
+
+    @property
+    def costs(self) -> Costs:
+        """Its performance table."""
+
+    @property
+    def is_cpu(self) -> bool:
+        """Tell whether it is the runtime's own reference device."""
+
+    def supported(self, model: Model) -> list[bool]:
+        """Tell for each operation, in run order, whether the device takes it."""
+
+    def prepare(self, model: Model, operations: Sequence[Operation]) -> ResultCode:
+        """Compile these operations of a model."""
+
+
+@dataclass(frozen=True)
+class CpuDevice:
+    """The runtime's own reference device. It is not sliced for and takes all that is no OEM's or extension's."""
+
+    android: AndroidRelease = AndroidRelease.ANDROID_13
+    name: str = CPU_NAME
+    is_cpu: bool = True
+    costs: Costs = field(
+        default_factory=lambda: Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST),
+    )
+
+    @property
+    def version(self) -> Version:
+        """The runtime's level, with what no driver may get."""
+        return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
+
+    def supported(self, model: Model) -> list[bool]:
+        """Take everything but OEM operations and extensions."""
+        return [one.type != OperationType.OEM_OPERATION and not is_extension(one.type) for one in model.operations]
+
+    def prepare(self, model: Model, operations: Sequence[Operation]) -> ResultCode:
+        """Compile, which never fails here."""
+        return ResultCode.NO_ERROR
+
+
+@dataclass(frozen=True)
+class DriverDevice:
+    """A driver, described by what it takes and what it fails at."""
+
+    name: str
+    feature_level: int
+    accepts: Callable[[Model, Operation], bool]
+    costs: Costs
+    compiles: Callable[[Model, Sequence[Operation]], bool] = lambda _model, _operations: True
+    answers: bool = True
+    is_cpu: bool = False
+
+    @property
+    def version(self) -> Version:
+        """The driver's feature level."""
+        return Version(self.feature_level)
+
+    def supported(self, model: Model) -> list[bool]:
+        """Ask the driver about the part of the model that it may see. A driver that fails takes nothing."""
+        visible = visible_operations(model, self.version)
+        if visible is None or not self.answers:
+            return [False] * len(model.operations)
+        taken = {operation.index for operation in visible if self.accepts(model, operation)}
+        return [operation.index in taken for operation in model.operations]
+
+    def prepare(self, model: Model, operations: Sequence[Operation]) -> ResultCode:
+        """Compile; a driver's general failure is passed on as OP_FAILED."""
+        return ResultCode.NO_ERROR if self.compiles(model, operations) else ResultCode.OP_FAILED
+
+
+def operation_cost(model: Model, operation: Operation, device: Device, preference: Preference) -> float:
+    """Return the cost of an operation, in single precision. Upstream: ExecutionPlan.cpp getPerformance."""
+    costs = device.costs
+    if operation.type == OperationType.IF:
+        branches = [_model_cost(_submodel(model, operation, one), device, preference) for one in (IF_THEN, IF_ELSE)]
+        return float32(costs.if_overhead.by(preference) + 0.5 * float32(sum(branches)))
+    if operation.type == OperationType.WHILE:
+        condition, body = (_submodel(model, operation, one) for one in (WHILE_CONDITION, WHILE_BODY))
+        cost = float32(costs.while_overhead.by(preference) + _model_cost(condition, device, preference))
+        return float32(cost + _model_cost(body, device, preference))
+    first = model.operands[operation.inputs[0]].type
+    return costs.of_type(first, model.relaxed).by(preference)
+
+
+def _model_cost(model: Model, device: Device, preference: Preference) -> float:
+    cost = 0.0
+    for operation in model.operations:
+        cost = float32(cost + operation_cost(model, operation, device, preference))
+    return cost
+
+
+def _submodel(model: Model, operation: Operation, place: int) -> Model:
+    submodel = model.operands[operation.inputs[place]].submodel
+    assert submodel is not None
+    return submodel

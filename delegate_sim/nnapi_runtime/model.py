@@ -1,0 +1,225 @@
+"""A finished model: its operations in run order, what each needs of a device, and the rules of ``finish``.
+
+Upstream: runtime/ModelBuilder.cpp sortIntoRunOrder, finish; common/types/src/Validation.cpp validateModelSubgraph;
+common/ModelUtils.cpp removeDeadOperands.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+
+from .operands import Lifetime, Operand, operand_version
+from .operations import validate_operation
+from .refusal import Call, Rule, refuse
+from .types import AndroidRelease, OperandType, Version, type_name
+
+_VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
+
+RUN_ORDER = Rule(
+    "model-run-order",
+    "Every operand that an operation reads has a value or is written by an operation, without cycles.",
+    "runtime/ModelBuilder.cpp: sortIntoRunOrder",
+)
+MODEL_EMPTY = Rule("model-empty", "A model has operands and operations.", _VALIDATION)
+MODEL_LIFETIME = Rule(
+    "model-submodel-operand",
+    "Operands of type MODEL, and no others, refer to a model.",
+    "common/types/src/Validation.cpp: validateOperandLifeTime",
+)
+MODEL_BOUNDARY = Rule(
+    "model-boundary",
+    "Each model input and output is listed once and is no constant.",
+    "common/types/src/Validation.cpp: validateModelSubgraphInputOutputs",
+)
+WRITTEN_TWICE = Rule(
+    "model-written-twice",
+    "An operation writes no constant, no model input, and nothing that another operation writes.",
+    "common/types/src/Validation.cpp: validateExecutionOrder",
+)
+NEVER_WRITTEN = Rule(
+    "model-never-written",
+    "Every operand that is no constant, input or omitted is written by an operation, read or not.",
+    "common/types/src/Validation.cpp: validateExecutionOrder",
+    AndroidRelease.ANDROID_11,
+)
+MODEL_LEVEL = Rule(
+    "model-feature-level", "The model needs no feature level above the runtime's.", "runtime/ModelBuilder.cpp: finish"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation; ``index`` is its place in the order of addOperation, ``tag`` the caller's own mark."""
+
+    type: int
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    index: int
+    tag: int | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A finished model. ``operations`` are in run order and without trailing inputs that hold their defaults."""
+
+    operands: tuple[Operand, ...]
+    operations: tuple[Operation, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    relaxed: bool = False
+    android: AndroidRelease = AndroidRelease.ANDROID_13
+    # What the model needed before trailing inputs were dropped, which is what finish compares with the runtime.
+    required: Version = field(default=Version(1))
+
+    @property
+    def order(self) -> list[int]:
+        """Indices of addOperation in run order."""
+        return [operation.index for operation in self.operations]
+
+    @property
+    def input_operands(self) -> list[Operand]:
+        """Operands that are inputs of the model."""
+        return [self.operands[index] for index in self.inputs]
+
+    @property
+    def output_operands(self) -> list[Operand]:
+        """Operands that are outputs of the model."""
+        return [self.operands[index] for index in self.outputs]
+
+    @cached_property
+    def operation_versions(self) -> tuple[Version, ...]:
+        """What each operation needs, its operands included."""
+        return tuple(operation_version(one, self.operands, self.android) for one in self.operations)
+
+    @cached_property
+    def version(self) -> Version:
+        """What the model needs of a device; operands that nothing uses do not count."""
+        used = {*self.inputs, *self.outputs}
+        for operation in self.operations:
+            used.update(operation.inputs, operation.outputs)
+        return combine([*self.operation_versions, *(operand_version(self.operands[index]) for index in used)])
+
+    @cached_property
+    def version_as_submodel(self) -> Version:
+        """What the model needs where another refers to it; there all operands count."""
+        return combine([*self.operation_versions, *map(operand_version, self.operands)])
+
+
+def combine(versions: Iterable[Version]) -> Version:
+    """Return what all together need."""
+    return reduce(Version.combine, versions, Version(1))
+
+
+def operation_version(operation: Operation, operands: Sequence[Operand], android: AndroidRelease) -> Version:
+    """Return what an operation needs, its operands included. Upstream: validateOperationIncludingOperandVersions."""
+    inputs = [operands[index] for index in operation.inputs]
+    outputs = [operands[index] for index in operation.outputs]
+    own = validate_operation(operation.type, inputs, outputs, android)
+    return combine([own, *map(operand_version, inputs), *map(operand_version, outputs)])
+
+
+def run_order(operations: Sequence[Operation], is_produced: Callable[[int], bool]) -> list[Operation]:
+    """Return the operations in the order of a stack of those that are ready; what never gets ready is left out.
+
+    The last operation that became ready runs next. ``is_produced`` tells of an operand, by index, whether one of the operations
+    has to write it. Upstream: ModelBuilder.cpp sortIntoRunOrder.
+    """
+    tracker = ReadyTracker(operations, is_produced)
+    stack, order = tracker.initially_ready(), []
+    while stack:
+        place = stack.pop()
+        order.append(operations[place])
+        stack += tracker.finish(place)
+    return order
+
+
+class ReadyTracker:
+    """Which operations have all their inputs, as others are done.
+
+    Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker. An input that is used twice counts twice.
+    """
+
+    def __init__(self, operations: Sequence[Operation], is_produced: Callable[[int], bool]) -> None:
+        self._operations = operations
+        self._readers: dict[int, list[int]] = defaultdict(list)
+        self._missing: list[int] = []
+        for place, operation in enumerate(operations):
+            produced = [index for index in operation.inputs if is_produced(index)]
+            self._missing.append(len(produced))
+            for index in produced:
+                self._readers[index].append(place)
+
+    def initially_ready(self) -> list[int]:
+        """Return the operations that need no other's result."""
+        return [place for place, count in enumerate(self._missing) if count == 0]
+
+    def finish(self, place: int) -> list[int]:
+        """Take an operation as done and return those that became ready by it."""
+        ready = []
+        for index in self._operations[place].outputs:
+            for reader in self._readers[index]:
+                self._missing[reader] -= 1
+                if self._missing[reader] == 0:
+                    ready.append(reader)
+        return ready
+
+
+def check_model(
+    operands: Sequence[Operand],
+    operations: Sequence[Operation],
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    android: AndroidRelease,
+) -> Version:
+    """Check a model whose operations are in run order and return what it needs. Upstream: validateModelSubgraph."""
+    for subject, present in (("operands", operands), ("operations", operations)):
+        if not present:
+            refuse(MODEL_EMPTY, Call.FINISH_MODEL, subject, 0, "at least 1")
+    for index, operand in enumerate(operands):
+        _check_lifetime(index, operand)
+    versions = [operand_version(operand, f"operand {index}") for index, operand in enumerate(operands)]
+    versions += [operation_version(operation, operands, android) for operation in operations]
+    _check_boundary(operands, inputs, Lifetime.MODEL_INPUT)
+    _check_boundary(operands, outputs, Lifetime.MODEL_OUTPUT)
+    _check_writers(operands, operations, android)
+    return combine(versions)
+
+
+def _check_lifetime(index: int, operand: Operand) -> None:
+    if (operand.type == OperandType.MODEL) != (operand.lifetime == Lifetime.SUBMODEL):
+        found = f"{type_name(operand.type)}, {operand.lifetime.value}"
+        refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", found, "MODEL that refers to a model, or neither")
+
+
+def _check_boundary(operands: Sequence[Operand], listed: Sequence[int], lifetime: Lifetime) -> None:
+    for index in listed:
+        if operands[index].lifetime != lifetime:
+            refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
+    for index, operand in enumerate(operands):
+        if operand.lifetime == lifetime and listed.count(index) != 1:
+            found = f"listed {listed.count(index)} times"
+            refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", found, f"once as {lifetime.value}")
+
+
+def _check_writers(operands: Sequence[Operand], operations: Sequence[Operation], android: AndroidRelease) -> None:
+    known = [not operand.is_produced for operand in operands]
+    for operation in operations:
+        for index in operation.outputs:
+            if known[index]:
+                found = f"{operands[index].lifetime.value}, written by operation {operation.index}"
+                refuse(WRITTEN_TWICE, Call.FINISH_MODEL, f"operand {index}", found, "one writer")
+            known[index] = True
+    if not all(known) and android >= NEVER_WRITTEN.since:
+        index = known.index(False)
+        refuse(
+            NEVER_WRITTEN, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, "an operation that writes it"
+        )
+
+
+def check_level(version: Version, level: int) -> None:
+    """Check a model's needs against the feature level of the runtime, which itself can do what no driver may."""
+    if not version.fits(Version(level, runtime_only=True)):
+        refuse(MODEL_LEVEL, Call.FINISH_MODEL, "feature level", version.level, f"at most {level}")

@@ -1,0 +1,237 @@
+"""Operands, and what the calls that add them and give them values demand.
+
+Upstream: runtime/ModelBuilder.cpp addOperand, setOperandValue*, setOperandSymmPerChannelQuantParams;
+common/types/src/Validation.cpp validateOperandTypeImpl, validateOperandSymmPerChannelQuantParamsImpl, validateOperand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from .refusal import Call, Rule, refuse
+from .types import (
+    OperandType,
+    ResultCode,
+    Version,
+    element_size,
+    float32,
+    is_extension,
+    is_known_type,
+    is_tensor,
+    type_level,
+    type_name,
+)
+
+if TYPE_CHECKING:
+    from .model import Model
+
+# Constants up to this size are copied when they are set, larger ones are referenced.
+MAX_COPIED_BYTES = 128
+
+_MAX_BYTES = 0xFFFFFFFF
+
+
+class Lifetime(Enum):
+    """Where an operand's value comes from."""
+
+    TEMPORARY = "temporary"
+    MODEL_INPUT = "model input"
+    MODEL_OUTPUT = "model output"
+    CONSTANT_COPY = "copied constant"
+    CONSTANT_REFERENCE = "referenced constant"
+    OMITTED = "omitted"
+    SUBMODEL = "submodel"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelQuantization:
+    """Scales along one dimension."""
+
+    dimension: int
+    scales: tuple[float, ...]
+
+
+@dataclass(slots=True)
+class Operand:
+    """One operand of a model; ``value`` holds the bytes of a copied constant where they are known."""
+
+    type: int
+    dimensions: tuple[int, ...] = ()
+    scale: float = 0.0
+    zero_point: int = 0
+    channels: ChannelQuantization | None = None
+    lifetime: Lifetime = Lifetime.TEMPORARY
+    value: bytes | None = None
+    submodel: Model | None = None
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions; 0 for a scalar and for a tensor of unknown rank."""
+        return len(self.dimensions)
+
+    @property
+    def has_unknown_size(self) -> bool:
+        """Tell whether a tensor's rank or one of its dimensions is not known."""
+        return is_tensor(self.type) and (not self.dimensions or 0 in self.dimensions)
+
+    @property
+    def is_produced(self) -> bool:
+        """Tell whether an operation has to write the operand before another may read it."""
+        return self.lifetime in {Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT}
+
+    @property
+    def byte_size(self) -> int:
+        """Size of the value; 0 where it is not known."""
+        if not is_tensor(self.type):
+            return element_size(self.type)
+        if not self.dimensions:
+            return 0
+        size = element_size(self.type)
+        for dimension in self.dimensions:
+            size *= dimension
+        return size
+
+
+def _rule(code: str, summary: str, function: str, file: str = "common/types/src/Validation.cpp") -> Rule:
+    return Rule(code, summary, f"{file}: {function}")
+
+
+OPERAND_TYPE = _rule("operand-type", "The type is one of the NNAPI or of a registered extension.", "validateOperandType")
+SCALAR_DIMENSIONS = _rule("operand-scalar-dimensions", "A scalar has no dimensions.", "validateScalarDimensions")
+OPERAND_BYTES = _rule("operand-bytes", "The known dimensions make less than 4 GiB.", "validateTensorDimensions")
+OPERAND_SCALE = _rule("operand-scale", "The scale fits the type: positive or zero.", "validateOperandTypeImpl")
+OPERAND_ZERO_POINT = _rule("operand-zero-point", "The zero point lies in the type's range.", "validateOperandTypeImpl")
+CHANNEL_TYPE = _rule(
+    "channel-type",
+    "Only TENSOR_QUANT8_SYMM_PER_CHANNEL has scales by channel.",
+    "validateOperandSymmPerChannelQuantParamsImpl",
+)
+CHANNEL_DIMENSION = _rule(
+    "channel-dimension", "The channel dimension is one of the tensor's.", "validateOperandSymmPerChannelQuantParamsImpl"
+)
+CHANNEL_COUNT = _rule("channel-count", "There is one scale for each channel.", "validateOperandSymmPerChannelQuantParamsImpl")
+CHANNEL_SCALE = _rule("channel-scale", "Each scale is positive.", "validateOperandSymmPerChannelQuantParamsImpl")
+CHANNEL_MISSING = _rule("channel-missing", "A per-channel tensor has been given its scales.", "validateOperandExtraParams")
+VALUE_POINTER = _rule(
+    "value-pointer", "A value has a length if and only if it has a pointer.", "setOperandValue", "runtime/ModelBuilder.cpp"
+)
+VALUE_SHAPE = _rule(
+    "value-shape", "A constant tensor's rank and dimensions are known and not 0.", "setOperandValue", "runtime/ModelBuilder.cpp"
+)
+VALUE_LENGTH = _rule(
+    "value-length", "The value's length is that of type and dimensions.", "setOperandValue", "runtime/ModelBuilder.cpp"
+)
+
+_T = OperandType
+
+# Zero points by type; the types that are listed need a positive scale, all others none at all.
+_ZERO_POINTS: dict[int, tuple[int, int]] = {
+    _T.TENSOR_QUANT8_ASYMM: (0, 255),
+    _T.TENSOR_QUANT8_ASYMM_SIGNED: (-128, 127),
+    _T.TENSOR_QUANT16_ASYMM: (0, 65535),
+    _T.TENSOR_QUANT8_SYMM: (0, 0),
+    _T.TENSOR_QUANT16_SYMM: (0, 0),
+}
+# Quantisation of TENSOR_INT32 is looked at when the model is finished, that of OEM types never.
+_UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
+
+
+def check_operand_type(operand: Operand) -> None:
+    """Check what addOperand demands. Upstream: Validation.cpp validateOperandTypeImpl."""
+    call = Call.ADD_OPERAND
+    if is_extension(operand.type) or not is_known_type(operand.type):
+        refuse(OPERAND_TYPE, call, "type", operand.type, "a type of the NNAPI")
+    if is_tensor(operand.type):
+        _check_dimensions(operand)
+    elif operand.dimensions:
+        refuse(SCALAR_DIMENSIONS, call, "dimensions", list(operand.dimensions), f"none for {type_name(operand.type)}")
+    if operand.type not in _UNCHECKED:
+        _check_quantization(operand, call)
+
+
+def _check_dimensions(operand: Operand) -> None:
+    size = element_size(operand.type)
+    for dimension in filter(None, operand.dimensions):
+        size *= dimension
+        if size > _MAX_BYTES:
+            refuse(OPERAND_BYTES, Call.ADD_OPERAND, "dimensions", list(operand.dimensions), f"at most {_MAX_BYTES} bytes")
+
+
+def _check_quantization(operand: Operand, call: Call) -> None:
+    lowest, highest = _ZERO_POINTS.get(operand.type, (0, 0))
+    name = type_name(operand.type)
+    if not lowest <= operand.zero_point <= highest:
+        needed = f"{lowest} to {highest} for {name}" if highest else f"0 for {name}"
+        refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
+    if operand.type in _ZERO_POINTS:
+        # The source compares with 0 only; the records of the runtime refuse an infinite scale too, and they count.
+        if not 0 < operand.scale < float("inf"):
+            refuse(OPERAND_SCALE, call, "scale", operand.scale, f"more than 0 and finite for {name}")
+    elif operand.scale != 0:
+        refuse(OPERAND_SCALE, call, "scale", operand.scale, f"0 for {name}")
+
+
+def check_channels(operand: Operand, channels: ChannelQuantization) -> None:
+    """Check what setOperandSymmPerChannelQuantParams demands.
+
+    Upstream: Validation.cpp validateOperandSymmPerChannelQuantParamsImpl.
+    """
+    call = Call.SET_CHANNEL_QUANTIZATION
+    if operand.type != OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL:
+        refuse(CHANNEL_TYPE, call, "type", type_name(operand.type), "TENSOR_QUANT8_SYMM_PER_CHANNEL")
+    if not 0 <= channels.dimension < operand.rank:
+        refuse(CHANNEL_DIMENSION, call, "channel dimension", channels.dimension, f"less than the rank, {operand.rank}")
+    expected = operand.dimensions[channels.dimension]
+    if expected == 0 or len(channels.scales) != expected:
+        needed = f"{expected}, the channels" if expected else "a known number of channels"
+        refuse(CHANNEL_COUNT, call, "scales", len(channels.scales), needed)
+    for scale in channels.scales:
+        if not scale > 0:
+            refuse(CHANNEL_SCALE, call, "scale of a channel", scale, "more than 0")
+
+
+def check_value(operand: Operand, length: int, call: Call = Call.SET_VALUE) -> None:
+    """Check what setOperandValue or setOperandValueFromMemory demands of a value that is not omitted.
+
+    Upstream: ModelBuilder.cpp setOperandValue, setOperandValueFromMemory.
+    """
+    if call == Call.SET_VALUE and length == 0:
+        refuse(VALUE_POINTER, call, "length", 0, "more than 0 for a value that has a pointer")
+    if operand.has_unknown_size:
+        refuse(VALUE_SHAPE, call, "dimensions", list(operand.dimensions), "all known, none of them 0")
+    is_free = call == Call.SET_VALUE and operand.type == OperandType.OEM_SCALAR
+    if not is_free and length != operand.byte_size:
+        refuse(VALUE_LENGTH, call, "length", length, operand.byte_size)
+    if length == 0:
+        refuse(VALUE_LENGTH, call, "length", 0, "more than 0")
+
+
+def check_no_value(length: int) -> None:
+    """Check a null pointer as value, which means that the operand is omitted."""
+    if length:
+        refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
+
+
+def operand_version(operand: Operand, subject: str = "an operand") -> Version:
+    """Check an operand of a finished model and return what it needs. Upstream: Validation.cpp validateOperand."""
+    call = Call.FINISH_MODEL
+    level = type_level(operand.type)
+    if is_tensor(operand.type) and operand.rank == 0:
+        level = max(level, 3)
+    if operand.type == OperandType.TENSOR_INT32:
+        if not operand.scale >= 0:
+            refuse(OPERAND_SCALE, call, f"scale of {subject}", operand.scale, "0 or more for TENSOR_INT32")
+        if operand.zero_point != 0:
+            refuse(OPERAND_ZERO_POINT, call, f"zero point of {subject}", operand.zero_point, "0 for TENSOR_INT32")
+    elif operand.type == OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL and operand.channels is None:
+        refuse(CHANNEL_MISSING, call, f"scales of {subject}", "none", "one for each channel")
+    version = Version(level)
+    return version if operand.submodel is None else version.combine(operand.submodel.version_as_submodel)
+
+
+def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> Operand:
+    """Return an operand as addOperand makes it, with the scale in single precision."""
+    return Operand(code, tuple(dimensions), float32(scale), zero_point)

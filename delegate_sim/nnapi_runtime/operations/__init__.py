@@ -1,0 +1,62 @@
+"""What the runtime demands of each operation, by families.
+
+Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl, which leads to one validator for each operation
+under common/types/operations/src.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..operands import Operand
+from ..refusal import Call, Rule, refuse
+from ..types import AndroidRelease, OperationType, ResultCode, Version, is_extension
+from . import control_flow, convolution, detection, elementwise, normalization, recurrent, shapes
+from .signature import OperationRule, OperationView
+
+__all__ = ["OPERATIONS", "OperationRule", "OperationView", "validate_operation"]
+
+OPERATIONS: dict[int, OperationRule] = {
+    **elementwise.RULES,
+    **convolution.RULES,
+    **shapes.RULES,
+    **normalization.RULES,
+    **recurrent.RULES,
+    **detection.RULES,
+}
+
+OPERATION_CODE = Rule(
+    "operation-code",
+    "The operation's code is one of the NNAPI, the OEM's, or of a registered extension.",
+    "runtime/ModelBuilder.cpp: addOperation",
+)
+OPERATION_POINTERS = Rule(
+    "operation-pointers",
+    "An operation has at least one input and one output.",
+    "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_addOperation",
+)
+
+_CODES = frozenset(OperationType)
+
+
+def validate_operation(
+    code: int, inputs: Sequence[Operand], outputs: Sequence[Operand], android: AndroidRelease = AndroidRelease.ANDROID_13
+) -> Version:
+    """Return what an operation needs, its operands' own types aside; raise Refused where addOperation fails.
+
+    Upstream: runtime/ModelBuilder.cpp addOperation; Validation.cpp validateOperationButNotOperandsImpl.
+    """
+    if not inputs or not outputs:
+        needed = "at least 1"
+        subject = "outputs" if inputs else "inputs"
+        refuse(OPERATION_POINTERS, Call.ADD_OPERATION, subject, 0, needed, ResultCode.UNEXPECTED_NULL)
+    if is_extension(code) or code not in _CODES:
+        refuse(OPERATION_CODE, Call.ADD_OPERATION, "operation", code, "a code of the NNAPI")
+    view = OperationView(code, inputs, outputs, android)
+    if code == OperationType.OEM_OPERATION:
+        return Version(1)
+    if code == OperationType.IF:
+        return control_flow.validate_if(view)
+    if code == OperationType.WHILE:
+        return control_flow.validate_while(view)
+    return OPERATIONS[code].validate(view)

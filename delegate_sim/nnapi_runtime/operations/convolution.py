@@ -1,0 +1,178 @@
+"""Convolutions, matrix products and pooling."""
+
+from __future__ import annotations
+
+from ..refusal import Finding, ProcessAborted, Rule
+from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
+from .levels import FLOAT_1, REAL_1, REAL_3, levels
+from .signature import (
+    BIAS,
+    BOOL,
+    FILTER,
+    INT32,
+    SAME,
+    TENSOR_INT32,
+    Check,
+    Form,
+    OperationRule,
+    OperationView,
+    Slot,
+    form,
+    operation_rule,
+)
+
+_T = OperandType
+_O = OperationType
+
+
+CONV_RANK = operation_rule(
+    "conv-rank", "Input and filter of CONV_2D have 4 dimensions.", "Conv2D.cpp: conv_2d::validate", AndroidRelease.ANDROID_11
+)
+FILTER_CHANNEL = operation_rule(
+    "filter-channel",
+    "The scales of a per-channel filter lie along its first dimension.",
+    "Conv2D.cpp, GroupedConv2D.cpp, TransposeConv2D.cpp: validate",
+)
+DEPTHWISE_CHANNEL = operation_rule(
+    "depthwise-filter-channel",
+    "The scales of DEPTHWISE_CONV_2D's per-channel filter lie along its fourth dimension.",
+    "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
+    AndroidRelease.ANDROID_11,
+)
+FULLY_CONNECTED_SHAPE = operation_rule(
+    "fully-connected-shape",
+    "FULLY_CONNECTED has an input of rank 2 to 4, weights of rank 2 and a bias of rank 1 that go together.",
+    "FullyConnected.cpp: fully_connected::validateShapes",
+    AndroidRelease.ANDROID_11,
+)
+
+
+def _integers(count: int) -> tuple[Slot, ...]:
+    return (INT32,) * count
+
+
+_TENSORS = (SAME, FILTER, BIAS)
+
+
+def _padded_forms(implicit: int) -> tuple[Form, ...]:
+    """Return the forms of a convolution: its tensors, numbers, and from level 3 a layout flag and two dilation factors.
+
+    ``implicit`` is how many numbers there are with a padding scheme; explicit padding has four sizes in the scheme's place.
+    """
+    forms: list[Form] = []
+    for numbers in (implicit, implicit + 3):
+        base = (*_TENSORS, *_integers(numbers))
+        forms += [form(*base), form(*base, BOOL, level=3), form(*base, BOOL, INT32, INT32, level=3)]
+    return tuple(forms)
+
+
+def _filter_channel(dimension: int, rule: Rule) -> Check:
+    def find(view: OperationView) -> Finding | None:
+        filter_ = view.inputs[1]
+        if filter_.type != _T.TENSOR_QUANT8_SYMM_PER_CHANNEL:
+            return None
+        if filter_.channels is None:
+            raise ProcessAborted(f"the per-channel filter of {view.name} was never given its scales")
+        if filter_.channels.dimension == dimension:
+            return None
+        return Finding("channel dimension of input 1", str(filter_.channels.dimension), str(dimension))
+
+    return Check(rule, find)
+
+
+def _rank_4(view: OperationView) -> Finding | None:
+    for index in (0, 1):
+        rank = view.inputs[index].rank
+        if rank not in {0, 4}:
+            return Finding(f"rank of input {index}", str(rank), "4")
+    return None
+
+
+def _scale_level(view: OperationView) -> int:
+    """Before level 3 the output's scale had to exceed input x filter; the runtime reads the input's scale for the output's."""
+    return _product_level(view, view.inputs[0].scale)
+
+
+def _depthwise_scale_level(view: OperationView) -> int:
+    """Android 10 still read the real output's scale."""
+    is_real = view.android < AndroidRelease.ANDROID_11
+    return _product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
+
+
+def _fully_connected_scale_level(view: OperationView) -> int:
+    return _product_level(view, view.outputs[0].scale)
+
+
+def _product_level(view: OperationView, scale: float) -> int:
+    if view.inputs[0].type != _T.TENSOR_QUANT8_ASYMM:
+        return 1
+    return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
+
+
+def _fully_connected_shape(view: OperationView) -> Finding | None:
+    """Compare the shapes, all of which must have a known rank to count."""
+    given, weights, bias = (operand.dimensions for operand in view.inputs[:3])
+    if not given or not weights or not bias:
+        return None
+    ranks = (len(given), len(weights), len(bias))
+    if not (2 <= ranks[0] <= 4 and ranks[1:] == (2, 1)):
+        return Finding("ranks of input, weights and bias", f"{ranks[0]}, {ranks[1]}, {ranks[2]}", "2 to 4, 2, 1")
+    units, columns = weights
+    elements = element_count(given)
+    if columns and elements % columns:
+        return Finding("elements of input 0", str(elements), f"a multiple of the {columns} columns of the weights")
+    if units and bias[0] and units != bias[0]:
+        return Finding("elements of input 2", str(bias[0]), f"{units}, the rows of the weights")
+    return None
+
+
+def _pooling(table: dict[int, int]) -> OperationRule:
+    forms: list[Form] = []
+    for numbers in (6, 9):
+        forms += [form(SAME, *_integers(numbers)), form(SAME, *_integers(numbers), BOOL, level=3)]
+    return OperationRule("Pooling.cpp: pooling::validate", table, tuple(forms))
+
+
+RULES: dict[int, OperationRule] = {
+    _O.CONV_2D: OperationRule(
+        "Conv2D.cpp: conv_2d::validate",
+        REAL_1,
+        _padded_forms(4),
+        checks=(Check(CONV_RANK, _rank_4), _filter_channel(0, FILTER_CHANNEL)),
+        raises=(_scale_level,),
+    ),
+    _O.DEPTHWISE_CONV_2D: OperationRule(
+        "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
+        REAL_1,
+        _padded_forms(5),
+        checks=(_filter_channel(3, DEPTHWISE_CHANNEL),),
+        raises=(_depthwise_scale_level,),
+    ),
+    _O.GROUPED_CONV_2D: OperationRule(
+        "GroupedConv2D.cpp: grouped_conv2d::validate",
+        REAL_3,
+        (form(*_TENSORS, *_integers(5), BOOL), form(*_TENSORS, *_integers(8), BOOL)),
+        checks=(_filter_channel(0, FILTER_CHANNEL),),
+    ),
+    _O.TRANSPOSE_CONV_2D: OperationRule(
+        "TransposeConv2D.cpp: transpose_conv_2d::validate",
+        REAL_3,
+        (form(*_TENSORS, TENSOR_INT32, *_integers(4), BOOL), form(*_TENSORS, *_integers(7), BOOL)),
+        checks=(_filter_channel(0, FILTER_CHANNEL),),
+    ),
+    _O.FULLY_CONNECTED: OperationRule(
+        "FullyConnected.cpp: fully_connected::validate",
+        REAL_1,
+        (form(SAME, SAME, BIAS, INT32),),
+        checks=(Check(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
+        raises=(_fully_connected_scale_level,),
+    ),
+    _O.BATCH_MATMUL: OperationRule(
+        "BatchMatmul.cpp: batch_matmul_op::validate",
+        levels(FLOAT16=6, FLOAT32=6, QUANT8_ASYMM_SIGNED=6, INT32=6),
+        (form(SAME, SAME, BOOL, BOOL),),
+    ),
+    _O.AVERAGE_POOL_2D: _pooling(REAL_1),
+    _O.MAX_POOL_2D: _pooling(REAL_1),
+    _O.L2_POOL_2D: _pooling(FLOAT_1),
+}

@@ -1,0 +1,25 @@
+"""Tables of feature levels that several operations share: the lowest level by the type of the tensor that decides."""
+
+from __future__ import annotations
+
+from ..types import OperandType
+
+
+def levels(**by_type: int) -> dict[int, int]:
+    """Return a table from types, named without TENSOR_, to levels."""
+    return {OperandType[f"TENSOR_{name}"]: level for name, level in by_type.items()}
+
+
+# TENSOR_FLOAT16 came with level 3, TENSOR_QUANT8_ASYMM_SIGNED with level 4; the name tells the level of the other types.
+FLOAT_1 = levels(FLOAT32=1, FLOAT16=3)
+FLOAT_2 = levels(FLOAT32=2, FLOAT16=3)
+FLOAT_3 = levels(FLOAT32=3, FLOAT16=3)
+FLOAT_4 = levels(FLOAT32=4, FLOAT16=4)
+QUANT8_1 = levels(QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=4)
+QUANT8_2 = levels(QUANT8_ASYMM=2, QUANT8_ASYMM_SIGNED=4)
+QUANT8_3 = levels(QUANT8_ASYMM=3, QUANT8_ASYMM_SIGNED=4)
+REAL_1 = {**FLOAT_1, **QUANT8_1}
+REAL_2 = {**FLOAT_2, **QUANT8_2}
+REAL_3 = {**FLOAT_3, **QUANT8_3}
+BOOL_3 = levels(BOOL8=3)
+NUMBER_3 = {**REAL_3, **levels(INT32=3)}

@@ -1,0 +1,50 @@
+"""Normalisations and softmax."""
+
+from __future__ import annotations
+
+from ..types import OperandType, OperationType
+from .levels import FLOAT_1, FLOAT_3, QUANT8_3, REAL_1
+from .shared import max_rank
+from .signature import BOOL, INT32, SAME, SCALAR, OperationRule, OperationView, form
+
+_T = OperandType
+_O = OperationType
+
+
+def _rank_4_level(view: OperationView) -> int:
+    """Before level 3 there was one rank, and none may be unknown."""
+    return 1 if view.inputs[0].rank == 4 else 3
+
+
+def _softmax_rank_level(view: OperationView) -> int:
+    """Before level 3 there were two ranks."""
+    return 1 if view.inputs[0].rank in {0, 2, 4} else 3
+
+
+RULES: dict[int, OperationRule] = {
+    _O.L2_NORMALIZATION: OperationRule(
+        "L2Normalization.cpp: l2_norm::validate",
+        {**FLOAT_1, **QUANT8_3},
+        (form(SAME), form(SAME, INT32, level=3)),
+        checks=(max_rank(0),),
+        raises=(_rank_4_level,),
+    ),
+    _O.LOCAL_RESPONSE_NORMALIZATION: OperationRule(
+        "LocalResponseNormalization.cpp: local_response_norm::validate",
+        FLOAT_1,
+        (form(SAME, INT32, SCALAR, SCALAR, SCALAR), form(SAME, INT32, SCALAR, SCALAR, SCALAR, INT32, level=3)),
+        checks=(max_rank(0),),
+        raises=(_rank_4_level,),
+    ),
+    _O.INSTANCE_NORMALIZATION: OperationRule(
+        "InstanceNormalization.cpp: instance_normalization::validate", FLOAT_3, (form(SAME, SCALAR, SCALAR, SCALAR, BOOL),)
+    ),
+    _O.SOFTMAX: OperationRule(
+        "Softmax.cpp: softmax::validate",
+        REAL_1,
+        (form(SAME, SCALAR), form(SAME, SCALAR, INT32, level=3)),
+        checks=(max_rank(0),),
+        raises=(_softmax_rank_level,),
+    ),
+    _O.LOG_SOFTMAX: OperationRule("LogSoftmax.cpp: log_softmax::validate", FLOAT_3, (form(SAME, SCALAR, INT32),)),
+}

@@ -1,0 +1,196 @@
+"""How an operation's rule is written: the forms its operands may take, by the type of one tensor that decides.
+
+Most operations have one tensor whose type decides what the others must be. ``OperationRule.levels`` lists the types it may
+have with the feature level each needs, ``inputs`` and ``outputs`` the forms the operands may take. What is not a matter of
+types and counts is a ``Check``; what raises the level beyond type and form is a ``raises`` function.
+
+Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operations/src/*.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..operands import Operand
+from ..refusal import Call, Finding, Refusal, Refused, Rule, refuse
+from ..types import AndroidRelease, OperandType, OperationType, Version, type_name
+
+T = OperandType
+
+QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED})
+
+
+@dataclass(frozen=True, slots=True)
+class OperationView:
+    """An operation with its operands, as a rule sees it."""
+
+    type: int
+    inputs: Sequence[Operand]
+    outputs: Sequence[Operand]
+    android: AndroidRelease
+
+    @property
+    def name(self) -> str:
+        """Name of the operation."""
+        return OperationType(self.type).name
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The types that an operand may have, given the type of the deciding tensor."""
+
+    meaning: str
+    allowed: Callable[[int], frozenset[int]]
+
+
+def one_of(*types: int) -> Slot:
+    """Return a slot that takes any of these types, whatever decides."""
+    allowed = frozenset(types)
+    return Slot(" or ".join(type_name(code) for code in types), lambda _: allowed)
+
+
+def by_type(meaning: str, types: Mapping[int, int], otherwise: int | None = None) -> Slot:
+    """Return a slot with one type for each deciding type; ``otherwise`` None stands for the deciding type itself."""
+    return Slot(meaning, lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
+
+
+SAME = by_type("as the deciding tensor", {})
+INT32 = one_of(T.INT32)
+BOOL = one_of(T.BOOL)
+FLOAT32 = one_of(T.FLOAT32)
+TENSOR_INT32 = one_of(T.TENSOR_INT32)
+TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
+# A number of the tensor's own kind: half precision beside half precision, an integer beside integers.
+SCALAR = by_type("scalar of the tensor's kind", {T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
+# Accumulators of quantised operations are 32 bits wide.
+BIAS = by_type("bias", dict.fromkeys(QUANT8, T.TENSOR_INT32))
+FILTER = Slot(
+    "filter",
+    lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL} if decider in QUANT8 else {decider}),
+)
+# Coordinates beside quantised scores have 16 bits.
+BOXES = by_type("box coordinates", dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to give the operands: fixed slots, or with one slot repeated between a head and a tail."""
+
+    head: tuple[Slot, ...]
+    level: int = 1
+    repeated: Slot | None = None
+    tail: tuple[Slot, ...] = ()
+
+    def slots(self, count: int) -> tuple[Slot, ...] | None:
+        """Return the slots for this many operands, or None when the form has another number."""
+        spare = count - len(self.head) - len(self.tail)
+        if self.repeated is None:
+            return self.head if spare == 0 else None
+        return (*self.head, *(self.repeated,) * spare, *self.tail) if spare >= 1 else None
+
+    @property
+    def count(self) -> str:
+        """The number of operands, for a reader."""
+        return str(len(self.head)) if self.repeated is None else f"{len(self.head) + len(self.tail) + 1} or more"
+
+
+def form(*slots: Slot, level: int = 1) -> Form:
+    """Return a form with exactly these operands."""
+    return Form(slots, level)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A demand beyond counts and types; ``find`` returns what breaks it."""
+
+    rule: Rule
+    find: Callable[[OperationView], Finding | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Which operand's type decides."""
+
+    index: int = 0
+    is_output: bool = False
+
+    def operand(self, view: OperationView) -> Operand:
+        """Return that operand."""
+        return (view.outputs if self.is_output else view.inputs)[self.index]
+
+    @property
+    def subject(self) -> str:
+        """Name of the operand, for a reader."""
+        return f"{'output' if self.is_output else 'input'} {self.index}"
+
+
+def operation_rule(code: str, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10) -> Rule:
+    """Define a rule on operations; ``source`` is relative to common/types/operations/src."""
+    return Rule(f"operation-{code}", summary, f"common/types/operations/src/{source}", since)
+
+
+_UTILITIES = "common/types/src/OperationsValidationUtils.cpp: validateOperandTypes"
+INPUT_COUNT = Rule("operation-input-count", "The operation has a number of inputs that one of its forms has.", _UTILITIES)
+OUTPUT_COUNT = Rule("operation-output-count", "The operation has a number of outputs that one of its forms has.", _UTILITIES)
+DECIDING_TYPE = Rule("operation-type", "The operation exists for the type of the tensor that decides.", _UTILITIES)
+INPUT_TYPE = Rule("operation-input-type", "The type of each input fits the tensor that decides.", _UTILITIES)
+OUTPUT_TYPE = Rule("operation-output-type", "The type of each output fits the tensor that decides.", _UTILITIES)
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRule:
+    """What the runtime demands of one operation."""
+
+    source: str
+    levels: Mapping[int, int]
+    inputs: tuple[Form, ...]
+    outputs: tuple[Form, ...] = (Form((SAME,)),)
+    decider: Decider = Decider()
+    checks: tuple[Check, ...] = ()
+    raises: tuple[Callable[[OperationView], int], ...] = ()
+
+    def validate(self, view: OperationView) -> Version:
+        """Return what the operation needs, its operands' own types aside, or raise Refused at the first broken rule."""
+        inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
+        outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
+        decider = self.decider.operand(view).type
+        if decider not in self.levels:
+            needed = " or ".join(type_name(code) for code in self.levels)
+            _refuse(DECIDING_TYPE, self.decider.subject, type_name(decider), needed)
+        level = max(
+            self.levels[decider],
+            _match(inputs, view.inputs, decider, INPUT_TYPE, "input"),
+            _match(outputs, view.outputs, decider, OUTPUT_TYPE, "output"),
+        )
+        for check in self.checks:
+            if check.rule.since <= view.android and (finding := check.find(view)) is not None:
+                raise Refused(Refusal(check.rule, Call.ADD_OPERATION, finding))
+        return Version(max([level, *(raised(view) for raised in self.raises)]))
+
+
+_Candidate = tuple[tuple[Slot, ...], int]
+
+
+def _refuse(rule: Rule, subject: str, found: object, needed: object) -> None:
+    refuse(rule, Call.ADD_OPERATION, subject, found, needed)
+
+
+def _forms(forms: tuple[Form, ...], operands: Sequence[Operand], rule: Rule, subject: str) -> list[_Candidate]:
+    candidates = [(slots, one.level) for one in forms if (slots := one.slots(len(operands))) is not None]
+    if not candidates:
+        _refuse(rule, subject, len(operands), " or ".join(dict.fromkeys(one.count for one in forms)))
+    return candidates
+
+
+def _match(candidates: list[_Candidate], operands: Sequence[Operand], decider: int, rule: Rule, subject: str) -> int:
+    """Return the level of the form that the types match; where none does, refuse by the form that matches furthest."""
+    furthest, needed = -1, ""
+    for slots, level in candidates:
+        wrong = next((i for i, slot in enumerate(slots) if operands[i].type not in slot.allowed(decider)), None)
+        if wrong is None:
+            return level
+        if wrong > furthest:
+            furthest, needed = wrong, " or ".join(sorted(type_name(code) for code in slots[wrong].allowed(decider)))
+    _refuse(rule, f"{subject} {furthest}", type_name(operands[furthest].type), needed)
+    return 0

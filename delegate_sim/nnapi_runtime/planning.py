@@ -1,0 +1,205 @@
+"""Which device runs which operation, and in which steps.
+
+Upstream: runtime/ExecutionPlan.cpp findBestDeviceForEachOperation, partitionTheWorkInternal, ExecutionStep.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from .devices import Device, operation_cost
+from .model import Model, Operation, ReadyTracker, run_order
+from .operands import Lifetime
+from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
+from .refusal import Call, Rule, refuse
+from .types import OperationType, Preference
+
+NO_DEVICE = Rule(
+    "compilation-no-device",
+    "Some device of the compilation takes each operation.",
+    "runtime/ExecutionPlan.cpp: findBestDeviceForEachOperation",
+)
+
+_CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
+
+
+class ControlStep(Enum):
+    """A step that the runtime interprets itself."""
+
+    IF = "if"
+    WHILE = "while"
+    GOTO = "goto"
+
+
+@dataclass(frozen=True)
+class Interpreted:
+    """An IF, a WHILE or a jump of the plan; of IF and WHILE with the operation of the model numbered ``source``."""
+
+    kind: ControlStep
+    source: int = 0
+    operation: Operation | None = None
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """Indices of the operands that the step reads."""
+        return () if self.operation is None else self.operation.inputs
+
+
+@dataclass
+class Step:
+    """Operations of one model that one device runs together. ``source`` numbers the model in the plan, 0 is the main one."""
+
+    device: Device
+    model: Model
+    source: int
+    operations: list[Operation] = field(default_factory=list)
+    # Indices of the operands that the step has, by where their values come from or go to.
+    model_inputs: list[int] = field(default_factory=list)
+    temporary_inputs: list[int] = field(default_factory=list)
+    output_inputs: list[int] = field(default_factory=list)
+    model_outputs: list[int] = field(default_factory=list)
+    temporary_outputs: list[int] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)
+    _seen: set[int] = field(default_factory=set)
+
+    def add(self, operation: Operation) -> None:
+        """Add an operation after those that it depends on."""
+        self.operations.append(operation)
+        for index in operation.inputs:
+            if index not in self._seen:
+                self._seen.add(index)
+                self._add_input(index)
+        for index in operation.outputs:
+            self._seen.add(index)
+            self.written.add(index)
+            if self.model.operands[index].lifetime == Lifetime.MODEL_OUTPUT:
+                self.model_outputs.append(index)
+
+    def _add_input(self, index: int) -> None:
+        lists = {
+            Lifetime.MODEL_INPUT: self.model_inputs,
+            Lifetime.TEMPORARY: self.temporary_inputs,
+            Lifetime.MODEL_OUTPUT: self.output_inputs,
+        }
+        if (inputs := lists.get(self.model.operands[index].lifetime)) is not None:
+            inputs.append(index)
+
+    @property
+    def has_inputs(self) -> bool:
+        """Tell whether anything but constants goes in."""
+        return bool(self.model_inputs or self.temporary_inputs or self.output_inputs)
+
+    @property
+    def has_outputs(self) -> bool:
+        """Tell whether anything that is used later, or a model output, comes out."""
+        return bool(self.model_outputs or self.temporary_outputs)
+
+    @property
+    def in_run_order(self) -> list[Operation]:
+        """The operations in the order in which the step's own model runs them."""
+        return run_order(self.operations, self.written.__contains__)
+
+
+@dataclass
+class Plan:
+    """How a model is run. ``device`` alone when one runs all of it, else ``steps``; nothing of both while there is no plan."""
+
+    device: Device | None = None
+    steps: list[Step | Interpreted] = field(default_factory=list)
+    models: list[Model] = field(default_factory=list)
+
+    @property
+    def execution_steps(self) -> list[Step]:
+        """The steps that a device runs."""
+        return [step for step in self.steps if isinstance(step, Step)]
+
+
+def make_plan(plan: Plan, model: Model, devices: Sequence[Device], preference: Preference) -> None:
+    """Fill a plan for a model; where that is refused, what was planned until then remains. Upstream: partitionTheWork."""
+    _Partitioner(plan, devices, preference).partition(model)
+
+
+class _Partitioner:
+    def __init__(self, plan: Plan, devices: Sequence[Device], preference: Preference) -> None:
+        self._plan = plan
+        self._devices = devices
+        self._preference = preference
+        # The queue of interpreted control flow comes after those of all devices.
+        self._interpreter = len(devices)
+
+    def partition(self, model: Model) -> None:
+        """Split a model, and the models of interpreted IF and WHILE, into steps."""
+        source = len(self._plan.models)
+        self._plan.models.append(model)
+        best = self._best_devices(model)
+        if source == 0 and len(set(best)) == 1 and best[0] != self._interpreter:
+            self._plan.device = self._devices[best[0]]
+            return
+        queues: list[deque[int]] = [deque() for _ in range(self._interpreter + 1)]
+        tracker = ReadyTracker(model.operations, lambda index: model.operands[index].is_produced)
+
+        def enqueue(places: list[int]) -> None:
+            for place in places:
+                queues[best[place]].append(place)
+
+        enqueue(tracker.initially_ready())
+        # Devices late in the list go first: the early ones may then find more inputs ready.
+        while (chosen := next((i for i in reversed(range(len(queues))) if queues[i]), None)) is not None:
+            step = None if chosen == self._interpreter else Step(self._devices[chosen], model, source)
+            if step is not None:
+                self._plan.steps.append(step)
+            while queues[chosen]:
+                place = queues[chosen].popleft()
+                if step is None:
+                    self._interpret(model, source, model.operations[place])
+                else:
+                    step.add(model.operations[place])
+                enqueue(tracker.finish(place))
+
+    def _interpret(self, model: Model, source: int, operation: Operation) -> None:
+        is_if = operation.type == OperationType.IF
+        kind, places = (ControlStep.IF, (IF_THEN, IF_ELSE)) if is_if else (ControlStep.WHILE, (WHILE_CONDITION, WHILE_BODY))
+        first, second = (model.operands[operation.inputs[place]].submodel for place in places)
+        self._plan.steps.append(Interpreted(kind, source, operation))
+        for submodel, is_followed_by_jump in ((first, True), (second, not is_if)):
+            if submodel is not None:
+                self.partition(submodel)
+            if is_followed_by_jump:
+                self._plan.steps.append(Interpreted(ControlStep.GOTO))
+
+    def _best_devices(self, model: Model) -> list[int]:
+        supported = [device.supported(model) for device in self._devices]
+        return [self._best_device(model, place, supported) for place in range(len(model.operations))]
+
+    def _best_device(self, model: Model, place: int, supported: list[list[bool]]) -> int:
+        """Return the cheapest device that takes an operation; on equal costs the CPU, else the first."""
+        operation = model.operations[place]
+        is_control_flow = operation.type in _CONTROL_FLOW
+        has_unknown_size = is_control_flow and _has_unknown_size(model, operation)
+        best, lowest = None, 0.0
+        for index, device in enumerate(self._devices):
+            if not supported[index][place] or (has_unknown_size and not device.is_cpu):
+                continue
+            cost = operation_cost(model, operation, device, self._preference)
+            if best is None or cost < lowest or (cost == lowest and device.is_cpu):
+                best, lowest = index, cost
+        if best is None:
+            name = OperationType(operation.type).name
+            refuse(NO_DEVICE, Call.FINISH_COMPILATION, f"operation {operation.index}", f"no device for {name}", "a device")
+        is_interpreted = is_control_flow and not has_unknown_size and self._devices[best].is_cpu
+        return self._interpreter if is_interpreted else best
+
+
+def _has_unknown_size(model: Model, operation: Operation) -> bool:
+    """Tell whether an operand of an IF or WHILE, outside or inside, has unknown size; only the CPU takes these."""
+    operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
+    inside = [
+        operand
+        for outer in operands
+        if outer.submodel is not None
+        for operand in (*outer.submodel.input_operands, *outer.submodel.output_operands)
+    ]
+    return any(operand.has_unknown_size for operand in (*operands, *inside))

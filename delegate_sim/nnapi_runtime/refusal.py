@@ -1,0 +1,106 @@
+"""What the runtime refuses: rules with stable codes, and refusals that say what was found and what was needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NoReturn
+
+from ..errors import DelegateSimError
+from .types import AndroidRelease, ResultCode
+
+
+class Call(StrEnum):
+    """The NNAPI function that returns the error."""
+
+    ADD_OPERAND = "ANeuralNetworksModel_addOperand"
+    SET_CHANNEL_QUANTIZATION = "ANeuralNetworksModel_setOperandSymmPerChannelQuantParams"
+    SET_VALUE = "ANeuralNetworksModel_setOperandValue"
+    SET_VALUE_FROM_MEMORY = "ANeuralNetworksModel_setOperandValueFromMemory"
+    SET_VALUE_FROM_MODEL = "ANeuralNetworksModel_setOperandValueFromModel"
+    ADD_OPERATION = "ANeuralNetworksModel_addOperation"
+    IDENTIFY = "ANeuralNetworksModel_identifyInputsAndOutputs"
+    FINISH_MODEL = "ANeuralNetworksModel_finish"
+    FINISH_COMPILATION = "ANeuralNetworksCompilation_finish"
+
+
+RULES: dict[str, Rule] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing the runtime demands.
+
+    ``source`` names the upstream file and function, ``since`` the Android release whose runtime was the first to demand it
+    (10 stands for "10 or earlier": older runtimes are not modelled).
+    """
+
+    code: str
+    summary: str
+    source: str
+    since: AndroidRelease = AndroidRelease.ANDROID_10
+
+    def __post_init__(self) -> None:
+        if self.code in RULES:
+            raise ValueError(f"the rule {self.code} is defined twice")
+        RULES[self.code] = self
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What breaks a rule: which part of the case, what it is, and what it would have to be."""
+
+    subject: str
+    found: str
+    needed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One refusal by the runtime; it stops at the first."""
+
+    rule: Rule
+    call: Call
+    finding: Finding
+    result: ResultCode = ResultCode.BAD_DATA
+
+    @property
+    def code(self) -> str:
+        """The stable code of the rule."""
+        return self.rule.code
+
+    @property
+    def text(self) -> str:
+        """One sentence for a reader."""
+        return f"{self.finding.subject}: found {self.finding.found}, needed {self.finding.needed}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the refusal as plain data."""
+        return {
+            "code": self.code,
+            "call": self.call.value,
+            "result": int(self.result),
+            "subject": self.finding.subject,
+            "found": self.finding.found,
+            "needed": self.finding.needed,
+            "source": self.rule.source,
+        }
+
+
+class Refused(DelegateSimError):
+    """The runtime returns an error from a call; ``refusal`` says which and why."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(f"{refusal.call.value} refuses: {refusal.text}")
+        self.refusal = refusal
+
+
+class ProcessAborted(DelegateSimError):
+    """The runtime would end the process: one of its own assertions fails."""
+
+
+def refuse(
+    rule: Rule, call: Call, subject: str, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
+) -> NoReturn:
+    """Raise the refusal of a call."""
+    raise Refused(Refusal(rule, call, Finding(subject, str(found), str(needed)), result))

@@ -1,0 +1,38 @@
+"""The part of a model that a device of a lower feature level is shown.
+
+Upstream: common/MetaModel.cpp getSlice, makeSlice, invalid.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .model import Model, Operation
+from .operands import Lifetime
+from .types import Version
+
+
+def visible_operations(model: Model, available: Version) -> list[Operation] | None:
+    """Return the operations that a device is asked about, in run order; None when the slice is not valid.
+
+    A model that the device can take is shown as a whole. Otherwise operations that need more are cut out. The runtime cannot cut
+    models that others refer to, so that a slice which needs one is given up.
+    """
+    if model.version.fits(available):
+        return list(model.operations)
+    pairs = zip(model.operations, model.operation_versions, strict=True)
+    kept = [operation for operation, version in pairs if version.fits(available)]
+    if any(model.operands[index].lifetime == Lifetime.SUBMODEL for operation in kept for index in operation.inputs):
+        return None
+    return kept if _has_output(model, kept) else None
+
+
+def _has_output(model: Model, kept: list[Operation]) -> bool:
+    """Tell whether a slice has an output: one of the model, or a result that only operations outside the slice read."""
+    readers = Counter(index for operation in model.operations for index in operation.inputs)
+    read_inside = {index for operation in kept for index in operation.inputs}
+    return any(
+        model.operands[index].lifetime == Lifetime.MODEL_OUTPUT or (readers[index] > 0 and index not in read_inside)
+        for operation in kept
+        for index in operation.outputs
+    )

@@ -1,0 +1,70 @@
+"""Windows that slide over an input: how many fit, and the limits of their strides and sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..model import schema
+from .kernel import KernelNode
+
+INT16_MAX = 2**15 - 1
+_INT32_MAX = 2**31 - 1
+_UNKNOWN_PADDING = "UNKNOWN"
+
+
+def padding_of(node: KernelNode) -> str:
+    """``ConvertPadding``. Without an options table the parameters say that the padding is unknown."""
+    if node.options.table is None:
+        return _UNKNOWN_PADDING
+    return schema.enum_names("Padding").get(node.options.padding, _UNKNOWN_PADDING)
+
+
+def output_size(padding: str, size: int, window: int, stride: int, dilation: int = 1) -> int | None:
+    """``kernels/padding.h: ComputeOutSizeChecked``: how many windows fit along one dimension; None where it refuses."""
+    if size < 0 or window <= 0 or stride <= 0 or dilation <= 0:
+        return None
+    if padding == "SAME":
+        return -(-size // stride)
+    if padding != "VALID":
+        return None
+    reach = size + stride - dilated(window, dilation)
+    if reach >= 0:
+        return reach // stride
+    return 0 if -reach < stride else None  # The kernels' division rounds towards 0.
+
+
+def dilated(window: int, dilation: int) -> int:
+    """``kernels/padding.h: ComputeEffectiveFilterSize``."""
+    return (window - 1) * dilation + 1
+
+
+def checked_output_sizes(
+    node: KernelNode, sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> list[int]:
+    """``kernels/padding.h: ComputePaddingHeightWidthChecked``."""
+    padding = padding_of(node)
+    counts = []
+    for size, window, stride, dilation in zip(sizes, windows, strides, dilations, strict=True):
+        count = output_size(padding, size, window, stride, dilation)
+        if count is None:
+            node.fail("the window does not fit the input")
+        total_padding = max(0, (count - 1) * stride + dilated(window, dilation) - size)
+        ensure_int32(node, total_padding // 2)
+        counts.append(count)
+    return counts
+
+
+def ensure_int32(node: KernelNode, *factors: int) -> None:
+    """Refuse if a product overflows the kernel's 32-bit arithmetic."""
+    node.ensure(math.prod(factors) <= _INT32_MAX, "a size exceeds the range of int32")
+
+
+def ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
+    """Refuse if a size is 0 or negative."""
+    node.ensure(min(sizes) > 0, what)
+
+
+def ensure_steps(node: KernelNode, *steps: int) -> None:
+    """Refuse strides and dilations that are not positive numbers of 16 bits."""
+    node.ensure(min(steps) > 0 and max(steps) <= INT16_MAX, "a stride or dilation is out of range")

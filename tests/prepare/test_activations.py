@@ -1,0 +1,102 @@
+"""Prepare of activations and normalisations."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.prepare.kernel import PrepareError
+
+RELU, RELU_N1_TO_1, RELU6, TANH = 1, 2, 3, 4
+"""Values of the schema's ActivationFunctionType, as options hold them."""
+
+
+@pytest.mark.parametrize("op", ["RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LEAKY_RELU", "EXP"])
+def test_int16_activation_is_symmetric(kernels, op):
+    source, result = kernels.arena("INT16", 3), kernels.arena("INT16", 3)
+    kernels.prepare(op, [source], [result])
+    with pytest.raises(PrepareError, match="a zero point is not 0"):
+        kernels.prepare(op, [kernels.quantized(source, 0.5, zero_point=1)], [result])
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "scale", "zero_point"),
+    [
+        ("LOGISTIC", "UINT8", 1 / 256, 7),
+        ("LOGISTIC", "INT8", 1 / 256, 7),
+        ("LOGISTIC", "INT16", 1 / 32768, 0),
+        ("TANH", "INT8", 0.1, 7),
+        ("TANH", "INT16", 1 / 32768, 0),
+        ("SOFTMAX", "UINT8", 0.1, 7),
+        ("SOFTMAX", "INT8", 1 / 256 * 1.0005, -128),
+        ("SOFTMAX", "INT16", 1 / 32768, 0),
+        ("LOG_SOFTMAX", "UINT8", 1 / 16, 255),
+        ("LOG_SOFTMAX", "INT8", 1 / 16, 127),
+        ("L2_NORMALIZATION", "UINT8", 1 / 128, 128),
+        ("L2_NORMALIZATION", "INT8", 1 / 128, 0),
+        ("HARD_SWISH", "INT8", 0.0079, 7),
+    ],
+)
+def test_quantization_that_activations_accept(kernels, op, kind, scale, zero_point):
+    source = kernels.quantized(kernels.arena(kind, 3), 1.0)
+    result = kernels.quantized(kernels.arena(kind), scale, zero_point=zero_point)
+    kernels.assert_static(kernels.prepare(op, [source], [result]), (3,))
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "scale", "zero_point", "message"),
+    [
+        ("LOGISTIC", "UINT8", 1 / 255, 0, "the output does not have the scale that the kernel computes with"),
+        ("LOGISTIC", "INT16", 1 / 32768, 1, "a zero point is not 0"),
+        ("TANH", "INT16", 1 / 16384, 0, "the scale of the output is not 1/32768"),
+        ("TANH", "INT16", 1 / 32768 * 1.01, 0, "the scale of the output is not 1/32768"),
+        ("TANH", "INT16", 1 / 32768, 1, "a zero point is not 0"),
+        ("SOFTMAX", "INT8", 1 / 256, 0, "the output does not have the zero point that the kernel computes with"),
+        ("SOFTMAX", "INT8", 1 / 256 * 1.002, -128, "the output does not have the scale that the kernel computes with"),
+        ("SOFTMAX", "INT16", 1 / 256, 0, "the output does not have the scale that the kernel computes with"),
+        ("LOG_SOFTMAX", "INT8", 1 / 16, 0, "the output does not have the zero point that the kernel computes with"),
+        ("LOG_SOFTMAX", "UINT8", 1 / 256, 255, "the output does not have the scale that the kernel computes with"),
+        ("L2_NORMALIZATION", "INT8", 1 / 128, 1, "the output does not have the zero point that the kernel computes with"),
+        ("HARD_SWISH", "UINT8", 1 / 128, 0, "the scale of the output is too small for that of the input"),
+    ],
+)
+def test_quantization_that_activations_refuse(kernels, op, kind, scale, zero_point, message):
+    source = kernels.quantized(kernels.arena(kind, 3), 1.0)
+    result = kernels.quantized(kernels.arena(kind, 3), scale, zero_point=zero_point)
+    with pytest.raises(PrepareError, match=message):
+        kernels.prepare(op, [source], [result])
+
+
+def test_softmax_takes_different_types_but_no_scalar(kernels):
+    kernels.assert_static(kernels.prepare("SOFTMAX", [kernels.arena("INT8", 3)], [kernels.arena("INT16")]), (3,))
+    with pytest.raises(PrepareError, match="the input is a scalar"):
+        kernels.prepare("SOFTMAX", [kernels.arena("FLOAT32")], [kernels.arena("FLOAT32")])
+
+
+def test_prelu_takes_a_float16_alpha(kernels):
+    operands = [kernels.arena("FLOAT32", 1, 4, 4, 3), kernels.constant([[[0.5] * 3]], "FLOAT16")]
+    node = kernels.prepare("PRELU", operands, [kernels.arena("FLOAT16")])
+    kernels.assert_static(node, (1, 4, 4, 3))
+    assert node.output().type == "FLOAT32"
+
+
+def test_prelu_refuses_an_alpha_larger_than_the_input(kernels):
+    with pytest.raises(PrepareError, match="alpha cannot be broadcast to the shape of the input"):
+        kernels.prepare("PRELU", [kernels.arena("FLOAT32", 1, 3), kernels.arena("FLOAT32", 4, 3)], [kernels.arena("FLOAT32")])
+
+
+def test_l2_normalization_refuses_an_activation(kernels):
+    operands = [kernels.arena("FLOAT32", 2, 3)], [kernels.arena("FLOAT32")]
+    kernels.assert_static(kernels.prepare("L2_NORMALIZATION", *operands, fused_activation_function=0), (2, 3))
+    with pytest.raises(PrepareError, match="there is a fused activation"):
+        kernels.prepare("L2_NORMALIZATION", *operands, fused_activation_function=RELU)
+
+
+def test_local_response_normalization_takes_four_dimensions_of_float32(kernels):
+    op = "LOCAL_RESPONSE_NORMALIZATION"
+    kernels.assert_static(kernels.prepare(op, [kernels.arena("FLOAT32", 1, 2, 3, 4)], [kernels.arena("FLOAT32")]), (1, 2, 3, 4))
+    for kind, shape, message in (
+        ("FLOAT32", (2, 3, 4), "the input does not have 4 dimensions"),
+        ("FLOAT16", (1, 2, 3, 4), "tensor 1 is FLOAT16"),
+    ):
+        with pytest.raises(PrepareError, match=message):
+            kernels.prepare(op, [kernels.arena(kind, *shape)], [kernels.arena(kind)])

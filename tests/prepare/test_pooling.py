@@ -1,0 +1,80 @@
+"""Prepare of pooling and of resizing images."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.prepare.kernel import PrepareError
+
+SAME, VALID = 0, 1
+"""Values of the schema's Padding."""
+
+
+def pool(kernels, op="MAX_POOL_2D", kind="FLOAT32", source=(1, 5, 5, 3), **options):
+    given = {"padding": VALID, "stride_h": 2, "stride_w": 2, "filter_height": 2, "filter_width": 2, **options}
+    return kernels.prepare(op, [kernels.arena(kind, *source)], [kernels.arena(kind)], **given)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, (1, 2, 2, 3)),
+        ({"padding": SAME}, (1, 3, 3, 3)),
+        ({"filter_height": 8}, (1, 0, 2, 3)),
+        ({"filter_width": 8}, (1, 2, 0, 3)),
+        ({"filter_height": 0}, (1, 0, 2, 3)),
+        ({"filter_width": 0}, (1, 0, 0, 3)),
+    ],
+)
+def test_pool_shape(kernels, options, expected):
+    kernels.assert_static(pool(kernels, **options), expected)
+
+
+def test_pool_refuses(kernels):
+    with pytest.raises(PrepareError, match="dimensions"):
+        pool(kernels, source=(5, 5, 3))
+    with pytest.raises(PrepareError, match="stride"):
+        pool(kernels, stride_w=0)
+    with pytest.raises(PrepareError, match="types"):
+        kernels.prepare("MAX_POOL_2D", [kernels.arena("INT8", 1, 5, 5, 3)], [kernels.arena("UINT8")])
+
+
+def test_only_l2_pool_refuses_quantised_inputs(kernels):
+    pool(kernels, "AVERAGE_POOL_2D", "INT8")
+    pool(kernels, "L2_POOL_2D", "INT16")
+    with pytest.raises(PrepareError, match="L2"):
+        pool(kernels, "L2_POOL_2D", "INT8")
+
+
+def resize(kernels, op, size, **options):
+    return kernels.prepare(op, [kernels.arena("INT8", 1, 5, 5, 3), size], [kernels.arena("FLOAT32")], **options)
+
+
+@pytest.mark.parametrize("op", ["RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"])
+def test_resize(kernels, op):
+    node = resize(kernels, op, kernels.persistent([7, 9]))
+    kernels.assert_static(node, (1, 7, 9, 3))
+    assert node.output().type == "INT8"
+    kernels.assert_dynamic(resize(kernels, op, kernels.arena("INT32", 2)), cause=1)
+    negative = "a size is not positive" if op == "RESIZE_BILINEAR" else "has a negative size"
+    for size, message in (
+        (kernels.constant([7, 9], "INT64"), "tensor 1 is INT64"),
+        (kernels.constant([7, 9, 1]), "tensor 1 has the shape"),
+        (kernels.constant([-1, 9]), negative),
+    ):
+        with pytest.raises(PrepareError, match=message):
+            resize(kernels, op, size)
+
+
+def test_resize_to_nothing(kernels):
+    kernels.assert_static(resize(kernels, "RESIZE_NEAREST_NEIGHBOR", kernels.constant([0, 9])), (1, 0, 9, 3))
+    with pytest.raises(PrepareError, match="positive"):
+        resize(kernels, "RESIZE_BILINEAR", kernels.constant([0, 9]))
+
+
+def test_resize_bilinear_centres_and_corners(kernels):
+    both = {"half_pixel_centers": True, "align_corners": True}
+    with pytest.raises(PrepareError, match="corners"):
+        resize(kernels, "RESIZE_BILINEAR", kernels.constant([7, 9]), **both)
+    kernels.assert_dynamic(resize(kernels, "RESIZE_BILINEAR", kernels.arena("INT32", 2), **both), cause=1)
+    kernels.assert_static(resize(kernels, "RESIZE_NEAREST_NEIGHBOR", kernels.constant([7, 9]), **both), (1, 7, 9, 3))
