@@ -27,6 +27,11 @@ CONV_2D
   6   3 inputs                                              nnapi-missing-bias
   7   dilation 1                            below level 29  nnapi-operand-value
   8   as many input as filter channels      below level 29  nnapi-operand-value
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: NNAPIDelegateKernel::Validate
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectMaxOpVersion
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: IsHybridOperator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectIsFloatOrUint8Operator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectIsRestrictedScalesCompliant
 """
 
 MISSING_BIAS = """\
@@ -71,7 +76,8 @@ def known_codes():
 
 
 def codes_in_sources():
-    for path in Path(delegate_sim.__file__).parent.rglob("*.py"):
+    package = Path(delegate_sim.__file__).parent
+    for path in set(package.rglob("*.py")).difference((package / "nnapi_runtime").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text())):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in CODE_POSITIONS:
                 code = call.args[CODE_POSITIONS[call.func.id] :][:1]
@@ -99,8 +105,8 @@ def test_both_sides_of_a_span_of_levels_and_the_accelerator(run):
         line.startswith("| 3 | input 0 of type FLOAT32 | from level 28, below level 29 | `nnapi-input-type` |") for line in lines
     )
     lines = run("rules", "--op", "MUL", "--format", "markdown").stdout.splitlines()
-    assert lines[4].startswith("| 1 | version at most 3 | with accelerator | `nnapi-operator-version` |")
-    assert lines[5].startswith("| 2 | version at most 2 | without accelerator | `nnapi-operator-version` |")
+    assert any(line.startswith("| 1 | version at most 3 | with accelerator | `nnapi-operator-version` |") for line in lines)
+    assert any(line.startswith("| 2 | version at most 2 | without accelerator | `nnapi-operator-version` |") for line in lines)
 
 
 def test_an_operator_that_the_delegate_does_not_take(run):
