@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim import load
-from delegate_sim.delegates.driver import DriverProfile, read_profile
+from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.log import join_logs, read_log_file

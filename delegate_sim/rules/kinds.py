@@ -39,7 +39,7 @@ class Explanation(NamedTuple):
     advice: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of problem.
 

@@ -7,7 +7,7 @@ what it demands, finds what is there instead, and is documented and explained by
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from ..graph.graph import NodeView
@@ -49,7 +49,20 @@ TargetFinder: TypeAlias = Callable[[NodeView, TargetT_contra], str | None]
 """The same, for demands that depend on the target as well."""
 
 
-@dataclass(frozen=True, slots=True)
+Frozen = TypeVar("Frozen")
+
+
+def changed(original: Frozen, **changes: object) -> Frozen:
+    """Return a copy with some fields changed: ``dataclasses.replace``, several times faster.
+
+    Rules are made when their module is imported, a thousand copies for a delegate.
+    """
+    copy = object.__new__(type(original))
+    copy.__dict__.update(original.__dict__, **changes)
+    return copy
+
+
+@dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
     """For which targets a check counts; ``words`` say it in documentation, such as "from level 29"."""
 
@@ -57,7 +70,7 @@ class Condition(Generic[TargetT_contra]):
     holds: Callable[[TargetT_contra], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Check(Generic[TargetT_contra]):
     """One condition of a rule. ``needed`` completes the sentence "needs ...".
 
@@ -84,27 +97,27 @@ class Check(Generic[TargetT_contra]):
 
     def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]:
         """Return this check for targets of which a condition holds."""
-        return replace(self, conditions=(*self.conditions, condition))
+        return changed(self, conditions=(*self.conditions, condition))
 
     def from_release(self, release: str) -> Check[TargetT_contra]:
         """Return this check for releases of the runtime from this one on."""
-        return replace(self, introduced=parse_release(release))
+        return changed(self, introduced=parse_release(release))
 
     def before_release(self, release: str) -> Check[TargetT_contra]:
         """Return this check for releases of the runtime before this one."""
-        return replace(self, withdrawn=parse_release(release))
+        return changed(self, withdrawn=parse_release(release))
 
     def reported_as(self, native: str) -> Check[TargetT_contra]:
         """Return this check with the delegate's own name for the refusal, where it is not the kind's."""
-        return replace(self, native=native)
+        return changed(self, native=native)
 
     def of_kind(self, kind: Kind) -> Check[TargetT_contra]:
         """Return this check as of another kind."""
-        return replace(self, kind=kind)
+        return changed(self, kind=kind)
 
     def from_source(self, source: Source) -> Check[TargetT_contra]:
         """Return this check with its own place upstream."""
-        return replace(self, source=source)
+        return changed(self, source=source)
 
     def counts_in(self, release: Release) -> bool:
         """Whether the check counts in a release of the runtime."""
@@ -113,7 +126,7 @@ class Check(Generic[TargetT_contra]):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class OpRule(Generic[TargetT_contra]):
     """What a delegate demands of one operator: every check in order, unless ``accepted_early`` lets the node pass before."""
 
@@ -127,11 +140,11 @@ class OpRule(Generic[TargetT_contra]):
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
         """Return this rule for releases of the runtime from this one on; before, the operator is not known."""
-        return replace(self, introduced=parse_release(release))
+        return changed(self, introduced=parse_release(release))
 
     def from_source(self, *source: Source) -> OpRule[TargetT_contra]:
         """Return this rule with its place upstream."""
-        return replace(self, source=source)
+        return changed(self, source=source)
 
     @property
     def all_checks(self) -> tuple[Check[TargetT_contra], ...]:

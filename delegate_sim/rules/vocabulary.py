@@ -7,7 +7,6 @@ option that it is about. A demand that only one delegate makes is a ``check`` wi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from ..graph.graph import NodeView
@@ -26,7 +25,7 @@ from .kinds import (
 )
 from .numbers import Numbers, allowed_numbers, at_most, counted, listed
 from .operands import Operand
-from .rule import Check, NodeFinder
+from .rule import Check, NodeFinder, changed
 
 T = TypeVar("T")
 Predicate = Callable[[NodeView], bool]
@@ -63,12 +62,12 @@ def _only_where(condition: Predicate, words: str, inner: Check[T]) -> Check[T]:
     def find(node: NodeView, target: T) -> str | None:
         return find_inner(node, target) if condition(node) else None
 
-    return replace(inner, applies=", ".join(filter(None, (words, inner.applies))), finder=find)
+    return changed(inner, applies=", ".join(filter(None, (words, inner.applies))), finder=find)
 
 
 def max_version(limit: int) -> Check[Any]:
-    """Demand an operator version of at most this."""
-    return version(at_most(limit)) if limit > 1 else version(1)
+    """Demand an operator version of at most this. A file may also say 0."""
+    return version(Numbers("1", at_most(1).holds) if limit == 1 else at_most(limit))
 
 
 def version(allowed: int | Numbers) -> Check[Any]:
