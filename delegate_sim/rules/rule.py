@@ -1,7 +1,7 @@
-"""What an acceptance rule is, whatever the delegate, and what a refusal says.
+"""What an acceptance rule is for any delegate, and what a refusal says.
 
 A delegate's rule for an operator is the list of conditions that the delegate tests, in its order. A condition (``Check``) says
-what it demands, finds what is there instead, and is documented and explained by its kind.
+what it demands, finds what a node has instead, and is documented and explained by its kind.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .kinds import Kind
 from .source import Source
 
 TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
-"""What a delegate's rules may ask beside the node: its options, the release, what it has noticed so far."""
+"""What a delegate's rules may depend on besides the node: its options, the release, what it has noted so far."""
 
 
 class Reason(NamedTuple):
-    """Why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours where it has none."""
+    """Why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours if it has none."""
 
     code: str
     kind: str
@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
 ACCEPTED = Verdict(True)
 
 NodeFinder: TypeAlias = Callable[[NodeView], str | None]
-"""Returns what was found where a demand is not met, None where it is."""
+"""Returns what was found if a demand is not met, None if it is."""
 TargetFinder: TypeAlias = Callable[[NodeView, TargetT_contra], str | None]
 """The same, for demands that depend on the target as well."""
 
@@ -64,7 +64,7 @@ def changed(original: Frozen, **changes: object) -> Frozen:
 
 @dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
-    """For which targets a check counts; ``words`` say it in documentation, such as "from level 29"."""
+    """Which targets a check applies to; ``words`` describe them in documentation, such as "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
@@ -74,8 +74,7 @@ class Condition(Generic[TargetT_contra]):
 class Check(Generic[TargetT_contra]):
     """One condition of a rule. ``needed`` completes the sentence "needs ...".
 
-    ``hint`` is the kind's unless given, ``native`` (the delegate's own name for this refusal) likewise, and ``source`` the
-    rule's.
+    ``hint`` and ``native`` (the delegate's own name for this refusal) are the kind's unless given, ``source`` the rule's.
     """
 
     kind: Kind
@@ -85,14 +84,14 @@ class Check(Generic[TargetT_contra]):
     native: str = ""
     source: Source | None = None
     applies: str = ""
-    """To which nodes the check applies, if not to all: "if given"."""
+    """Which nodes the check applies to, if not all: "if given"."""
     conditions: tuple[Condition[TargetT_contra], ...] = ()
     introduced: Release | None = None
     withdrawn: Release | None = None
 
     @property
     def demand(self) -> str:
-        """What is needed, and of which nodes, for documentation; a refusal is of such a node and need not say so."""
+        """What is needed and for which nodes, for documentation; a refusal concerns such a node and need not say so."""
         return f"{self.needed} ({self.applies})" if self.applies else self.needed
 
     def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]:
@@ -120,7 +119,7 @@ class Check(Generic[TargetT_contra]):
         return changed(self, source=source)
 
     def counts_in(self, release: Release) -> bool:
-        """Whether the check counts in a release of the runtime."""
+        """Whether the check applies in a release of the runtime."""
         return (self.introduced is None or release.is_at_least(self.introduced)) and (
             self.withdrawn is None or not release.is_at_least(self.withdrawn)
         )
@@ -128,15 +127,15 @@ class Check(Generic[TargetT_contra]):
 
 @dataclass(frozen=True, eq=False)
 class OpRule(Generic[TargetT_contra]):
-    """What a delegate demands of one operator: every check in order, unless ``accepted_early`` lets the node pass before."""
+    """What a delegate demands of one operator: every check in order, unless ``accepted_early`` accepts the node first."""
 
     checks: tuple[Check[TargetT_contra], ...]
     accepted_early: Check[TargetT_contra] | None = None
-    """A check that accepts the node at once where its demand is met; it never refuses."""
+    """A check that accepts the node at once if its demand is met; it never refuses."""
     introduced: Release | None = None
     """The release of the runtime from which the delegate knows the operator; None if all known releases do."""
     source: tuple[Source, ...] = ()
-    """Where the rule stands upstream; empty if where the delegate's rules stand as a whole."""
+    """Where the rule is upstream; empty if that is the source of the whole rule book."""
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
         """Return this rule for releases of the runtime from this one on; before, the operator is not known."""

@@ -18,7 +18,7 @@ Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
 
 Target
-  nnapi on litert-2.3: feature_level=1000008 disallow_nnapi_cpu=true
+  nnapi on litert-2.3: --feature-level=1000008 disallow_nnapi_cpu=true
     max_number_delegated_partitions=0 allow_dynamic_dimensions=false
     allow_fp16=false
 
@@ -48,7 +48,7 @@ Attempting to use a delegate that only supports static-sized tensors with a grap
 Failed to apply NNAPI delegate.
 
 Target
-  nnapi on litert-2.3: feature_level=1000008 disallow_nnapi_cpu=true
+  nnapi on litert-2.3: --feature-level=1000008 disallow_nnapi_cpu=true
     max_number_delegated_partitions=0 allow_dynamic_dimensions=false
     allow_fp16=false
 
@@ -68,11 +68,11 @@ Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 
 Target
-  nnapi on litert-2.3: feature_level=1000008 disallow_nnapi_cpu=false
+  nnapi on litert-2.3: --feature-level=1000008 disallow_nnapi_cpu=false
     max_number_delegated_partitions=0 allow_dynamic_dimensions=false
     allow_fp16=false
 
-Restored: the runtime took all delegation back
+Restored: the runtime undid all delegation
   nnapi-empty-pool: the inputs of the partition have no bytes
     hint: fold nodes that read only constants, and remove empty tensors
 
@@ -378,7 +378,7 @@ def test_after_an_error_the_output_is_as_before(run, tmp_path, model):
     output.write_text("old")
     result = run("analyze", *NNAPI, model, tmp_path / "missing", "--output", output)
     assert result.exit_code == 2
-    assert result.stderr.splitlines()[1] == f"error: {output}: not written, since 1 model could not be read"
+    assert result.stderr.splitlines()[1] == f"error: {output}: not written, because 1 model could not be read"
     assert output.read_text() == "old"
 
 

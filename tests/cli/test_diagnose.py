@@ -17,7 +17,7 @@ Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
 
 Now
-  nnapi on litert-2.3: feature_level=1000008 disallow_nnapi_cpu=true
+  nnapi on litert-2.3: --feature-level=1000008 disallow_nnapi_cpu=true
     max_number_delegated_partitions=0 allow_dynamic_dimensions=false
     allow_fp16=false
   delegated: 3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96
@@ -40,7 +40,7 @@ Now
    found: GELU; needed: an operator that NNAPI has
    without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
      -> 64
-   without all so far: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes across
+   without all up to here: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes across
      borders 96 -> 32
    replace-operator: GELU can be written as MUL, ADD and TANH, or MUL and
      LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; rules
@@ -50,7 +50,7 @@ Without any of them
   delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
     bytes across borders
 
-Multiply-adds and bytes are counted; they are no estimate of latency.
+Multiply-adds and bytes are counts, not an estimate of latency.
 """
 
 
@@ -161,7 +161,7 @@ def test_suppositions_that_cannot_be(run, chain, arguments, fault):
 
 
 SEARCH = """\
-2 causes must go for at most 1 partition; fewer are not enough (4 simulations)
+2 causes must be removed for at most 1 partition; fewer are not enough (4 simulations)
 
 5 of 5 nodes delegated, 1 partition, without:
   - operator-version:ADD:4: ADD at version 4
