@@ -40,8 +40,8 @@ Now
    found: GELU; needed: an operator that NNAPI has
    without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
      -> 64
-   without all up to here: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes across
-     borders 96 -> 32
+   without all up to here: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes
+     across borders 96 -> 32
    replace-operator: GELU can be written as MUL, ADD and TANH, or MUL and
      LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; taken
      by gpu, vx, vx-nxp, xnnpack
@@ -184,7 +184,7 @@ def test_search(run, run_json, chain):
     ]
     assert (
         run("whatif", chain, "--search", "5").stdout
-        == "There are at most 5 partitions as it is\n\n3 of 5 nodes delegated, 5 partitions, without:\n"
+        == "There are already at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, without:\n"
     )
 
 
