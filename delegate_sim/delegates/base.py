@@ -22,7 +22,7 @@ from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kin
 from ..rules.rule import Reason, Verdict
 from .driver import DriverInterface
 
-Options: TypeAlias = Mapping[str, Any]
+OptionValues: TypeAlias = Mapping[str, Any]
 
 
 class KernelFailure(NamedTuple):
@@ -171,7 +171,7 @@ class Delegate:
         """Every set of rules that some options choose."""
         return (self.rules,)
 
-    def rules_for(self, options: Options) -> RuleBook[Any]:
+    def rules_for(self, options: OptionValues) -> RuleBook[Any]:
         """Return the rules that count with these options."""
         return self.rules
 
@@ -179,11 +179,11 @@ class Delegate:
         """Say which release's rules are taken where those of a release are not known as such."""
         return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
 
-    def allows_dynamic_tensors(self, options: Options) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they stand in the file, dynamic tensors included."""
         return False
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Look at one subgraph and say which nodes to replace, by the rules of a release of the runtime.
 
         Unless overridden: all nodes that the rules accept for a target that is nothing but the release.
@@ -191,12 +191,12 @@ class Delegate:
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def kernel_failure(
-        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Initialise and prepare the kernel of one partition; None if that works, or if nothing is known of it."""
         return None
 
-    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Return changes to the options that may end refusals of this code, each by itself, the mildest first."""
         if code == PARTITION_LIMIT.name and self.limit_option:
             yield {self.limit_option: self.unlimited}

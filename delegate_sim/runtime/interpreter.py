@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..delegates.base import Decision, Delegate, KernelFailure, Options
+from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
 from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, Subset, partition
 from ..model.model import Model, Node
@@ -67,7 +67,7 @@ class Run:
     """One delegate applied to a model."""
 
     delegate: Delegate
-    options: Options
+    options: OptionValues
     release: Release
     outcome: str
     """``delegated``, ``none``, ``refused`` or ``restored``."""
@@ -91,14 +91,14 @@ class Assumptions:
 
 NOTHING_ASSUMED = Assumptions()
 
-Application = tuple[Delegate, Options]
+Application = tuple[Delegate, OptionValues]
 """A delegate that is applied, with its options."""
 
 
 def simulate(
     model: Model,
     delegate: Delegate,
-    options: Options,
+    options: OptionValues,
     release: Release,
     defaults: str = "api",
     assumptions: Assumptions = NOTHING_ASSUMED,
@@ -144,7 +144,7 @@ class _Chain:
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
 
-    def apply(self, delegate: Delegate, options: Options, defaults: str) -> None:
+    def apply(self, delegate: Delegate, options: OptionValues, defaults: str) -> None:
         """Apply one more delegate."""
         is_static = not delegate.allows_dynamic_tensors(options)
         graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
@@ -212,7 +212,7 @@ class _Simulation:
         needs_static: bool,
         is_allocated: bool,
         delegate: Delegate,
-        options: Options,
+        options: OptionValues,
         release: Release,
         defaults: str,
     ) -> None:
