@@ -61,9 +61,20 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
         for run in runs:
             for index in run.subgraphs[first.graph.index].delegated:
                 taken.setdefault(index, run.delegate.name)
+        taken |= _inlined_places(runs, first.graph.index, taken)
         nodes = first.graph.nodes
         found.append([(nodes[index], taken.get(index, CPU)) for index in first.graph.execution_plan])
     return found
+
+
+def _inlined_places(runs: Sequence[Run], subgraph: int, taken: Mapping[int, str]) -> dict[int, str]:
+    """Say where nodes run that one delegate inlined and a later one took, each as a whole."""
+    parts: dict[int, set[str]] = {}
+    for run in runs:
+        decision = run.subgraphs[subgraph].decision
+        for part, origin in decision.origins.items() if decision is not None else ():
+            parts.setdefault(origin, set()).add(taken.get(part, CPU))
+    return {origin: next(iter(places)) for origin, places in parts.items() if origin not in taken and len(places) == 1}
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..delegates.base import Delegate, Options
+from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..graph.graph import file_graphs
 from ..model.model import Model, Node, Subgraph, Tensor
@@ -39,7 +39,7 @@ class Supposition:
 
 
 def simulate_if(
-    model: Model, delegate: Delegate, options: Options, release: Release, defaults: str, supposition: Supposition
+    model: Model, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
 ) -> Run:
     """Apply a delegate to a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
     _check(model, supposition)
