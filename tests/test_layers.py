@@ -12,7 +12,7 @@ from benchmarks.architecture import PAGE, page_with_picture, rooms_imported
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("errors", "text", "files", "toml_lines", "version"),
+    ("errors", "text", "files", "toml", "toml_lines", "version"),
     ("releases",),
     ("options",),
     ("model",),
@@ -23,6 +23,7 @@ LAYERS = (
     ("results",),
     ("device", "diagnosis"),
     ("gate",),
+    ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
