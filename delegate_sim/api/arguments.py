@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from ..errors import ModelError, OptionError
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ..runtime.suppositions import NodeKey, Supposition
     from ..runtime.target import Target
 
-ModelLike: TypeAlias = "Model | str | os.PathLike[str] | bytes | bytearray | memoryview"
+ModelLike: TypeAlias = Union["Model", str, os.PathLike[str], bytes, bytearray, memoryview]
 """A model that was read, the path of its file, or the file's bytes."""
-NodeLike: TypeAlias = "int | tuple[int, int]"
+NodeLike: TypeAlias = int | tuple[int, int]
 """A node: its index in the first subgraph, or its subgraph and its index there."""
 
 _DEFAULT_RUNTIME = "litert-2.3"
