@@ -47,7 +47,7 @@ Functions are `delegate_sim.NAME`, typed, and say which errors they raise: each 
 that says what is wrong and what is possible. `ModelLike` is what `load` returns, the path of a model, or its bytes; `NodeLike` is
 the index of a node in the first subgraph, or (subgraph, index).
 
-Every result has a `repr` in one line, shows itself as a table in a notebook, and turns into data frames where pandas is installed:
+Every result has a `repr` in one line, shows itself as a table in a notebook, and becomes data frames where pandas is installed:
 `to_pandas()` is the first of its tables, `to_pandas(NAME)` another one. This page is made from the docstrings (`make docs`).
 """
 
