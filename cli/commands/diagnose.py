@@ -21,9 +21,9 @@ Examples:
   delegate-sim diagnose model.tflite --delegate nnapi --feature-level 30 --driver-rejects MEAN
   delegate-sim diagnose model.tflite --format json --output causes.json
 
-What would be is simulated: for a version, with the version that the converter would write without the feature; for shapes, with
-those of the file; for a level or a limit, with the option; for all others, as if the delegate accepted the nodes. Multiply-adds
-and bytes are counted, and are no estimate of latency.
+What removing a cause would bring is simulated: for a version, with the version that the converter would write without the
+feature; for shapes, with those in the file; for a level or a limit, with the option changed; for all others, as if the delegate
+accepted the nodes. Multiply-adds and bytes are counts, not an estimate of latency.
 """
 
 
@@ -43,10 +43,10 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> None:
-    """Say what keeps nodes of a MODEL from a delegate, what each cause costs, and what to change.
+    """Show what keeps nodes of a MODEL off a delegate, what each cause costs, and what to change.
 
-    Refusals that one change would end are one cause: a setting of the converter, an operator, a shape, a rank, a type, the
-    driver. The costliest comes first, with what would be without it alone, and without it and all before it.
+    Refusals that one change would remove are one cause: a converter setting, an operator, a shape, a rank, a type, the driver.
+    The costliest comes first, with the result if it alone were removed, and if it and all causes before it were removed.
     """
     target = chosen_target(delegate, pairs, release, defaults, flags)
     diagnosis = diagnose(load(path), target)

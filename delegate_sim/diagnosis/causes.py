@@ -1,4 +1,4 @@
-"""What keeps nodes from a delegate: refusals that one change would end are one cause."""
+"""What keeps nodes off a delegate: refusals that one change would remove are one cause."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import Graph, NodeView, file_graphs
 from ..model.model import Node
+from ..options import as_typed
 from ..results.nodes import on_cpu
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..rules.rule import Reason
@@ -23,7 +24,7 @@ from .problems import SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import REWRITES
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL})
-"""What goes by itself once other nodes are taken, and what no change to the model's layers would end."""
+"""What disappears once other nodes are taken, and what no change to the model's layers would remove."""
 
 
 _VERSIONS_TRIED_ABOVE = 3
@@ -42,8 +43,8 @@ class Identity(NamedTuple):
 class Cause:
     """One thing that keeps nodes on the CPU.
 
-    ``suggestion`` is a code of ``problems.SUGGESTIONS``; ``change`` says what to do in this case. ``node_versions`` are those
-    that the nodes would have without it, and ``options`` what the delegate would be given.
+    ``suggestion`` is a code of ``problems.SUGGESTIONS``; ``change`` says what to do in this case. ``node_versions`` are the
+    versions that the nodes would have without it, ``options`` the changes to the delegate's options that remove it.
     """
 
     identity: Identity
@@ -74,14 +75,14 @@ class Blockers:
     causes_of: Mapping[NodeKey, frozenset[Identity]]
 
     def without(self, removed: Iterable[Cause]) -> tuple[Supposition, dict[str, Any]]:
-        """Return what to suppose if causes were gone, and the options that the delegate would then be given.
+        """Return the supposition that some causes are removed, and the changes to options that go with it.
 
-        A node of which another cause is left stays refused.
+        A node with another cause stays refused.
         """
-        gone = tuple(removed)
-        identities = {cause.identity for cause in gone}
-        by_itself = {(cause.identity, key) for cause in gone for key in cause.node_versions}
-        versions = {key: version for cause in gone for key, version in cause.node_versions.items()}
+        chosen = tuple(removed)
+        identities = {cause.identity for cause in chosen}
+        by_itself = {(cause.identity, key) for cause in chosen for key in cause.node_versions}
+        versions = {key: version for cause in chosen for key, version in cause.node_versions.items()}
         accepted = frozenset(
             [
                 key
@@ -90,17 +91,17 @@ class Blockers:
                 and any(identity.problem not in _BY_THEMSELVES and (identity, key) not in by_itself for identity in own)
             ]
         )
-        options = {name: value for cause in gone for name, value in cause.options.items()}
-        fixed = any(cause.identity.problem is Problem.DYNAMIC_SHAPE for cause in gone)
+        options = {name: value for cause in chosen for name, value in cause.options.items()}
+        fixed = any(cause.identity.problem is Problem.DYNAMIC_SHAPE for cause in chosen)
         return Supposition(accepted_nodes=accepted, node_versions=versions, fixed_shapes=fixed), options
 
 
 _BY_THEMSELVES = frozenset({Problem.TARGET_LEVEL, Problem.DYNAMIC_SHAPE, Problem.LIMIT})
-"""Causes whose end is simulated by a change to shapes or options, as that of a version is by another version. Of all others it is
-simulated that the nodes are accepted."""
+"""Causes whose removal is simulated by changing shapes or options, just as that of a version is by another version. For all
+others, the nodes are simulated as accepted."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
-"""Causes for which another version or level is looked for, once for each node."""
+"""Causes for which another version or level is tried, once for each node."""
 
 Simulate = Callable[[Supposition, Mapping[str, Any]], Run]
 """Applies the delegate under a supposition, with some options changed."""
@@ -122,7 +123,7 @@ def _entry(view: NodeView) -> _Entry:
 
 
 class _Case(NamedTuple):
-    """A node and one of its reasons, with the cause that this is put down to."""
+    """A node and one of its reasons."""
 
     key: NodeKey
     op: str
@@ -150,9 +151,9 @@ class _Finder:
         run = self.run
         if run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name:
             self._note_dynamic()
-            # What stands behind a refusal of the whole graph shows once that is gone.
+            # Other causes show only once the refusal of the whole graph is removed.
             run = self.simulate(self._fixed(Supposition()), {})
-        # A delegate that stops at a node's first failure tells the next one only when the version or level is right.
+        # A delegate that stops at a node's first failure reports the next one only once the version or level is right.
         while self._look_at(run):
             versions = {key: version for found in self.versions.values() for key, version in found.items()}
             options = {name: value for found in self.level_options.values() for name, value in found.items()}
@@ -160,7 +161,7 @@ class _Finder:
             run = self.simulate(self._fixed(Supposition(accepted_nodes=accepted, node_versions=versions)), options)
 
     def _look_at(self, run: Run) -> bool:
-        """Note what is not known yet; say whether something is found without which there may be more to see."""
+        """Note new causes; return whether removing what was found may reveal more."""
         known = len(self.versions), len(self.level_options), len(self.without_kernels)
         versions: list[_Case] = []
         levels: list[_Case] = []
@@ -206,9 +207,9 @@ class _Finder:
         self._note(identity, case)
 
     def _note_kernel_failure(self, run: Run) -> None:
-        """A kernel that cannot be made takes all delegation back.
+        """A kernel that cannot be made undoes all delegation.
 
-        To blame is a node, and with it those of its operator and types, or else the partition as a whole.
+        The cause is a node, along with those of its operator and types, or else the whole partition.
         """
         refusal = run.refusal
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
@@ -258,7 +259,7 @@ class _Finder:
         self._try_versions(left, views)
 
     def _try_versions(self, left: dict[NodeKey, _Case], views: Mapping[NodeKey, NodeView]) -> None:
-        """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
+        """Find the nearest accepted version of nodes whose version nothing explains: lower ones first, all nodes at once."""
         highest = max([view.version for view in views.values()], default=1)
         for step in (*range(-1, -highest, -1), *range(1, _VERSIONS_TRIED_ABOVE + 1)):
             tried = {key: views[key].version + step for key in left if views[key].version + step >= 1}
@@ -277,7 +278,7 @@ class _Finder:
             self.versions.setdefault(identity, {})[case.key] = accepted
 
     def _explain_levels(self, cases: Sequence[_Case], run: Run) -> None:
-        """Find the mildest change to the delegate's options with which each node is not refused for its target any more."""
+        """Find the mildest change to the delegate's options that ends the refusal of each node for its target."""
         left = {case.key: case for case in cases}
         for options in self._remedies(cases):
             if not left:
@@ -292,7 +293,7 @@ class _Finder:
             self._note(Identity(Problem.OPERATOR, (case.op,)), case)
 
     def _remedies(self, cases: Sequence[_Case]) -> Iterator[Mapping[str, Any]]:
-        """Return the changes to the options that the delegate knows against these refusals, the mildest first, each once."""
+        """Return the changes to options that the delegate suggests against these refusals, the mildest first, each once."""
         tried: list[Mapping[str, Any]] = []
         for code in dict.fromkeys([case.reason.code for case in cases]):
             for options in self.run.delegate.remedies(code, self.run.options):
@@ -315,7 +316,7 @@ class _Finder:
     def blockers(self) -> Blockers:
         causes_of: dict[NodeKey, set[Identity]] = {}
         for identity, cases in self.cases.items():
-            # Why the graph as a whole is refused is no reason of a node's own.
+            # The refusal of the whole graph is not a reason of any one node.
             if identity.problem is not Problem.DYNAMIC_SHAPE:
                 for case in cases.values():
                     causes_of.setdefault(case.key, set()).add(identity)
@@ -330,7 +331,7 @@ class _Finder:
         suggestion, change = _suggestion(identity, operators, cases, self.run.delegate)
         return Cause(
             identity,
-            _title(identity, operators, first),
+            _title(identity, operators, first, self.run.delegate),
             tuple(dict.fromkeys([case.key for case in cases])),
             tuple(operators),
             tuple(dict.fromkeys([case.reason.code for case in cases])),
@@ -350,24 +351,30 @@ def _found(cases: Sequence[_Case], demanding: Collection[tuple[int, int]]) -> st
     places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
     more = f" and {len(places) - _NODES_TOLD:,} more" if len(places) > _NODES_TOLD else ""
     return (
-        f"{found}, which {len(places):,} of the nodes demand ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
+        f"{found}, which {len(places):,} of the nodes require ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
         "operator share the version in the file"
     )
 
 
 def _subject(problem: Problem, case: _Case) -> tuple[str, ...]:
-    """Return what a problem is about, so that what one change would end is one cause."""
+    """Return what a problem is about, so that refusals which one change would remove are one cause."""
     if problem is Problem.OPERATOR:
         return (case.op,)
     if problem is Problem.DRIVER:
         return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
     if problem is Problem.RANK:
-        # Tensors of too many dimensions go from node to node, and one reshape ends it for all of them.
+        # Tensors with too many dimensions pass from node to node, and one reshape fixes all of them.
         return (case.reason.code,)
     return (case.op, case.reason.code, case.reason.needed)
 
 
-def _title(identity: Identity, operators: Sequence[tuple[str, int]], reason: Reason) -> str:
+def _options_told(identity: Identity, delegate: Delegate) -> str:
+    """Return the options that remove a cause as the command line takes them."""
+    settings = [told.partition("=") for told in identity.subject]
+    return " ".join([as_typed(delegate.options, name, value) for name, _, value in settings])
+
+
+def _title(identity: Identity, operators: Sequence[tuple[str, int]], reason: Reason, delegate: Delegate) -> str:
     ops = ", ".join([op for op, _ in operators[:3]]) + (", ..." if len(operators) > 3 else "")
     match identity.problem:
         case Problem.DYNAMIC_SHAPE:
@@ -382,9 +389,9 @@ def _title(identity: Identity, operators: Sequence[tuple[str, int]], reason: Rea
         case Problem.DRIVER:
             return f"{ops}: the driver rejects {reason.found}"
         case Problem.TARGET_LEVEL:
-            return f"{ops}: needs {' '.join(identity.subject)}"
+            return f"{ops}: needs {_options_told(identity, delegate)}"
         case Problem.LIMIT:
-            return f"accepted, and in partitions that a limit leaves out: {reason.message}"
+            return f"accepted, but in partitions dropped by a limit: {reason.message}"
         case _:
             return f"{ops}: needs {reason.needed}"
 
@@ -399,7 +406,7 @@ def _suggestion(
         case Problem.OPERATOR_VERSION if all(subject in FEATURES for subject in identity.subject):
             return "change-converter-setting", "; ".join([FEATURES[subject].advice for subject in identity.subject])
         case Problem.TARGET_LEVEL | Problem.LIMIT:
-            return code, f"{' '.join(identity.subject)}: {general}"
+            return code, f"{_options_told(identity, delegate)}: {general}"
         case Problem.OPERATOR | Problem.DRIVER:
             rewrites = [f"{op} can be written as {REWRITES[op]}" for op, _ in operators if op in REWRITES]
             others = _other_delegates(operators, delegate) if identity.problem is Problem.OPERATOR else ()
@@ -424,6 +431,6 @@ def _types(graph: Graph, node: Node) -> list[str]:
 
 
 def _view(run: Run, key: NodeKey) -> NodeView:
-    """Return a node as the converter saw it."""
+    """Return a node as it is in the file."""
     graph = file_graphs(run.subgraphs[key.subgraph].graph.model)[key.subgraph]
     return graph.view(graph.nodes[key.node])

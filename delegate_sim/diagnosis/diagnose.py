@@ -1,4 +1,4 @@
-"""The whole story of a model on a delegate: what keeps nodes on the CPU, what each cause costs, and what its end would bring."""
+"""A model on a delegate: what keeps nodes on the CPU, what each cause costs, and what removing it would bring."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CAUSES_SIMULATED = 8
 
 
 class Cost(NamedTuple):
-    """What a run comes to. ``multiply_adds`` are those of delegated nodes; they are counted, and no estimate of latency."""
+    """The numbers of a run. ``multiply_adds`` are those of delegated nodes: a count, not an estimate of latency."""
 
     measures: Measures
     multiply_adds: int
@@ -32,8 +32,8 @@ class Cost(NamedTuple):
 class RankedCause:
     """One cause with what it costs.
 
-    ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all
-    that rank before it; None for causes so far down that they are not simulated.
+    ``multiply_adds`` are those of its nodes. ``alone`` is the result without this cause alone, ``together`` without it and all
+    that rank before it; None for causes that rank too low to be simulated.
     """
 
     cause: Cause
@@ -44,9 +44,9 @@ class RankedCause:
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Shown):
-    """The run as it is, its causes with the costliest first, and what would be without any of them.
+    """The run as it is, its causes with the costliest first, and the result without any of them.
 
-    ``limited`` are nodes that the delegate accepts and that lie in partitions beyond a limit.
+    ``limited`` is the number of nodes that the delegate accepts but that are in partitions beyond a limit.
     """
 
     model: Model
@@ -58,11 +58,11 @@ class Diagnosis(Shown):
     without_all: Cost
     limited: int
     blockers: Blockers
-    """The same causes with what each node has of them, for ``predict`` and ``search``."""
+    """The same causes, with those of each node, for ``predict`` and ``search``."""
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the runtime refuses the graph as a whole."""
+        """Whether the runtime refuses the whole graph."""
         return self.run.refusal is not None and self.run.refusal.code == DYNAMIC_TENSORS.name
 
     def _line(self) -> str:
@@ -112,12 +112,12 @@ def diagnose(model: Model, target: Target) -> Diagnosis:
 
 
 def predict(diagnosis: Diagnosis, causes: Iterable[Cause]) -> Measures:
-    """Return what would be without some causes."""
+    """Return the result without some causes."""
     return measure(Examiner(diagnosis.model, diagnosis.target).run_without(diagnosis.blockers, causes))
 
 
 def _rank(cause: Cause, alone: Cost | None, now: Cost, weight: int, weights: Mapping[NodeKey, int]) -> tuple[Any, ...]:
-    """What stops everything comes first, then what keeps most work on the CPU, most partitions apart, most nodes."""
+    """Rank what stops everything first, then by work kept on the CPU, by partitions caused, by nodes."""
     total = sum(weights.values()) or 1
     saved = 0
     if alone is not None and now.measures.is_delegated:
@@ -127,7 +127,7 @@ def _rank(cause: Cause, alone: Cost | None, now: Cost, weight: int, weights: Map
 
 
 class Examiner:
-    """Simulates one model on one target under suppositions; the same one is not simulated twice."""
+    """Simulates one model on one target under suppositions, none of them twice."""
 
     def __init__(self, model: Model, target: Target) -> None:
         self.model = model
@@ -149,11 +149,11 @@ class Examiner:
         return self._known[key]
 
     def run_without(self, blockers: Blockers, causes: Iterable[Cause]) -> Run:
-        """Apply the delegate as if some causes were gone."""
+        """Apply the delegate as if some causes were removed."""
         return self.simulate(*blockers.without(causes))
 
     def cost(self, blockers: Blockers, causes: Iterable[Cause], weights: Mapping[NodeKey, int]) -> Cost:
-        """Return what would be without some causes."""
+        """Return the result without some causes."""
         run = self.run_without(blockers, causes)
         return Cost(measure(run), _delegated_weight(run, weights))
 

@@ -1,4 +1,4 @@
-"""How layers can be written from other operators, for those that delegates often lack."""
+"""How to express operators that delegates often lack with other operators."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ REWRITES: Mapping[str, str] = MappingProxyType(
         "EXPAND_DIMS": "RESHAPE",
         "FLOOR_DIV": "DIV and FLOOR",
         "FLOOR_MOD": "DIV, FLOOR, MUL and SUB",
-        "GATHER_ND": "RESHAPE and GATHER, with the indices counted in one dimension",
+        "GATHER_ND": "RESHAPE and GATHER, with flattened indices",
         "GELU": "MUL, ADD and TANH, or MUL and LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU",
         "HARD_SWISH": "ADD, RELU6 and MUL",
         "L2_NORMALIZATION": "MUL, SUM, RSQRT and MUL",
         "LEAKY_RELU": "MAXIMUM of x and a multiple of it, or PRELU with a constant slope",
         "LOG_SOFTMAX": "SOFTMAX and LOG, or SOFTMAX alone where only the order counts",
-        "MIRROR_PAD": "PAD with zeros, or padding in front of the model",
+        "MIRROR_PAD": "PAD with zeros, or padding before the model",
         "NEG": "MUL by -1",
         "ONE_HOT": "EQUAL against a constant range and CAST, or GATHER from an identity matrix",
         "PACK": "CONCATENATION and RESHAPE",
@@ -35,4 +35,4 @@ REWRITES: Mapping[str, str] = MappingProxyType(
         "UNPACK": "SPLIT and RESHAPE",
     }
 )
-"""What to write in place of an operator, by its name."""
+"""What to write instead of an operator, by its name."""

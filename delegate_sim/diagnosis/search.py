@@ -1,4 +1,4 @@
-"""The fewest causes whose end would bring partitions down to a number."""
+"""The fewest causes whose removal would bring the number of partitions down to a limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SETS_TRIED_AT_MOST = 512
 
 @dataclass(frozen=True)
 class Way:
-    """Causes whose removal brings partitions to at most the number asked for, and what would then be."""
+    """Causes whose removal brings partitions down to at most the limit, and the result."""
 
     causes: tuple[Cause, ...]
     measures: Measures
@@ -26,7 +26,7 @@ class Way:
 class Search:
     """The smallest sets of causes to remove.
 
-    ``is_exact`` says that there is none smaller; otherwise ``at_least`` is how many causes any set must have.
+    ``is_exact`` says that there is no smaller one; otherwise ``at_least`` is how many causes any set must have.
     """
 
     limit: int
@@ -39,8 +39,8 @@ class Search:
 def search(diagnosis: Diagnosis, limit: int) -> Search:
     """Find the smallest sets of causes whose removal leaves at most ``limit`` partitions with something delegated.
 
-    All sets of one, two, three and so on causes are tried as long as they are not too many; beyond, causes are removed one by
-    one, each time the one that leaves the fewest partitions. Without a set the ways are empty.
+    All sets of one, two, three and so on causes are tried as long as there are not too many; after that, causes are removed one
+    by one, each time the one that leaves the fewest partitions. The ways are empty if there is no such set.
     """
     examiner = Examiner(diagnosis.model, diagnosis.target)
     causes = tuple(finding.cause for finding in diagnosis.findings)
