@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from ..options import parse_options
 from ..results.compute import multiply_adds
 from ..results.measures import Measures, measure
 from ..results.nodes import on_cpu
+from ..results.shown import Shown, Table
 from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ..runtime.interpreter import Run
 from ..runtime.suppositions import NodeKey, Supposition, simulate_if
@@ -41,8 +42,8 @@ class RankedCause:
     together: Cost | None
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Shown):
     """The run as it is, its causes with the costliest first, and the result without any of them.
 
     ``limited`` is the number of nodes that the delegate accepts but that are in partitions beyond a limit.
@@ -63,6 +64,16 @@ class Diagnosis:
     def is_dynamic(self) -> bool:
         """Whether the runtime refuses the whole graph."""
         return self.run.refusal is not None and self.run.refusal.code == DYNAMIC_TENSORS.name
+
+    def _line(self) -> str:
+        from .tables import diagnosis_line
+
+        return diagnosis_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import diagnosis_tables
+
+        return diagnosis_tables(self)
 
 
 def diagnose(model: Model, target: Target) -> Diagnosis:

@@ -20,6 +20,8 @@ from . import schema
 
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
+_BLOCK = 1 << 20
+"""Bytes of a file that are read at once."""
 
 
 class Allocation(Enum):
@@ -244,6 +246,11 @@ class Model:
     """(offset, size) in bytes of each entry, by name."""
     content: memoryview = field(repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        nodes = sum([len(subgraph.nodes) for subgraph in self.subgraphs])
+        name = "given as bytes" if self.path is None else printable(self.path)
+        return f"<Model {name}: {self.size:,} bytes, {len(self.subgraphs):,} subgraphs, {nodes:,} nodes>"
+
     @functools.cached_property
     def sha256(self) -> str:
         """Digest of the whole file, computed when first asked for; raises ModelError if it can no longer be read."""
@@ -253,7 +260,10 @@ class Model:
             return hashlib.sha256(self.content).hexdigest()
         try:
             with open(self.path, "rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
+                digest = hashlib.sha256()
+                while block := file.read(_BLOCK):
+                    digest.update(block)
+                return digest.hexdigest()
         except OSError as error:
             raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
 

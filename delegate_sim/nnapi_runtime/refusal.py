@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 from typing import NoReturn
 
 from ..errors import DelegateSimError
 from .types import AndroidRelease, ResultCode
 
 
-class Call(StrEnum):
+class Call(str, Enum):
     """The NNAPI function that returns the error."""
 
     ADD_OPERAND = "ANeuralNetworksModel_addOperand"
