@@ -184,13 +184,13 @@ def check(
     Raises ConfigurationError or BaselineError naming the file and what is wrong in it; a model that cannot be read is a case
     with the status ``unreadable``.
     """
-    from ..gate.check import check
+    from ..gate.check import check_models
     from ..gate.configuration import find_configuration, read_configuration
 
     chosen = paths_of(models, "models")
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
-    return check(read_configuration(path), chosen, names, update=update, prune=prune)
+    return check_models(read_configuration(path), chosen, names, update=update, prune=prune)
 
 
 def reconcile(
