@@ -177,7 +177,7 @@ class _Quantizer:
         if not tensor.is_constant:
             return self._as_quantized(index)
         if position == _BIAS.get(node.op):
-            return self._constant(tensor, "INT32", None)
+            return self._constant(tensor, "INT32", 0)
         is_weight = position == _WEIGHTS.get(node.op)
         return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -36,15 +37,19 @@ class Edited:
         index = self.origins[key.subgraph][key.node]
         return None if index < 0 else NodeKey(key.subgraph, index)
 
-    def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
-        """Return those of some nodes of the first model that are left, with what they are now."""
-        now = {
+    @functools.cached_property
+    def now(self) -> Mapping[NodeKey, NodeKey]:
+        """What the nodes of the first model that are left are now."""
+        return {
             NodeKey(subgraph, origin): NodeKey(subgraph, index)
             for subgraph, origins in enumerate(self.origins)
             for index, origin in enumerate(origins)
             if origin >= 0
         }
-        return {key: now[key] for key in keys if key in now}
+
+    def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
+        """Return those of some nodes of the first model that are left, with what they are now."""
+        return {key: self.now[key] for key in keys if key in self.now}
 
     def then(self, change: Callable[[Model], Edited]) -> Edited:
         """Change the model once more."""
