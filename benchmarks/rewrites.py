@@ -64,15 +64,17 @@ def layers(tf: Any) -> Sequence[Layer]:
             lambda x: 0.5 * x * (1.0 + tf.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))),
         ),
         Layer("GELU", lambda x: tf.nn.gelu(x, approximate=True), lambda x: x * tf.sigmoid(1.702 * x)),
-        Layer("HARD_SWISH", lambda x: x * tf.nn.relu6(x + 3.0) / 6.0, lambda x: x * (tf.nn.relu(x + 3.0) - tf.nn.relu(x - 3.0)) / 6.0),
+        Layer(
+            "HARD_SWISH",
+            lambda x: x * tf.nn.relu6(x + 3.0) / 6.0,
+            lambda x: x * (tf.nn.relu(x + 3.0) - tf.nn.relu(x - 3.0)) / 6.0,
+        ),
         Layer(
             "L2_NORMALIZATION",
             lambda x: tf.math.l2_normalize(x, axis=-1, epsilon=1e-6),
             lambda x: x / tf.sqrt(tf.reduce_sum(x * x, axis=-1, keepdims=True) + 1e-6),
         ),
-        Layer(
-            "LEAKY_RELU", lambda x: tf.nn.leaky_relu(x, slope), lambda x: tf.nn.relu(x) - slope * tf.nn.relu(-x)
-        ),
+        Layer("LEAKY_RELU", lambda x: tf.nn.leaky_relu(x, slope), lambda x: tf.nn.relu(x) - slope * tf.nn.relu(-x)),
         Layer("LOG_SOFTMAX", tf.nn.log_softmax, lambda x: tf.math.log(tf.nn.softmax(x) + 1e-7), (_ROWS,)),
         Layer(
             "MIRROR_PAD",

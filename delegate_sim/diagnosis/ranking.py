@@ -53,9 +53,28 @@ def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, co
         size = 1 + len(needs.get(cause.identity) or ())
         return *[-part / size for part in own], size
 
-    order = tuple(sorted(by_weight, key=lambda cause: (cause.identity not in alone, key(cause))))
+    order = _after_what_they_need(sorted(by_weight, key=lambda cause: (cause.identity not in alone, key(cause))), needs)
     together = {cause.identity: cost_without(order[: number + 1]) for number, cause in enumerate(order[:_TOGETHER])}
     return Ranking(order, alone, together, needs)
+
+
+def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
+    """Put causes after those that they need, where these do not need them as well."""
+    by_identity = {cause.identity: cause for cause in causes}
+    order: dict[Identity, Cause] = {}
+
+    waiting: set[Identity] = set()
+
+    def add(identity: Identity) -> None:
+        waiting.add(identity)
+        for other in needs.get(identity) or ():
+            if other not in waiting and identity not in (needs.get(other) or ()):
+                add(other)
+        order.setdefault(identity, by_identity[identity])
+
+    for cause in causes:
+        add(cause.identity)
+    return tuple(order.values())
 
 
 def gain(now: Cost, then: Cost) -> Gain:
@@ -76,9 +95,7 @@ def _share(cost: Cost) -> float:
     return cost.multiply_adds / cost.total_multiply_adds if cost.total_multiply_adds and _works(cost) else 0.0
 
 
-def _needed(
-    cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout
-) -> tuple[tuple[Cause, ...], Gain] | None:
+def _needed(cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout) -> tuple[tuple[Cause, ...], Gain] | None:
     """Return the fewest other causes found without which the end of this one brings something, and what that is.
 
     Others are put back one by one as long as the end of this one still makes a difference.

@@ -171,8 +171,10 @@ class Wording:
             case ("flex", _):
                 return "avoid-flex", SUGGESTIONS["avoid-flex"].change
             case ("text",):
-                return "leave-to-application", "prepare text (splitting, look-up of words) in the application, and give the model "\
-                    "numbers"
+                return (
+                    "leave-to-application",
+                    "prepare text (splitting, look-up of words) in the application, and give the model numbers",
+                )
             case ("application", op):
                 return "leave-to-application", IN_APPLICATION[op]
         views = {op: self._view(case.key) for case in reversed(self.cases) for op in (case.op,)}
