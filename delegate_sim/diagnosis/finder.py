@@ -29,8 +29,8 @@ _VERSIONS_TRIED_ABOVE = 3
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Problems for which another version or level is looked for, once for each node."""
 
-_CONVERSION_WITHOUT: Mapping[str, str] = {"asymmetric-quantize-inputs": "float", "hybrid-weights": "float"}
-"""What a model without a feature is converted to, where that is more than another version of the operator."""
+_OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
+"""Features that are gone once the model is converted in float, which is more than another version of the operator."""
 
 
 def find_causes(model: Model, simulate: Simulate) -> Blockers:
@@ -91,7 +91,7 @@ class _Finder:
             versions = {key: version for remedy in remedies for key, version in remedy.node_versions.items()}
             conversion = next((remedy.conversion for remedy in remedies if remedy.conversion), "")
             self.base = dataclasses.replace(self.base, conversion=self.base.conversion or conversion)
-            options = {name: value for found in self.level_options.values() for name, value in found.items()}
+            options: dict[str, Any] = {name: value for found in self.level_options.values() for name, value in found.items()}
             accepted = frozenset(self.without_kernels)
             supposition = dataclasses.replace(self.base, accepted_nodes=accepted, node_versions=versions)
             self.last = self.simulate(supposition, options)
@@ -328,9 +328,8 @@ class _Finder:
         versions = self.versions.get(identity, {})
         if identity.problem is not Problem.OPERATOR_VERSION or not versions:
             return Remedy(accepts=True)
-        conversions = {_CONVERSION_WITHOUT.get(subject, "") for subject in identity.subject}
-        if len(conversions) == 1 and (conversion := conversions.pop()):
-            return Remedy(node_versions={}, conversion=conversion)
+        if not _OF_QUANTIZATION.isdisjoint(identity.subject) and roots.form(self.model) != "float":
+            return Remedy(conversion="float")
         return Remedy(node_versions=versions)
 
 

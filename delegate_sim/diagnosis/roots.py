@@ -17,8 +17,11 @@ from .examiner import Cost, Examined, Refused
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
 """Problems that another choice of types may end."""
 
+_SUBSTANTIAL = 0.01
+"""The share of multiply-adds that makes a difference."""
+_OTHERS_OWN = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.LIMIT})
+"""Problems that depend on other nodes."""
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
-_FORMS = ("float", "float16", "dynamic-range", "int16", "integer")
 
 
 class Simulate(Protocol):
@@ -49,7 +52,7 @@ def unknown_inputs(model: Model, simulate: Simulate) -> Root | None:
     if is_dynamic(now.run):
         remains = is_dynamic(then.run) and _blamed(now) == _blamed(then)
         return None if remains else Root(supposition, tuple(now.on_cpu()))
-    ended = _ended(now, then, frozenset(Problem) - {Problem.NEIGHBOURS, Problem.MODEL, Problem.LIMIT})
+    ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
     return Root(supposition, ended) if ended else None
 
 
@@ -65,7 +68,7 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
         then = simulate(other, {})
         ended = _ended(now, then, OF_TYPES)
         gain = _gain(now.cost(), then.cost())
-        if gain <= (0.0, 0.0, 0.0) or not _is_worthwhile(now, ended, gain):
+        if gain <= (0.0, 0.0, 0.0) or not _is_worthwhile(now, then, ended, gain):
             continue
         if best is None or gain > best[0]:
             best = gain, Root(other, ended)
@@ -110,14 +113,19 @@ def _conversions(model: Model) -> Sequence[str]:
     return ("float",) if own == "integer" else ("float", "int8")
 
 
-def _is_worthwhile(now: Examined, ended: Sequence[Refused], gain: tuple[float, ...]) -> bool:
-    problems = {now.run.delegate.kinds[reason.code].problem for refused in ended for reason in refused.reasons}
-    if now.run.refusal is not None or not problems:
-        return gain[0] > 0
-    if problems == {Problem.OPERATOR_VERSION}:
+def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[Refused], gain: tuple[float, ...]) -> bool:
+    kinds = now.run.delegate.kinds
+    if now.run.refusal is not None:
+        is_of_types = kinds[now.run.refusal.code].problem in OF_TYPES
+        return is_of_types and then.run.refusal is None and gain[0] > 0
+    problems = {kinds[reason.code].problem for refused in ended for reason in refused.reasons}
+    if problems == {Problem.OPERATOR_VERSION} and len({refused.op for refused in ended}) == 1:
         return False
-    kinds = {(refused.op, reason.code) for refused in ended for reason in refused.reasons}
-    return gain[0] >= 0.01 or len(kinds) > 1
+    if not problems & OF_TYPES:
+        # Nodes that widen float16 weights have no problem of their own, and still they may cost everything.
+        return now.run.outcome == "none" and gain[0] >= _SUBSTANTIAL
+    reasons = {(refused.op, reason.code) for refused in ended for reason in refused.reasons}
+    return gain[0] >= _SUBSTANTIAL or len(reasons) > 1
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
@@ -138,10 +146,12 @@ def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple
     left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}
     found = []
     for refused in now.on_cpu():
+        is_gone = refused.key not in then.change.now
         ended = [
             reason
             for reason in refused.reasons
-            if kinds[reason.code].problem in problems and (refused.key, reason.code) not in left
+            if (refused.key, reason.code) not in left
+            and (kinds[reason.code].problem in problems or (is_gone and kinds[reason.code].problem not in _OTHERS_OWN))
         ]
         if ended:
             found.append(refused._replace(reasons=tuple(ended)))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..graph.graph import file_graphs, has_side_effects
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
-from ..model.model import Model, Node, Subgraph, Tensor
+from ..model.model import Model, Node, Options, Subgraph, Tensor
 
 _POSITIONS = itertools.count(1)
 """Numbers for changed options, which are below all positions in a file when negative."""
@@ -89,9 +89,15 @@ class Editor:
         self.options: dict[int, Mapping[str, Any]] = {}
         """Changed options of nodes, by the position that the node names."""
 
+    def options_of(self, node: Node) -> Options:
+        """Return the options of a node, changed ones included."""
+        if node.options is not None and node.options[1] in self.options:
+            return Options(node.options[0], self.options[node.options[1]])
+        return self.model.options(node)
+
     def with_options(self, node: Node, **changes: Any) -> Node:
         """Return a node with some of its options changed; a node without options stays as it is."""
-        options = self.model.options(node)
+        options = self.options_of(node)
         if options.table is None:
             return node
         position = -next(_POSITIONS)

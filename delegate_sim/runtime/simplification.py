@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 from ..model.model import OPTIONAL_TENSOR, Node
 from .editing import Editor
@@ -58,6 +61,7 @@ class _Neighbours:
     def __init__(self, editor: Editor) -> None:
         self.nodes = editor.nodes
         self._writers = {index: place for place, (_, node) in enumerate(editor.nodes) for index in node.outputs}
+        self._readers = {index: place for place, (_, node) in enumerate(editor.nodes) for index in node.inputs}
         self._reads = Counter([*editor.outputs, *[index for _, node in editor.nodes for index in node.inputs]])
 
     def before(self, index: int, *ops: str) -> int | None:
@@ -66,6 +70,12 @@ class _Neighbours:
         if place is None or self._reads[index] != 1 or self.nodes[place][1].op not in ops:
             return None
         return place
+
+
+    def behind(self, index: int, *ops: str) -> int | None:
+        """Return the place of the only node that reads a tensor, None unless it is of these operators."""
+        place = self._readers.get(index)
+        return None if place is None or self._reads[index] != 1 or self.nodes[place][1].op not in ops else place
 
 
 def _add_before_reshapes(editor: Editor) -> None:
@@ -77,7 +87,9 @@ def _add_before_reshapes(editor: Editor) -> None:
         if place is not None:
             layer_origin, layer = editor.nodes[place]
             _make_bias(editor, node.inputs[1])
-            editor.nodes[place] = layer_origin, layer._replace(inputs=(*layer.inputs[:2], node.inputs[1]))
+            activation = editor.options_of(node).fused_activation_function
+            changed = editor.with_options(layer, fused_activation_function=activation) if activation else layer
+            editor.nodes[place] = layer_origin, changed._replace(inputs=(*layer.inputs[:2], node.inputs[1]))
             replaced[node.outputs[0]] = node.inputs[0]
             gone.add(origin)
     editor.remove(gone)
@@ -86,7 +98,7 @@ def _add_before_reshapes(editor: Editor) -> None:
 
 def _layer_before(editor: Editor, node: Node, neighbours: _Neighbours) -> int | None:
     """Return where the FULLY_CONNECTED is that can take the constant of an ADD, None if there is none."""
-    if node.op != "ADD" or len(node.inputs) != 2 or editor.model.options(node).fused_activation_function:
+    if node.op != "ADD" or len(node.inputs) != 2:
         return None
     source, constant = node.inputs
     if not _is_fixed(editor, constant) or not editor.graph.tensors[node.outputs[0]].has_unspecified_dimension:
@@ -96,7 +108,8 @@ def _layer_before(editor: Editor, node: Node, neighbours: _Neighbours) -> int | 
     if place is None:
         return None
     layer = editor.nodes[place][1]
-    if len(layer.inputs) > 2 and layer.inputs[2] != OPTIONAL_TENSOR:
+    has_bias = len(layer.inputs) > 2 and layer.inputs[2] != OPTIONAL_TENSOR
+    if has_bias or editor.options_of(layer).fused_activation_function:
         return None
     added, shape = editor.tensors[constant].shape, editor.tensors[source].shape
     units = editor.tensors[layer.outputs[0]].shape[-1:]
@@ -139,15 +152,26 @@ def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
         if place is None or source is None:
             continue
         layer_origin, layer = editor.nodes[place]
-        option = "keep_num_dims" if layer.op == "FULLY_CONNECTED" else "keep_dims"
-        changed = editor.with_options(layer, **{option: True})
+        changes: dict[str, Any] = {"keep_dims": True}
+        outputs = node.outputs
+        if layer.op == "FULLY_CONNECTED":
+            changes = {"keep_num_dims": True}
+            behind = neighbours.behind(node.outputs[0], *_ACTIVATIONS)
+            if behind is not None and not editor.options_of(layer).fused_activation_function:
+                activation_origin, activation = editor.nodes[behind]
+                changes["fused_activation_function"] = _ACTIVATIONS[activation.op]
+                outputs = activation.outputs
+                gone.add(activation_origin)
         unread.add(layer.inputs[0])
-        editor.nodes[place] = layer_origin, changed._replace(inputs=(source, *layer.inputs[1:]), outputs=node.outputs)
+        changed = editor.with_options(layer, **changes)
+        editor.nodes[place] = layer_origin, changed._replace(inputs=(source, *layer.inputs[1:]), outputs=outputs)
         gone.add(origin)
     editor.remove(gone)
     editor.remove_unread(unread)
 
 
+_ACTIVATIONS: Mapping[str, int] = MappingProxyType({"RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3})
+"""Operators that the layer before them can do as well, with the value of its option."""
 _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 
@@ -164,7 +188,7 @@ def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbour
             return None
         return first
     source, axes = editor.tensors[layer.inputs[0]], editor.model.constant(editor.tensors[layer.inputs[1]])
-    if axes is None or editor.model.options(layer).keep_dims:
+    if axes is None or editor.options_of(layer).keep_dims:
         return None
     reduced = {int(axis) % max(source.rank, 1) for axis in axes}
     kept = tuple([1 if axis in reduced else size for axis, size in enumerate(source.shape)])
