@@ -1,12 +1,13 @@
 """Converts each layer that a diagnosis suggests to write otherwise, as it is and as suggested (``make rewrites``).
 
-Needs TensorFlow. Writes the converted models, which have next to no weights, to ``fixtures/rewrites``; tests hold against them that
-the operator is gone, that nothing came in its place but what the suggestion says, and that both compute the same.
+Needs TensorFlow. Writes the converted models, which have next to no weights, to ``fixtures/rewrites``; tests hold
+against them that the operator is gone, that what came in its place is what the suggestion says, and that both compute the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import sys
@@ -122,7 +123,7 @@ def layers(tf: Any) -> Sequence[Layer]:
 def convert(tf: Any, function: Callable[..., Any], layer: Layer, *, unfolds: bool = False) -> bytes:
     """Convert one function of a layer, in float."""
     specs = [tf.TensorSpec(shape, layer.type) for shape in layer.inputs]
-    concrete = tf.function(lambda *tensors: function(*tensors)).get_concrete_function(*specs)
+    concrete = tf.function(function).get_concrete_function(*specs)
     converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete])
     converter.unfold_batchmatmul = unfolds
     model: bytes = converter.convert()
@@ -162,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=FOLDER)
     output: Path = parser.parse_args(arguments).output
-    import tensorflow as tf
+    tf = importlib.import_module("tensorflow")
 
     output.mkdir(parents=True, exist_ok=True)
     found: list[dict[str, Any]] = []

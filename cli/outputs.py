@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class ReportFile(NamedTuple):
-    """A file to write, and the format it is to have."""
+    """A file to write, and its format."""
 
     form: str
     path: str
@@ -57,7 +57,7 @@ def output_options(command: Command) -> Command:
         type=click.Choice(FORMATS),
         default="text",
         show_default=True,
-        help="Text to read, JSON for programs, or what a service takes.",
+        help="Text to read, JSON for programs, or a format for a service.",
     )(command)
 
 
@@ -69,7 +69,7 @@ def write_files(files: Sequence[ReportFile], render: Callable[[str], str]) -> No
 
 
 def summarise(results: Results) -> None:
-    """Add results in GitHub's format to the summary that it shows of a step."""
+    """Add the results to the summary that GitHub shows for a step."""
     from .formats.github import write_summary
 
     write_summary(results, os.environ)

@@ -1,4 +1,4 @@
-"""The options by which a command is told one target: a delegate with its own options, and the release of the runtime."""
+"""The command-line options that describe one target: a delegate with its own options, and the release of the runtime."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: s
 
 
 def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
-    """Refuse flags of delegates that neither side has."""
+    """Refuse flags that none of the delegates has."""
     own = {option.flag.replace("-", "_") for delegate in delegates for option in delegate.options if option.flag}
     for flag, value in flags.items():
         if value is not None and flag not in own:
@@ -77,7 +77,7 @@ _OPTIONS = (
         "pairs",
         metavar="KEY=VALUE",
         multiple=True,
-        help="An option of the delegate under its own name; may be given several times.",
+        help="An option of the delegate, by its own name; may be given several times.",
     ),
     click.option(
         "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
@@ -87,7 +87,7 @@ _OPTIONS = (
         type=click.Choice(DEFAULT_SETS),
         default="benchmark",
         show_default=True,
-        help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
+        help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
     ),
 )
 

@@ -31,9 +31,10 @@ Examples:
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
 
-A is the first model on the target that the options describe; B is the second model, or the first again, on the same target but
-for what --with sets. Options go to each side's delegate that has them. Nodes are matched by structure: one that was renumbered
-or renamed is still the same. Each side has its delegate alone; multiply-adds are counted and say nothing of latency.
+A is the first model on the target that the options describe; B is the second model, or the first again, on the same target
+except for what --with sets. An option goes to each side whose delegate has it. Nodes are matched by structure, so that
+renumbered or renamed nodes are still recognised. Each side applies its delegate only; multiply-adds are counts, not an estimate
+of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -48,7 +49,7 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="What is different in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
+    help="What differs in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
 @target_options
 @result_options
@@ -66,11 +67,11 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> None:
-    """Tell what differs between two models, or between two targets for one model.
+    """Show what differs between two models, or between two targets for one model.
 
-    First come the lines that the runtime prints for each side and the numbers side by side, then the nodes that one side
-    delegates and the other does not, with the reasons and with what changed at them, those that only one side has, and those
-    that stay on the CPU for other reasons.
+    The lines that the runtime prints for each side and the numbers side by side come first, then the nodes that only one side
+    delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
+    different reasons.
     """
     a, b = _targets(delegate, pairs, release, defaults, flags, _settings(settings))
     is_same_model = path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a)
@@ -88,7 +89,7 @@ def _side(model: Model, target: Target) -> Side:
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Return what B is to have of its own, by key."""
+    """Return the settings of B alone, by key."""
     found = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

@@ -25,10 +25,11 @@ Examples:
   delegate-sim diagnose model.tflite --delegate nnapi --feature-level 30 --driver-rejects MEAN
   delegate-sim diagnose model.tflite --format json --output causes.json
 
-What would be is simulated: for inputs of unknown size and for types, with what the converter would write; for a version, with the
-one that it would give without the feature; for a level or a limit, with the option; for all others, as if the delegate accepted
-the nodes. Multiply-adds and bytes are counted, and are no estimate of latency. With several models or delegates a table comes
-first; in JSON there is then an array. A model that cannot be read does not stop the others; the exit code is then 2.
+What removing a cause would bring is simulated: for inputs of unknown size and for types, with what the converter would write;
+for a version, with the one that it would write without the feature; for a level or a limit, with the option changed; for all
+others, as if the delegate accepted the nodes. Multiply-adds and bytes are counts, not an estimate of latency.
+With several models or delegates a table comes first; in JSON there is then an array. A model that cannot be read does not stop
+the others; the exit code is then 2.
 """
 
 
@@ -48,11 +49,11 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> int:
-    """Say what keeps nodes of each MODEL from a delegate, what each cause costs, and what to change.
+    """Show what keeps nodes of each MODEL off a delegate, what each cause costs, and what to change.
 
-    Refusals that one change would end are one cause: inputs of unknown size, a setting of the converter, an operator, a shape, a
-    rank, a type, the driver. First comes the cause whose end brings most multiply-adds to the delegate, then fewest kernels and
-    bytes across borders, with what would be without it alone, and without it and all before it.
+    Refusals that one change would remove are one cause: inputs of unknown size, a converter setting, an operator, a shape, a
+    rank, a type, the driver. First comes the cause whose removal brings most multiply-adds to the delegate, then fewest kernels
+    and bytes across borders, with the result if it alone were removed, and if it and all causes before it were removed.
     """
     targets = chosen_targets(delegates, pairs, release, defaults, flags)
     found, unreadable = _diagnoses(paths, targets)

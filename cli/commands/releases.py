@@ -21,7 +21,7 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-Releases of TensorFlow count as the release of LiteRT of their time, where their own rules are not known; the output says so.
+Where the rules of a TensorFlow release are not known, those of the LiteRT release of the same time are used; the output says so.
 """
 
 
@@ -41,14 +41,14 @@ Releases of TensorFlow count as the release of LiteRT of their time, where their
     "pairs",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate under its own name; may be given several times.",
+    help="An option of the delegate, by its own name; may be given several times.",
 )
 @click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
+    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
 )
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
@@ -62,10 +62,10 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> None:
-    """Tell what each release of the runtime makes of a MODEL.
+    """Show how each release of the runtime treats a MODEL.
 
-    One row for the releases between which nothing changes, then which nodes move at each step and why, which releases delegate
-    the whole model, and from which on the runtime's own kernels load it.
+    There is one row for each run of releases that behave the same, then which nodes move at each step and why, which releases
+    delegate the whole model, and which is the first whose own kernels load it.
     """
     chosen = chosen_delegates(delegates)
     model = load(path)

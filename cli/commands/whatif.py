@@ -34,9 +34,10 @@ Examples:
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
-A is the model on the delegate's defaults and what --base sets; B is what is supposed: the options given, and the model as
---accept, --set-version, --batch, --fix-shapes and --to change it, folded as a converter folds what becomes constant. With --search, what keeps nodes on the CPU under the options given is
-looked through instead. A node that is accepted by supposition has no kernel that could fail.
+A is the model with the delegate's defaults and what --base sets; B is the supposition: the options given, and the model as
+changed by --accept, --set-version, --batch, --fix-shapes and --to: what becomes constant is folded as a converter would. --search
+instead searches the causes that keep nodes on the CPU under the options given. A node that is only supposed to be accepted has no
+kernel that could fail.
 """
 
 _NODE = re.compile(r"node:(?:(\d+):)?(\d+)")
@@ -62,7 +63,7 @@ _RUNTIME = "runtime"
 @click.option(
     "--batch", metavar="N", type=int, help="Suppose that the model is converted with N as the first dimension of every input."
 )
-@click.option("--fix-shapes", is_flag=True, help="Suppose that every tensor has the shape that the file gives it.")
+@click.option("--fix-shapes", is_flag=True, help="Suppose that every tensor has the shape given in the file.")
 @click.option(
     "--to",
     "conversion",
@@ -74,14 +75,14 @@ _RUNTIME = "runtime"
     "base",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate, or runtime, as it is before; may be given several times.",
+    help="An option of the delegate, or runtime, as it is in A; may be given several times.",
 )
 @click.option(
     "--search",
     "goal",
     metavar="GOAL",
-    help="Find the fewest causes whose end leaves at most N partitions (N), N delegate kernels (kernels=N), or brings P percent of "
-    "the multiply-adds to the delegate (multiply-adds=P%).",
+    help="Find the fewest causes whose removal leaves at most N partitions (N) or delegate kernels (kernels=N), or brings P percent "
+    "of the multiply-adds to the delegate (multiply-adds=P%).",
 )
 @target_options
 @result_options
@@ -104,7 +105,7 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> None:
-    """Tell what would be if something about a MODEL, the delegate or the runtime were otherwise.
+    """Show what would happen if something about a MODEL, the delegate or the runtime were different.
 
     The model is simulated as it is (A) and under the supposition (B), and both are shown side by side: the lines that the
     runtime prints, the numbers, and the nodes that move.
@@ -114,7 +115,7 @@ def command(
     model = load(path)
     if goal is not None:
         if supposition != Supposition() or base:
-            raise click.UsageError("--search goes by the options alone: leave out what is supposed, and --base")
+            raise click.UsageError("--search takes options of the delegate only: leave out the suppositions and --base")
         aim = parse_goal(goal)
         found = search(diagnose(model, after), aim)
         write_result(form, output, lambda: search_entry(found), lambda: search_lines(found, width(), verbose))
@@ -122,7 +123,7 @@ def command(
     before = _before(after, base)
     if before == after and supposition == Supposition():
         raise click.UsageError(
-            "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes, --to or options of the delegate"
+            "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
     comparison = compare(_side(model, before), _supposed_side(model, after, supposition))
     supposed = _words(supposition)
@@ -155,7 +156,7 @@ def _supposition(
 
 
 def _words(supposition: Supposition) -> str:
-    """Say what is supposed of the model and the delegate's verdicts."""
+    """Say what is supposed about the model and the delegate's verdicts."""
     accepted = [*sorted(supposition.accepted_ops), *[f"node {_place(key)}" for key in sorted(supposition.accepted_nodes)]]
     versions = [f"{op} at version {version}" for op, version in supposition.op_versions.items()]
     versions += [f"node {_place(key)} at version {version}" for key, version in supposition.node_versions.items()]
@@ -163,7 +164,7 @@ def _words(supposition: Supposition) -> str:
     words += versions
     words += [f"batch {supposition.batch}"] if supposition.batch is not None else []
     words += [f"converted to {supposition.conversion}"] if supposition.conversion else []
-    words += ["shapes as the file gives them"] if supposition.fixed_shapes else []
+    words += ["shapes as in the file"] if supposition.fixed_shapes else []
     return "; ".join(words)
 
 
@@ -185,7 +186,7 @@ def _operator(text: str) -> str:
 
 
 def _before(after: Target, pairs: Sequence[str]) -> Target:
-    """Return the target as it is before: the defaults, and what --base sets."""
+    """Return the target of A: the defaults, and what --base sets."""
     own, settings = [], {}
     for pair in pairs:
         key, _, value = pair.partition("=")

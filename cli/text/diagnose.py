@@ -11,7 +11,7 @@ from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.text import printable
 from delegate_sim.version import __version__
 
-from ..layout import counted, item_list, message, name, node_list, option_value, share, wrapped
+from ..layout import counted, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
 from .diagnoses import model_name, multiply_adds_share
 
@@ -25,7 +25,7 @@ _NODES_WIDTH = 60
 
 
 def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False) -> Iterator[Line]:
-    """Return the text: the log lines, what is now, the causes in their order, and what would be without all of them.
+    """Return the text: the log lines, the current result, the causes in order, and the result without any of them.
 
     A ``named`` diagnosis begins with the model, as one of several.
     """
@@ -37,13 +37,12 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
         yield Line("")
     yield Line("Now", _HEADING)
     delegate, options, release, _ = diagnosis.target
-    given = " ".join([f"{key}={option_value(value)}" for key, value in options.items() if value not in (None, ())])
-    yield from _paragraph(message(f"{delegate.name} on {release}: {given}"), width, "  ")
+    yield from _paragraph(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
     yield from _paragraph(_cost_text(diagnosis.now), width, "  ")
     if diagnosis.limited:
         text = (
-            f"{counted(diagnosis.limited, 'node')} on the CPU would be accepted: they lie in partitions beyond the limit "
-            "of the options"
+            f"{counted(diagnosis.limited, 'node')} on the CPU are accepted by the delegate, but are in partitions beyond its "
+            "limit"
         )
         yield from _paragraph(text, width, "  ")
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
@@ -60,7 +59,7 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
         yield Line("Without any of them", _HEADING)
         yield from _paragraph(_cost_text(diagnosis.without_all), width, "  ")
     yield Line("")
-    yield from _paragraph("Multiply-adds and bytes are counted; they are no estimate of latency.", width, "")
+    yield from _paragraph("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
 
 
 def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
@@ -86,15 +85,15 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if finding.needs != ():
         yield from _paragraph(_needs_text(finding), width, "   ")
     if finding.together is not None and number > 1:
-        yield from _paragraph(f"without all so far: {_change_text(diagnosis.now, finding.together)}", width, "   ")
+        yield from _paragraph(f"without all up to here: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
 
 
 def _needs_text(finding: RankedCause) -> str:
     if finding.needs is None:
-        return "its end brings no multiply-adds, and no fewer kernels or bytes"
+        return "removing it brings no multiply-adds, and no fewer kernels or bytes, even with the others removed"
     names = [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
-    return message(f"its end alone brings nothing: needs the end of {item_list(names)} too")
+    return message(f"removing it alone brings nothing: {item_list(names)} must be removed too")
 
 
 def _cost_text(cost: Cost) -> str:

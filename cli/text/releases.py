@@ -21,11 +21,11 @@ _PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
 _PLACE = "\0"
-"""Stands where a note names its release."""
+"""The placeholder for the release that a note names."""
 
 
 def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
-    """Return a table with a row for each span of releases alike, what changes at each step, and the answers in short."""
+    """Return a table with a row for each span of releases that behave the same, what changes at each step, and a summary."""
     spans = _spans(table.rows)
     yield Line(f"{table.delegate.name}: {counted(table.rows[0].measures.nodes, 'node')} by release of the runtime", _HEADING)
     rows = [_COLUMNS, *[_cells(span) for span in spans]]
@@ -41,13 +41,13 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
     said = _notes(table.rows)
     if said:
         yield Line("")
-        yield Line("Not known well", _HEADING)
+        yield Line("Uncertain", _HEADING)
         for note in said:
             yield from (Line(line) for line in wrapped(message(note), width, "  - ", "    "))
 
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
-    """Return what is said of releases, the same of several once."""
+    """Return the notes on releases; a note that several share is given once."""
     found: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:
@@ -56,14 +56,14 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
 
 
 def answers(table: ReleaseTable) -> Iterator[str]:
-    """Say which releases delegate all of the model, and from which on it is loaded."""
+    """Say which releases delegate the whole model, and which is the first to load it."""
     if table.full:
         yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
     else:
-        yield "Fully delegated: in no release known."
+        yield "Fully delegated: in no known release."
     first = table.first_loading
     if first is None:
-        yield f"Loaded by the runtime's own kernels: in no release known; {_unloaded_text(table.rows[-1].unloaded)} is too new."
+        yield f"Loaded by the runtime's own kernels: in no known release; {_unloaded_text(table.rows[-1].unloaded)} is too new."
     elif not first[1]:
         yield f"Loaded by the runtime's own kernels: from {first[0]} on, the oldest known."
     else:
@@ -71,7 +71,7 @@ def answers(table: ReleaseTable) -> Iterator[str]:
 
 
 def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
-    """Put releases in a row together between which nothing changes."""
+    """Group consecutive releases between which nothing changes."""
     spans: list[list[ReleaseRow]] = []
     for row in rows:
         last = spans[-1][-1] if spans else None

@@ -22,7 +22,7 @@ _WAYS_SHOWN = 5
 
 
 def search_lines(search: Search, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text: how sure the answer is, then each set of causes with what would be without them."""
+    """Return the text: how certain the answer is, then each set of causes with the result without them."""
     for line in wrapped(_heading(search), width):
         yield Line(line, _HEADING)
     shown = search.ways if verbose else search.ways[:_WAYS_SHOWN]
@@ -41,12 +41,12 @@ def _heading(search: Search) -> str:
         return f"No set of causes reaches {aim} ({tried}); without any of them: {_cost_text(search.without_all)}"
     number = len(search.ways[0].causes)
     if not number:
-        return f"There are {aim} as it is"
+        return f"There are already {aim}"
     if search.is_exact:
-        return f"{counted(number, 'cause')} must go for {aim}; fewer are not enough ({tried})"
+        return f"{counted(number, 'cause')} must be removed for {aim}; fewer are not enough ({tried})"
     return (
-        f"Without {counted(number, 'cause')} there are {aim}; found one by one, so that there may be a smaller set, of "
-        f"{search.at_least:,} causes at least ({tried})"
+        f"Without {counted(number, 'cause')} there are {aim}; found one by one, so there may be a smaller set, of "
+        f"at least {search.at_least:,} causes ({tried})"
     )
 
 

@@ -9,18 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..delegates.driver import (
-    SCHEMA,
-    DriverInterface,
-    DriverProfile,
-    DriverQuestion,
-    DriverQuestions,
-    LogSource,
-    Observation,
-    OperationSignature,
-    Rejection,
-    signature,
-)
+from ..delegates.driver import DriverInterface, DriverQuestion, DriverQuestions, OperationSignature, signature
+from ..delegates.driver_profile import SCHEMA, DriverProfile, LogSource, Observation, Rejection
 from ..errors import DelegateSimError
 from ..runtime.interpreter import SubgraphRun
 from ..text import printable

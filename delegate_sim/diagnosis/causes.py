@@ -1,4 +1,4 @@
-"""What keeps nodes from a delegate: refusals that one change would end are one cause."""
+"""What keeps nodes off a delegate: refusals that one change would remove are one cause."""
 
 from __future__ import annotations
 

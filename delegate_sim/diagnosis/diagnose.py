@@ -27,8 +27,8 @@ class RankedCause(NamedTuple):
     """One cause with what it costs.
 
     ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all
-    that rank before it; None for causes so far down that they are not simulated. ``needs`` are other causes that must go too before
-    the end of this one brings anything; None if it brings nothing even then.
+    that rank before it; None for causes that rank too low to be simulated. ``needs`` are other causes that must be removed too
+    before removing this one brings anything; None if it brings nothing even then.
     """
 
     cause: Cause

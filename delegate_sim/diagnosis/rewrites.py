@@ -1,7 +1,7 @@
-"""How layers can be written from other operators, for those that delegates often lack.
+"""How layers can be written with other operators, for those that delegates often lack.
 
-Every one was converted with TensorFlow (``benchmarks/rewrites.py``): the converter does not make the operator of it again, and the
-results are the same unless the words say otherwise.
+Every one was converted with TensorFlow (``benchmarks/rewrites.py``): the converter does not make the operator of it again, and
+the results are the same unless the words say otherwise.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "L2_NORMALIZATION": _of_floats("x / sqrt(sum(x * x) + epsilon)", "MUL", "SUM", "ADD", "RSQRT"),
         "LEAKY_RELU": _of_floats("relu(x) - slope * relu(-x)", "NEG", "RELU", "MUL", "SUB"),
         "LOG_SOFTMAX": _of_floats(
-            "log(softmax(x) + 1e-7), as of log(softmax(x)) the converter makes LOG_SOFTMAX again; or SOFTMAX alone where only the "
-            "order counts",
+            "log(softmax(x) + 1e-7), as of log(softmax(x)) the converter makes LOG_SOFTMAX again; or SOFTMAX alone where only "
+            "the order counts",
             "SOFTMAX", "ADD", "LOG",
         ),
         "MEAN": _of_floats("AVERAGE_POOL_2D and RESHAPE, if it is over height and width", "AVERAGE_POOL_2D", "RESHAPE"),
@@ -87,7 +87,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
 
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:
-    """Return how a node can be written for a delegate, empty if it is not known or the delegate lacks an operator of it as well."""
+    """Return how a node can be written for a delegate, empty if that is not known or the delegate lacks an operator of it."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     for way in known:
         if (not way.types or view.input(0).type in way.types) and all(op in delegate.rules.rules for op in way.operators):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
+from ..options import as_typed
 from ..results.compute import multiply_adds
 from ..rules.kinds import Problem
 from ..rules.rule import Reason
@@ -91,9 +92,9 @@ class Wording:
             case Problem.DRIVER:
                 return f"{self._ops}: the driver rejects {reason.found}"
             case Problem.TARGET_LEVEL:
-                return f"{self._ops}: needs {' '.join(subject)}"
+                return f"{self._ops}: needs {self._options()}"
             case Problem.LIMIT:
-                return f"accepted, and in partitions that a limit leaves out: {reason.message}"
+                return f"accepted, but in partitions dropped by a limit: {reason.message}"
         return f"{self._ops}: needs {reason.needed}"
 
     def _special_title(self) -> str:
@@ -119,7 +120,7 @@ class Wording:
         places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
         more = f" and {len(places) - _NODES_TOLD:,} more" if len(places) > _NODES_TOLD else ""
         return (
-            f"{found}, which {len(places):,} of the nodes demand ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
+            f"{found}, which {len(places):,} of the nodes require ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
             "operator share the version in the file"
         )
 
@@ -138,10 +139,16 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT:
-                return code, f"{' '.join(subject)}: {general}"
+                return code, f"{self._options()}: {general}"
             case Problem.OPERATOR | Problem.DRIVER:
                 return self._operator(code)
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
+
+    def _options(self) -> str:
+        """Return the options that remove the cause as the command line takes them."""
+        known = self.last.run.delegate.options
+        settings = [told.partition("=") for told in self.identity.subject]
+        return " ".join([as_typed(known, name, value) for name, _, value in settings])
 
     def _fixed_inputs(self) -> str:
         inputs = open_inputs(self.model)

@@ -1,6 +1,6 @@
-"""The committed baseline: what each model did on each target when somebody last agreed to it.
+"""The committed baseline: what each model did on each target when somebody last accepted it.
 
-One JSON file, ordered by model and target, a node to a line, so that a change reads well in a review.
+One JSON file, ordered by model and target, with one node per line, so that changes are easy to review.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BaselineError(DelegateSimError):
 
 
 class Key(NamedTuple):
-    """What an entry is found by: the model's path, relative to the configuration and with slashes, and the target's name."""
+    """Identifies an entry: the model's path, relative to the configuration and with slashes, and the target's name."""
 
     model: str
     target: str
@@ -35,7 +35,7 @@ class Entry:
     """One model on one target.
 
     ``fallback`` lists, for each subgraph and code, the nodes that stay on the CPU. ``rule_set`` and ``tool`` are the versions
-    that found all this.
+    that produced the entry.
     """
 
     sha256: str
@@ -70,14 +70,14 @@ class Baseline:
 
 
 def read_baseline(path: str) -> Baseline:
-    """Read a baseline; without a file it is empty. Raises BaselineError naming the file and what is wrong."""
+    """Read a baseline, which is empty if there is no file. Raises BaselineError naming the file and what is wrong."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except FileNotFoundError:
         return Baseline()
     except (OSError, UnicodeDecodeError) as error:
-        raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not a text in UTF-8'}")) from error
+        raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}")) from error
     try:
         content = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -90,9 +90,9 @@ def read_baseline(path: str) -> Baseline:
 
 
 def update_baseline(path: str, changed: Mapping[Key, Entry], removed: Iterable[Key] = ()) -> bool:
-    """Put entries into the file, leaving the others as they are in it by now; say whether it changed.
+    """Write entries to the file, leaving its other entries alone; return whether it changed.
 
-    Other processes that update it meanwhile wait; it is replaced as a whole. Raises BaselineError.
+    Other processes that update it at the same time wait; the file is replaced atomically. Raises BaselineError.
     """
     try:
         with alone_with(path):
@@ -173,7 +173,7 @@ def _operand_data(operand: Operand) -> Any:
 
 
 def _block(items: list[str], indent: str) -> str:
-    """Return a JSON array with an item to a line."""
+    """Return a JSON array with one item per line."""
     return f"[\n{indent}  " + f",\n{indent}  ".join(items) + f"\n{indent}]" if items else "[]"
 
 
@@ -188,7 +188,7 @@ class _Unexpected(Exception):
 def _baseline(content: Any) -> Baseline:
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         found = content.get("schema") if isinstance(content, dict) else None
-        raise _Unexpected(f"its schema is {found!r}, and this version reads {SCHEMA!r}")
+        raise _Unexpected(f"its schema is {found!r}, but this version reads {SCHEMA!r}")
     outlines = {
         sha256: tuple(map(_subgraph, _list(subgraphs, f"models.{sha256}")))
         for sha256, subgraphs in _get(content, "models", dict, "the file").items()
@@ -216,7 +216,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
     if not isinstance(item, dict):
         raise _Unexpected(f"{where} is not an object")
     if text("sha256") not in outlines:
-        raise _Unexpected(f"{where}.sha256 names a model that stands nowhere under models")
+        raise _Unexpected(f"{where}.sha256 names a model that is not under models")
     if text("outcome") not in OUTCOMES:
         raise _Unexpected(f"{where}.outcome is {text('outcome')!r}")
     measures = Measures(
@@ -282,7 +282,7 @@ def _list(value: Any, where: str) -> list[Any]:
     return value
 
 
-_KINDS: Mapping[type, str] = {str: "a text", int: "a number", list: "an array", dict: "an object"}
+_KINDS: Mapping[type, str] = {str: "a string", int: "a number", list: "an array", dict: "an object"}
 
 
 def _get(item: Any, name: str, kind: type, where: str) -> Any:

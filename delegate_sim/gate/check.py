@@ -1,4 +1,4 @@
-"""Every model of a configuration on every target, against the baseline; or the baseline written anew."""
+"""Compares every model of a configuration on every target with the baseline, or updates the baseline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .results import FAILED, Case, Results, unreadable_case
 
 
 class Update(NamedTuple):
-    """What became of the baseline: entries that are new, changed, and dropped, and whether the file was written."""
+    """What happened to the baseline: entries added, changed and removed, and whether the file was written."""
 
     added: int
     changed: int
@@ -28,14 +28,14 @@ class Update(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What a check found, and what it did to the baseline, if it was to."""
+    """What a check found, and what it did to the baseline if that was asked for."""
 
     results: Results
     update: Update | None
 
 
 class _Job(NamedTuple):
-    """One model and the targets that concern it."""
+    """One model and the targets that apply to it."""
 
     model: str
     path: str
@@ -52,8 +52,8 @@ def check(
 ) -> Checked:
     """Run the models of the configuration, or those of ``paths`` (from the working directory), on its targets.
 
-    ``target_names`` chooses among the targets. ``update`` writes an entry for everything that was run and then holds it to the
-    budgets alone; ``prune`` drops entries without a model or target. Entries without a model are looked for only if no paths
+    ``target_names`` chooses among the targets. ``update`` writes an entry for everything that was run and then checks only the
+    budgets; ``prune`` removes entries without a model or target. Entries without a model are looked for only if no paths
     are given. Raises ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a
     finding.
     """
@@ -63,9 +63,9 @@ def check(
     stale = [] if paths else _stale(baseline, jobs, [target.name for target in targets] if target_names else [])
     if not jobs and not stale:
         what = "names no model" if not configuration.models else f"no file matches {', '.join(configuration.models)}"
-        raise ConfigurationError(f"{configuration.path}: {what}, so that there is nothing to check")
+        raise ConfigurationError(f"{configuration.path}: {what}, so there is nothing to check")
     if (update or prune) and configuration.baseline is None:
-        raise ConfigurationError(f"{configuration.path}: baseline = false, so that there is no baseline to write")
+        raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
     taken: dict[Key, Entry] = {}
     cases = [case for job in jobs for case in _cases(configuration, job, baseline, taken if update else None)]
     done = None
@@ -95,11 +95,11 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
         if concerned:
             yield _Job(model, _from_here(configuration, model), concerned)
         elif paths:
-            raise ConfigurationError(f"{configuration.path}: no target concerns {model}")
+            raise ConfigurationError(f"{configuration.path}: no target applies to {model}")
 
 
 def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: dict[Key, Entry] | None) -> Iterator[Case]:
-    """Check one model; with ``taken``, put its entries there and hold it to them."""
+    """Check one model; with ``taken``, put its new entries there and check against those."""
     try:
         model = load(job.path)
         model.sha256  # noqa: B018  # reads the file, which may fail too
@@ -127,7 +127,7 @@ def _missing(path: str) -> Finding:
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
-    """Say what an update changes for people to see."""
+    """Return notes on what an update changes."""
     if before is None:
         yield "new in the baseline"
         return
@@ -147,11 +147,11 @@ def _stale_case(configuration: Configuration, key: Key, entry: Entry) -> Case:
     is_gone = not os.path.isfile(os.path.join(configuration.root, key.model))
     known = any(target.name == key.target for target in configuration.targets)
     why = (
-        "the model is not there"
+        "the model does not exist"
         if is_gone
-        else f"the configuration does not {'hold it to the target' if known else 'name the target'}"
+        else f"the configuration does not {'apply the target to it' if known else 'name the target'}"
     )
-    finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, and {why}", "delegate-sim check --prune")
+    finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, but {why}", "delegate-sim check --prune")
     return Case(
         key.model,
         path,
@@ -175,5 +175,5 @@ def _write(path: str, baseline: Baseline, taken: Mapping[Key, Entry], stale: Seq
 
 
 def _from_here(configuration: Configuration, model: str) -> str:
-    """Return the path of a model as it is reached from the working directory."""
+    """Return the path of a model from the working directory."""
     return os.path.relpath(os.path.join(configuration.root, model))

@@ -1,4 +1,4 @@
-"""What a command found, as data that every output format is made from."""
+"""What a command found, as the data that every output format is made from."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ BETTER = "better"
 """Passed, and better than the baseline says."""
 FAILED = "failed"
 UNREADABLE = "unreadable"
-"""The model cannot be read, so that nothing is known of it."""
+"""The model cannot be read, so nothing is known about it."""
 
 
 @dataclass(frozen=True)
 class Case:
     """One model on one target.
 
-    ``model`` names the model in a baseline, ``path`` is how it is reached from the working directory. ``measures`` is None
-    where there is nothing to measure: the model cannot be read, or is gone. ``baseline`` is None without an entry, and always
-    in an analysis.
+    ``model`` names the model in a baseline, ``path`` is its path from the working directory. ``measures`` is None where there is
+    nothing to measure: the model cannot be read or does not exist. ``baseline`` is None if there is no entry, and always in an
+    analysis.
     """
 
     model: str
@@ -39,7 +39,7 @@ class Case:
     status: str
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    """What else is to be said: better than the baseline, changed options or rules."""
+    """Remarks: better than the baseline, changed options or rules."""
     measures: Measures | None = None
     baseline: Measures | None = None
     changes: tuple[NodeChange, ...] = ()
@@ -84,7 +84,7 @@ class Results:
 def fingerprints(case: Case) -> Sequence[str]:
     """Return, for each finding of a case, a digest that stays the same when nodes are renumbered or wording changes.
 
-    It is made of model, target, code, operator and tensor name; equal ones are told apart by their order.
+    It is made from model, target, code, operator and tensor name; findings that agree in these are distinguished by their order.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     found = []

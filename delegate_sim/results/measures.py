@@ -1,4 +1,4 @@
-"""What a run comes to in numbers: those that a baseline keeps and a gate compares."""
+"""The numbers of a run, which a baseline keeps and a check compares."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..runtime.interpreter import Run
 from .report import border_bytes
 
 FAILS_LATER = "delegated, then fails"
-"""The outcome of a run that delegates nodes, and after which the application's AllocateTensors fails all the same."""
+"""The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""
 
 OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER)
 """Every outcome that measures can have."""
@@ -18,8 +18,8 @@ OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER)
 class Measures:
     """The numbers of one run, over all subgraphs.
 
-    ``partitions`` counts all, as the runtime does; ``border_bytes`` are those that go into and come out of the delegate's
-    kernels in one inference, constants left out. Without a delegated node both are 0.
+    ``partitions`` counts all, as the runtime does; ``border_bytes`` is what goes into and out of the delegate's kernels in one
+    inference, not counting constants. Without a delegated node both are 0.
     """
 
     outcome: str
@@ -36,7 +36,7 @@ class Measures:
 
     @property
     def delegated_share(self) -> float:
-        """Delegated nodes of all, from 0 to 1; 1 for a model without nodes."""
+        """The share of nodes that is delegated, from 0 to 1; 1 for a model without nodes."""
         return self.delegated_nodes / self.nodes if self.nodes else 1.0
 
     @property

@@ -1,4 +1,4 @@
-"""One model on one delegate under every release of the runtime: which release takes it, and what changes from one to the next."""
+"""One model on one delegate in every release of the runtime: which releases take it, and what changes from one to the next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Unloaded(NamedTuple):
 
 
 class Move(NamedTuple):
-    """Nodes of one operator whose verdict changes from the release before, and why: what now, or before, refused them."""
+    """Nodes of one operator whose verdict differs from the previous release's, and why the one or the other refused them."""
 
     op: str
     is_delegated: bool
@@ -44,7 +44,7 @@ class ReleaseRow:
     moves: tuple[Move, ...]
     """Empty for the first release."""
     notes: tuple[str, ...]
-    """What is not known well of the release's rules."""
+    """What is uncertain about the release's rules."""
     is_certain: bool = True
     """Whether it is known that the delegate's kernels can be made."""
 
@@ -75,9 +75,9 @@ class ReleaseTable:
 
     @property
     def first_loading(self) -> tuple[Release, tuple[Unloaded, ...]] | None:
-        """The first release that loads the model, and what the one before it does not load; None if none does.
+        """The first release that loads the model, and what the previous one does not load; None if none does.
 
-        For the first known release nothing is known of the one before.
+        Nothing is known about the release before the first known one.
         """
         for number, row in enumerate(self.rows):
             if row.is_loaded:
@@ -88,7 +88,7 @@ class ReleaseTable:
 def release_table(
     model: Model, delegate: Delegate, options: Options, defaults: str, releases: Sequence[str] = KNOWN_RELEASES
 ) -> ReleaseTable:
-    """Simulate a model under releases of the runtime, oldest first by the rules that they have."""
+    """Simulate a model in releases of the runtime, ordered by the age of their rules, oldest first."""
     ordered = sorted(map(parse_release, releases), key=lambda release: (release.order, release.family == "litert"))
     rows: list[ReleaseRow] = []
     before: Run | None = None
@@ -109,7 +109,7 @@ def _unloaded(model: Model, release: Release) -> tuple[Unloaded, ...]:
 
 
 def _moves(before: Run, after: Run) -> list[Move]:
-    """Group the nodes that run elsewhere than under the release before by operator and reasons."""
+    """Group the nodes that moved since the previous release by operator and reasons."""
     found: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
     for old, new in zip(before.subgraphs, after.subgraphs, strict=True):
         graph = new.graph

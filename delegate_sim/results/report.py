@@ -1,4 +1,4 @@
-"""The report: what one or more runs found, as objects and as the dictionary that JSON output and other tools use."""
+"""The report: what one or more runs found, as objects and as the dictionary behind JSON output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Report:
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
-    """Whether each run goes on from what the one before it left."""
+    """Whether each run starts from what the previous one left."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``)."""
@@ -50,7 +50,7 @@ class Report:
 
 
 CPU = "cpu"
-"""Where a node runs that no delegate takes."""
+"""Where a node that no delegate takes runs."""
 
 
 def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
@@ -67,7 +67,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
-    """Return why a node is not supported, or is supported and yet not delegated."""
+    """Return why a node is not supported, or why it is supported but not delegated."""
     decision = run.decision
     if decision is None:
         return (_taken_back(refusal),) if refusal is not None else ()
@@ -82,20 +82,20 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 
 def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
-    """Return the partitions that only the limit keeps from the delegate, largest first: in the order it would take them."""
+    """Return the partitions that only the limit keeps off the delegate, largest first: in the order it would take them."""
     if run.decision is None:
         return ()
-    aside = run.decision.set_aside
+    kept = run.decision.set_aside
     dropped = [
         subset
         for subset in run.decision.candidates
-        if (reason := aside.get(subset.nodes[0])) is not None and reason.code == PARTITION_LIMIT.name
+        if (reason := kept.get(subset.nodes[0])) is not None and reason.code == PARTITION_LIMIT.name
     ]
     return largest_partitions(dropped, len(dropped))
 
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    """Return the bytes of these tensors that cross a border while running; constants do not."""
+    """Return the bytes of these tensors that cross a border at run time; constants do not."""
     return sum(graph.tensors[index].byte_size for index in tensors if not graph.tensors[index].is_constant)
 
 
@@ -187,5 +187,5 @@ def _taken_back(refusal: Refusal) -> Reason:
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
     else:
-        needed, what = "every delegate kernel and CPU kernel to prepare", "took all delegation back"
+        needed, what = "every delegate kernel and CPU kernel to prepare", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {what}: {refusal.message}", refusal.message, needed, refusal.hint)

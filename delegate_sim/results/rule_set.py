@@ -1,4 +1,4 @@
-"""The version of what decides about a delegate: while it is the same, so is every verdict on the same model and target."""
+"""The version of a delegate's rule set: while it stays the same, so does every verdict on the same model and target."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ..rules.book import RuleBook
 from ..rules.rule import Check, OpRule
 
 SEMANTICS = 1
-"""Raised by hand when reading, preparing or partitioning changes what comes out for any delegate.
+"""Raised by hand when a change to reading, preparing or partitioning changes the result for any delegate.
 
-What a rule says is counted as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides otherwise
-though its rules read the same; wording counts nowhere.
+Rules count as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides differently although its
+rules read the same; wording does not count.
 """
 
 
 def rule_set_version(delegate: Delegate) -> str:
-    """Return a digest of a delegate's rules as data, and of the numbers that stand for what is not data."""
+    """Return a digest of a delegate's rules as data, and of the version numbers for what is not data."""
     return _digest(delegate)
 
 
 @functools.cache
 def _digest(delegate: Delegate) -> str:
-    import hashlib  # loads OpenSSL, which only reports for programs need
+    import hashlib  # loads OpenSSL, which only machine-readable reports need
     import json
 
     content = [SEMANTICS, delegate.semantics, [list(book_data(book)) for book in delegate.rule_books]]

@@ -1,4 +1,4 @@
-"""Sets of whole numbers that rules allow, with the words for them."""
+"""Sets of whole numbers that rules allow, with a description."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers that are allowed: ``words`` name them, as in "at most 4"."""
+    """Numbers that are allowed: ``words`` describe them, as in "at most 4"."""
 
     words: str
     holds: Callable[[int], bool]
@@ -28,7 +28,7 @@ def at_most(limit: int) -> Numbers:
 
 
 def at_least(least: int) -> Numbers:
-    """Allow numbers from one on."""
+    """Allow numbers of at least this."""
     return Numbers(f"at least {least}", lambda number: number >= least)
 
 

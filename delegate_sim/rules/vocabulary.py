@@ -1,13 +1,12 @@
 """The checks that every delegate's rules are written with.
 
-Each maker says in its name what it demands, and takes the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
+Each function is named after what it demands, and takes the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
 option that it is about. A demand that only one delegate makes is a ``check`` with a function of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from ..graph.graph import NodeView
@@ -26,14 +25,14 @@ from .kinds import (
 )
 from .numbers import Numbers, allowed_numbers, at_most, counted, listed
 from .operands import Operand
-from .rule import Check, NodeFinder
+from .rule import Check, NodeFinder, changed
 
 T = TypeVar("T")
 Predicate = Callable[[NodeView], bool]
 
 
 def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "") -> Check[Any]:
-    """Demand something of a node, whatever the target; the finder returns what was found where the demand is not met."""
+    """Demand something of a node, whatever the target; the finder returns what was found if the demand is not met."""
     return Check(kind, needed, lambda node, _: finder(node), hint)
 
 
@@ -43,12 +42,12 @@ def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], st
 
 
 def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[Any]:
-    """Refuse nodes that meet a condition, in words that are always the same."""
+    """Refuse nodes that meet a condition, with a fixed text."""
     return check(kind, needed, lambda node: found if condition(node) else None, hint)
 
 
 def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks for nodes that meet a condition, which the words name."""
+    """Return these checks for nodes that meet a condition, which the words describe."""
     return tuple(_only_where(condition, words, each) for each in checks)
 
 
@@ -63,12 +62,12 @@ def _only_where(condition: Predicate, words: str, inner: Check[T]) -> Check[T]:
     def find(node: NodeView, target: T) -> str | None:
         return find_inner(node, target) if condition(node) else None
 
-    return replace(inner, applies=", ".join(filter(None, (words, inner.applies))), finder=find)
+    return changed(inner, applies=", ".join(filter(None, (words, inner.applies))), finder=find)
 
 
 def max_version(limit: int) -> Check[Any]:
-    """Demand an operator version of at most this."""
-    return version(at_most(limit)) if limit > 1 else version(1)
+    """Demand an operator version of at most this. A file may also say 0."""
+    return version(Numbers("1", at_most(1).holds) if limit == 1 else at_most(limit))
 
 
 def version(allowed: int | Numbers) -> Check[Any]:
@@ -78,7 +77,7 @@ def version(allowed: int | Numbers) -> Check[Any]:
 
 
 def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[Any]:
-    """Demand numbers of operands and results; those that are left out count if the node names them."""
+    """Demand numbers of operands and results; an operand left out counts if the node has an entry for it."""
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
 
@@ -113,7 +112,7 @@ def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, h
 
 
 def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[Any]:
-    """Demand that two tensors have one type."""
+    """Demand that two tensors have the same type."""
 
     def find(node: NodeView) -> str | None:
         one, other = first.tensor(node).type, second.tensor(node).type

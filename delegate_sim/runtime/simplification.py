@@ -71,7 +71,6 @@ class _Neighbours:
             return None
         return place
 
-
     def behind(self, index: int, *ops: str) -> int | None:
         """Return the place of the only node that reads a tensor, None unless it is of these operators."""
         place = self._readers.get(index)

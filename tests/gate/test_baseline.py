@@ -170,7 +170,7 @@ NODE = ("models", "ab", 0, "nodes", 0)
         ("", "is not JSON: line 1: "),
         (TEXT.replace('"entries"', '<<<<<<< HEAD\n"entries"'), "is not JSON: line 3: "),
         ("[" * 100_000, "is not JSON: "),
-        ("[]", "is not a baseline: its schema is None, and this version reads 'delegate-sim/baseline/1'"),
+        ("[]", "is not a baseline: its schema is None, but this version reads 'delegate-sim/baseline/1'"),
         (with_value("delegate-sim/baseline/9", "schema"), "is not a baseline: its schema is 'delegate-sim/baseline/9'"),
         (without("models"), "is not a baseline: the file has no 'models' that is an object"),
         (without("entries"), "is not a baseline: the file has no"),
@@ -178,7 +178,7 @@ NODE = ("models", "ab", 0, "nodes", 0)
         (without("entries", 0, "partitions"), "is not a baseline: entries[0] has no"),
         (with_value(-1, "entries", 0, "partitions"), "is not a baseline: entries[0].partitions is -1"),
         (with_value(True, "entries", 0, "nodes"), "is not a baseline: entries[0] has no"),
-        (with_value("zz", "entries", 0, "sha256"), "is not a baseline: entries[0].sha256 names a model that stands nowhere"),
+        (with_value("zz", "entries", 0, "sha256"), "is not a baseline: entries[0].sha256 names a model that is not under models"),
         (with_value("odd", "entries", 0, "outcome"), "is not a baseline: entries[0].outcome is 'odd'"),
         (with_value(["2"], "entries", 0, "fallback", 0, "nodes"), "is not a baseline: entries[0].fallback[0].nodes are not"),
         (with_value([1], "entries", 0, "fallback"), "is not a baseline: entries[0].fallback[0] has no"),
@@ -213,7 +213,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
     path = tmp_path / "baseline.json"
     assert read_baseline(str(path)) == Baseline()
     path.write_bytes(b"\xff")
-    with pytest.raises(BaselineError, match="is not a text in UTF-8"):
+    with pytest.raises(BaselineError, match="is not UTF-8 text"):
         read_baseline(str(path))
     with pytest.raises(BaselineError, match="Is a directory"):
         read_baseline(str(tmp_path))
