@@ -38,13 +38,13 @@ def load(source: str | PathLike[str] | bytes | bytearray | memoryview) -> Model:
 
 def analyze(
     model: Model | str | PathLike[str] | bytes,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
     defaults: str = "api",
 ) -> Report:
-    """Apply a delegate to a model and report what the runtime would do.
+    """Apply a delegate to a model and report what the runtime would do. Without a name, the delegate is that of NNAPI.
 
     ``options`` are the delegate's, under its own names; those not given are taken from ``defaults`` (``api``: the
     delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log
@@ -90,12 +90,12 @@ def _loaded(model: Model | str | PathLike[str] | bytes) -> Model:
     return model if isinstance(model, Model) else load(model)
 
 
-def _target(name: str, options: Mapping[str, Any] | None, defaults: str) -> tuple[Application, str | None]:
+def _target(name: str | None, options: Mapping[str, Any] | None, defaults: str) -> tuple[Application, str | None]:
     """Return a delegate with its options, and the release of the runtime given among them."""
-    from .delegates.registry import find_delegate
+    from .delegates.registry import DEFAULT_DELEGATE, find_delegate
     from .options import parse_options, without_release
 
-    delegate = find_delegate(name)
+    delegate = find_delegate(DEFAULT_DELEGATE if name is None else name)
     own, release = without_release(options or {})
     return (delegate, parse_options(delegate.name, delegate.options, own, defaults)), release
 
