@@ -14,7 +14,6 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
 from .layout import default_text
 
-DEFAULT_DELEGATE = "nnapi"
 ALL_DELEGATES = "all"
 
 _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim import load
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.results.release_table import release_table
 
-from ..delegate_flags import DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options
+from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
 from ..terminal import Line, result_options, width, write_result
 from ..text.releases import releases_entry, releases_lines
 

@@ -42,7 +42,7 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
 
 def analyze(
     model: ModelLike,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
@@ -88,7 +88,7 @@ def simulate(
 
 def diagnose(
     model: ModelLike,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
@@ -108,7 +108,7 @@ def diagnose(
 def compare(
     a: ModelLike,
     b: ModelLike | None = None,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     changed: Mapping[str, Any] | None = None,
@@ -136,7 +136,7 @@ def compare(
 
 def whatif(
     model: ModelLike,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     accept: Collection[str | NodeLike] = (),

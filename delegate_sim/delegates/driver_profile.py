@@ -115,7 +115,7 @@ class _ProfileProblem(Exception):
         self.key = key
 
 
-class _Entry:
+class _ProfileEntry:
     """A table of the file, whose keys are taken one by one; those left over are unknown."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
@@ -136,12 +136,12 @@ class _Entry:
         except ValueError as error:
             raise _ProfileProblem((*self.key, name), str(error)) from error
 
-    def entries(self, name: str) -> list[_Entry]:
+    def entries(self, name: str) -> list[_ProfileEntry]:
         self.known.append(name)
         found = self.content.get(name, [])
         if not isinstance(found, list):
             raise _ProfileProblem((*self.key, name), f"is written [[{name}]]")
-        return [_Entry(content, (*self.key, name, number)) for number, content in enumerate(found)]
+        return [_ProfileEntry(content, (*self.key, name, number)) for number, content in enumerate(found)]
 
     def finish(self) -> None:
         for name in self.content:
@@ -150,7 +150,7 @@ class _Entry:
 
 
 def _profile(path: str, content: Any) -> DriverProfile:
-    entry = _Entry(content, ())
+    entry = _ProfileEntry(content, ())
     entry.take("schema", _schema, is_required=True)
     accelerator = entry.take("accelerator", _text)
     rejections = tuple([_rejection(each) for each in entry.entries("rejects")])
@@ -160,7 +160,7 @@ def _profile(path: str, content: Any) -> DriverProfile:
     return DriverProfile(rejections, observations, sources, accelerator, path)
 
 
-def _rejection(entry: _Entry) -> Rejection:
+def _rejection(entry: _ProfileEntry) -> Rejection:
     found = Rejection(
         entry.take("operation", _text, is_required=True),
         entry.take("types", _texts),
@@ -171,7 +171,7 @@ def _rejection(entry: _Entry) -> Rejection:
     return found
 
 
-def _observation(entry: _Entry, sources: int) -> Observation:
+def _observation(entry: _ProfileEntry, sources: int) -> Observation:
     operation = entry.take("operation", _text, is_required=True)
     types = entry.take("types", _texts, is_required=True)
     shapes = entry.take("shapes", _shapes, is_required=True)
@@ -181,7 +181,7 @@ def _observation(entry: _Entry, sources: int) -> Observation:
     return Observation(OperationSignature(operation, types, shapes), is_accepted, logs or ())
 
 
-def _source(entry: _Entry) -> LogSource:
+def _source(entry: _ProfileEntry) -> LogSource:
     found = LogSource(
         entry.take("log", _text, is_required=True),
         entry.take("model", _text, is_required=True),

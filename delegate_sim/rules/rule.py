@@ -85,6 +85,8 @@ class Check(Generic[TargetT_contra]):
     source: Source | None = None
     applies: str = ""
     """Which nodes the check applies to, if not all: "if given"."""
+    data: tuple[object, ...] = ()
+    """What is demanded as plain data: its name, the operands, the values allowed; empty for a check of a function of its own."""
     conditions: tuple[Condition[TargetT_contra], ...] = ()
     introduced: Release | None = None
     withdrawn: Release | None = None
