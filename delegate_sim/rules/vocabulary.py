@@ -7,10 +7,10 @@ option that it is about. A demand that only one delegate makes is a ``check`` wi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from ..graph.activation import fused_activation
 from ..graph.graph import NodeView
-from ..model import schema
 from .kinds import (
     ACTIVATION,
     ATTRIBUTE,
@@ -31,7 +31,7 @@ T = TypeVar("T")
 Predicate = Callable[[NodeView], bool]
 
 
-def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "") -> Check[Any]:
+def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "") -> Check[object]:
     """Demand something of a node, whatever the target; the finder returns what was found if the demand is not met."""
     return Check(kind, needed, lambda node, _: finder(node), hint)
 
@@ -41,7 +41,7 @@ def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], st
     return Check(kind, needed, finder, hint)
 
 
-def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[Any]:
+def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[object]:
     """Refuse nodes that meet a condition, with a fixed text."""
     return check(kind, needed, lambda node: found if condition(node) else None, hint)
 
@@ -65,18 +65,18 @@ def _only_where(condition: Predicate, words: str, inner: Check[T]) -> Check[T]:
     return changed(inner, applies=", ".join(filter(None, (words, inner.applies))), finder=find)
 
 
-def max_version(limit: int) -> Check[Any]:
+def max_version(limit: int) -> Check[object]:
     """Demand an operator version of at most this. A file may also say 0."""
     return version(Numbers("1", at_most(1).holds) if limit == 1 else at_most(limit))
 
 
-def version(allowed: int | Numbers) -> Check[Any]:
+def version(allowed: int | Numbers) -> Check[object]:
     """Demand an operator version among these."""
     numbers = allowed_numbers(allowed)
     return check(VERSION, f"version {numbers.words}", lambda node: None if node.version in numbers else f"version {node.version}")
 
 
-def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[Any]:
+def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[object]:
     """Demand numbers of operands and results; an operand left out counts if the node has an entry for it."""
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
@@ -95,12 +95,12 @@ def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | 
     return check(OPERAND_COUNT, needed, find)
 
 
-def given(which: Operand, hint: str = "") -> Check[Any]:
+def given(which: Operand, hint: str = "") -> Check[object]:
     """Demand that the node has this operand."""
     return check(OPERAND_COUNT, which.name, lambda node: None if which.is_given(node) else f"no {which.name}", hint)
 
 
-def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[Any]:
+def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[object]:
     """Demand that a tensor has one of these types."""
     tensor_of, allowed = which.tensor, frozenset(types)
 
@@ -111,7 +111,7 @@ def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, h
     return check(kind, f"{which.name} of type {listed(types)}", find, hint)
 
 
-def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[Any]:
+def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[object]:
     """Demand that two tensors have the same type."""
 
     def find(node: NodeView) -> str | None:
@@ -121,7 +121,7 @@ def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str
     return check(kind, f"{first.name} and {second.name} of one type", find, hint)
 
 
-def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[Any]:
+def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
     """Demand that a tensor has one of these numbers of dimensions."""
     tensor_of, numbers = which.tensor, allowed_numbers(allowed)
     holds = numbers.holds
@@ -133,7 +133,7 @@ def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str
     return check(kind, f"{which.name} of rank {numbers.words}", find, hint)
 
 
-def ranks_at_most(limit: int, *, results: bool = False) -> Check[Any]:
+def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
     """Demand that no operand, or no result, has more dimensions than this."""
     side = "output" if results else "input"
 
@@ -147,17 +147,19 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[Any]:
     return check(RANK, f"{side}s of rank at most {limit}", find)
 
 
-def has_elements(which: Operand, *, kind: Kind = SHAPE, hint: str = "") -> Check[Any]:
-    """Demand that no dimension of a tensor is 0."""
+def has_elements(which: Operand, *, allows_negative: bool = True, kind: Kind = SHAPE, hint: str = "") -> Check[object]:
+    """Demand that no dimension of a tensor is 0. Only malformed files have negative ones; not every delegate looks for them."""
+    tensor_of = which.tensor
 
     def find(node: NodeView) -> str | None:
-        shape = which.tensor(node).shape
-        return f"{which.name} of shape {list(shape)}" if 0 in shape else None
+        shape = tensor_of(node).shape
+        is_empty = 0 in shape or (not allows_negative and shape and min(shape) < 0)
+        return f"{which.name} of shape {list(shape)}" if is_empty else None
 
     return check(kind, f"{which.name} without dimensions of 0", find, hint)
 
 
-def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[Any]:
+def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:
     """Demand that an operand is stored in the model file (``kTfLiteMmapRo``); one that is left out is not."""
 
     def find(node: NodeView) -> str | None:
@@ -166,7 +168,7 @@ def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[
     return check(kind, f"a constant {which.name}", find, hint)
 
 
-def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[Any]:
+def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:
     """Demand that all of these operands are stored in the model file."""
 
     def find(node: NodeView) -> str | None:
@@ -176,12 +178,7 @@ def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[A
     return check(kind, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, hint)
 
 
-def fused_activation(node: NodeView) -> str:
-    """``ConvertActivation`` (``flatbuffer_conversions.cc``): what is unknown counts as none."""
-    return schema.enum_names("ActivationFunctionType").get(node.options.fused_activation_function, "NONE")
-
-
-def activation(allowed: Collection[str], *, hint: str = "") -> Check[Any]:
+def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
     """Demand that the fused activation is one of these."""
     names = [name for name in allowed if name != "NONE"]
     needed = f"a fused {listed(names)}" if names else "no fused activation"
@@ -192,7 +189,7 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[Any]:
     )
 
 
-def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[Any]:
+def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
     """Demand that a builtin option has one of these values; a flag that is not set counts as 0."""
     numbers = allowed_numbers(allowed)
 
@@ -203,6 +200,6 @@ def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: s
     return check(kind, f"{name} {numbers.words}", find, hint)
 
 
-def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[Any]:
+def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
     """Demand that a flag among the builtin options is not set."""
     return check(kind, f"{name} false", lambda node: f"{name} true" if getattr(node.options, name) else None, hint)
