@@ -18,9 +18,9 @@ Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 disallow_nnapi_cpu=true
-    max_number_delegated_partitions=0 allow_dynamic_dimensions=false
-    allow_fp16=false
+  nnapi on litert-2.3: --feature-level=1000008 --disable_nnapi_cpu=true
+    --max_delegated_partitions=0 --nnapi_allow_dynamic_dimensions=false
+    --nnapi_allow_fp16=false
 
 Coverage
   nodes             4 total, 2 supported, 2 delegated (50 %)
@@ -48,9 +48,9 @@ Attempting to use a delegate that only supports static-sized tensors with a grap
 Failed to apply NNAPI delegate.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 disallow_nnapi_cpu=true
-    max_number_delegated_partitions=0 allow_dynamic_dimensions=false
-    allow_fp16=false
+  nnapi on litert-2.3: --feature-level=1000008 --disable_nnapi_cpu=true
+    --max_delegated_partitions=0 --nnapi_allow_dynamic_dimensions=false
+    --nnapi_allow_fp16=false
 
 Refused: the runtime does not apply the delegate
   dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized, made so by node
@@ -68,9 +68,9 @@ Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 disallow_nnapi_cpu=false
-    max_number_delegated_partitions=0 allow_dynamic_dimensions=false
-    allow_fp16=false
+  nnapi on litert-2.3: --feature-level=1000008 --disable_nnapi_cpu=false
+    --max_delegated_partitions=0 --nnapi_allow_dynamic_dimensions=false
+    --nnapi_allow_fp16=false
 
 Restored: the runtime undid all delegation
   nnapi-empty-pool: the inputs of the partition have no bytes
@@ -164,13 +164,13 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
     assert text[text.index("On the CPU") :] == (
         "On the CPU: 3 nodes, by reason\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
-        "    hint: convert with a type that is taken\n"
+        "    hint: convert so that the operand has a type that is accepted\n"
         "    ADD: 1 node, input 0 is INT64 [1]\n"
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the operator keeps an older version\n"
-        "    hint: convert with a type that is taken\n"
+        "    hint: convert so that the operand has a type that is accepted\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
 
