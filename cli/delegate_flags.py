@@ -29,7 +29,9 @@ class DelegateCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find out which delegates are meant, then parse with their flags."""
-        args = _as_declared(args, [name for parameter in super().get_params(ctx) for name in parameter.opts])
+        args = _as_declared(
+            args, [name for parameter in super().get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)]
+        )
         ctx.meta[_CHOSEN] = _delegates_in(args)
         flags = _flags(ctx.meta[_CHOSEN])
         args = _as_declared(args, [f"--{option.flag}" for option in flags.values()])
