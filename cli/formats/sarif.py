@@ -86,7 +86,7 @@ def _rule(code: str, explanation: Explanation | None, places: Sequence[Source], 
         more = f" and {len(told) - _PLACES_TOLD} more" if len(told) > _PLACES_TOLD else ""
         help_text += f"\n\nSource: {', '.join(told[:_PLACES_TOLD])}{more}"
         help_markdown += f"\n\n**Source:** {', '.join(f'`{place}`' for place in told[:_PLACES_TOLD])}{more}"
-        rule |= {"helpUri": places[0].url, "properties": {"sources": [_source(source) for source in places]}}
+        rule |= {"helpUri": places[0].url, "properties": {"sources": [source.to_dict() for source in places]}}
     return rule | {
         "shortDescription": {"text": _literal(title)},
         "fullDescription": {"text": _literal(meaning)},
@@ -96,11 +96,6 @@ def _rule(code: str, explanation: Explanation | None, places: Sequence[Source], 
 
 def _place(source: Source) -> str:
     return f"{source.file}: {source.symbol} ({source.repository.name}@{source.repository.commit[:9]})"
-
-
-def _source(source: Source) -> dict[str, str]:
-    repository, file, symbol = source
-    return {"repository": repository.name, "commit": repository.commit, "file": file, "symbol": symbol}
 
 
 def _result(case: Case, finding: Finding, fingerprint: str, rule_index: int) -> dict[str, Any]:
