@@ -12,7 +12,7 @@ from benchmarks.architecture import PAGE, page_with_picture, rooms_imported
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("errors", "text", "files", "toml_lines", "version"),
+    ("errors", "text", "files", "toml", "toml_lines", "version"),
     ("releases",),
     ("options",),
     ("model",),
@@ -23,6 +23,7 @@ LAYERS = (
     ("results",),
     ("device", "diagnosis"),
     ("gate",),
+    ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -51,11 +52,14 @@ def test_the_package_does_not_import_the_command_line():
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in modules() if path.relative_to(ROOT / "delegate_sim").parts[0] not in ("delegates",)],
+    [path for path in modules() if path.relative_to(ROOT / "delegate_sim").parts[0] not in ("delegates", "api")],
     ids=lambda path: path.stem,
 )
 def test_nothing_but_the_registry_and_the_delegates_names_a_delegate(path):
-    """Code above the delegates asks ``Delegate`` for what it needs; names in documentation strings are free."""
+    """Code above the delegates asks ``Delegate`` for what it needs; names in documentation strings are free.
+
+    The Python interface has a default delegate, as the command line has.
+    """
     names = {"nnapi", "gpu", "vx", "vx-nxp", "coreml", "hexagon", "xnnpack", "mldrift"}
     strings = {
         node.value

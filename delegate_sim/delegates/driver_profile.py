@@ -88,7 +88,7 @@ class DriverProfile(Driver):
 
 def read_profile(path: str) -> DriverProfile:
     """Read a profile; raises ValueError in one line that names the file, the line, the key and what is wrong."""
-    import tomllib
+    from .. import toml
 
     try:
         with open(path, "rb") as file:
@@ -99,17 +99,17 @@ def read_profile(path: str) -> DriverProfile:
         raise ValueError(printable(f"{path}: is too large for a driver profile"))
     try:
         text = data.decode("utf-8")
-        content = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        content = toml.loads(text)
+    except (UnicodeDecodeError, toml.TOMLDecodeError, RecursionError) as error:
         raise ValueError(printable(f"{path}: is not TOML: {error}")) from error
     try:
         return _profile(path, content)
-    except _Problem as problem:
+    except _ProfileProblem as problem:
         where = ".".join(map(str, problem.key))
         raise ValueError(printable(f"{path}:{_line(text, problem.key)}: {where}: {problem}")) from problem
 
 
-class _Problem(Exception):
+class _ProfileProblem(Exception):
     def __init__(self, key: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
         self.key = key
@@ -120,7 +120,7 @@ class _Entry:
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
-            raise _Problem(key, f"takes a table, not {_shown(content)}")
+            raise _ProfileProblem(key, f"takes a table, not {_shown(content)}")
         self.content = content
         self.key = key
         self.known: list[str] = []
@@ -129,24 +129,24 @@ class _Entry:
         self.known.append(name)
         if name not in self.content:
             if is_required:
-                raise _Problem(self.key or (name,), f"{name} is missing")
+                raise _ProfileProblem(self.key or (name,), f"{name} is missing")
             return None
         try:
             return parse(self.content[name])
         except ValueError as error:
-            raise _Problem((*self.key, name), str(error)) from error
+            raise _ProfileProblem((*self.key, name), str(error)) from error
 
     def entries(self, name: str) -> list[_Entry]:
         self.known.append(name)
         found = self.content.get(name, [])
         if not isinstance(found, list):
-            raise _Problem((*self.key, name), f"is written [[{name}]]")
+            raise _ProfileProblem((*self.key, name), f"is written [[{name}]]")
         return [_Entry(content, (*self.key, name, number)) for number, content in enumerate(found)]
 
     def finish(self) -> None:
         for name in self.content:
             if name not in self.known:
-                raise _Problem((*self.key, name), f"there is no such key; known are {', '.join(sorted(self.known))}")
+                raise _ProfileProblem((*self.key, name), f"there is no such key; known are {', '.join(sorted(self.known))}")
 
 
 def _profile(path: str, content: Any) -> DriverProfile:

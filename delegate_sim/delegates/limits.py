@@ -10,7 +10,7 @@ from ..graph.partition import Subset
 from ..options import option_as_typed
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..rules.rule import Reason
-from .base import Decision, Delegate, Options
+from .base import Decision, Delegate, OptionValues
 from .sorting import LONGEST_STABLE, gnu_sorted
 
 
@@ -23,7 +23,7 @@ def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0) 
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
 
 
-def minimum_of_nodes(delegate: Delegate, options: Options) -> int:
+def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
     """Return how many nodes a partition must have; by an option of 0 and below as many as by default."""
     declared = next(option for option in delegate.options if option.name == delegate.minimum_option)
     given: int = options[declared.name]
@@ -50,7 +50,10 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
     if order_depends_on_library(candidates, limit, minimum):
         warnings += (library_order_warning(decision.graph, limit),)
     nodes = tuple(node for node in decision.nodes if node in kept)
-    return dataclasses.replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings)
+    own = decision.subsets
+    if own is not None:
+        own = tuple([subset._replace(is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in own])
+    return dataclasses.replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:

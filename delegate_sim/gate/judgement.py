@@ -17,13 +17,13 @@ from ..results.rule_set import rule_set_version
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values, simulate
 from ..version import __version__
-from .baseline import Entry, Fallback, Key
+from .baseline import Entry, EntryKey, Fallback
 from .budgets import Budgets, Regression, exceeded, improvements, regressions
-from .configuration import Target
+from .configuration import ConfiguredTarget
 from .results import BETTER, FAILED, PASSED, Case
 
 
-def run_target(model: Model, target: Target) -> Run:
+def run_target(model: Model, target: ConfiguredTarget) -> Run:
     """Apply the target's delegate to a model."""
     return simulate(model, target.delegate, target.options, target.release, target.defaults)
 
@@ -33,7 +33,7 @@ def update_command(path: str) -> str:
     return f"delegate-sim check --update {shlex.quote(path)}"
 
 
-def take_entry(run: Run, model: Model, target: Target) -> Entry:
+def take_entry(run: Run, model: Model, target: ConfiguredTarget) -> Entry:
     """Return the baseline entry for a run."""
     groups: dict[tuple[int, str], list[int]] = {}
     for subgraph, index, reasons in on_cpu(run):
@@ -52,7 +52,9 @@ def take_entry(run: Run, model: Model, target: Target) -> Entry:
     )
 
 
-def judge(key: Key, path: str, run: Run, model: Model, target: Target, entry: Entry | None, budgets: Budgets) -> Case:
+def judge(
+    key: EntryKey, path: str, run: Run, model: Model, target: ConfiguredTarget, entry: Entry | None, budgets: Budgets
+) -> Case:
     """Compare a run with the baseline's entry, if there is one, and with the budgets."""
     now = measure(run)
     case = Case(
@@ -113,7 +115,7 @@ def _with_itself(run: Run) -> Matching:
     return Matching(tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ())
 
 
-def _target_changes(target: Target, entry: Entry) -> list[str]:
+def _target_changes(target: ConfiguredTarget, entry: Entry) -> list[str]:
     """List how the target differs from when the baseline was written."""
     then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
     now = {

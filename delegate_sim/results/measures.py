@@ -52,7 +52,7 @@ def measure(run: Run) -> Measures:
     return Measures(
         outcome=FAILS_LATER if run.outcome == "delegated" and run.refusal else run.outcome,
         nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
-        delegated_nodes=sum([len(subset.nodes) for _, subset in kernels]),
+        delegated_nodes=sum([len(subgraph.delegated) for subgraph in run.subgraphs]),
         partitions=len(subsets),
         delegate_kernels=len(kernels),
         border_bytes=sum([border_bytes(graph, subset.inputs) + border_bytes(graph, subset.outputs) for graph, subset in kernels]),

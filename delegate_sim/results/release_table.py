@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..delegates.base import Delegate, Options
+from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.notes import unknown_build
@@ -65,7 +65,7 @@ class ReleaseTable:
 
     model: Model
     delegate: Delegate
-    options: Options
+    options: OptionValues
     rows: tuple[ReleaseRow, ...]
 
     @property
@@ -86,7 +86,7 @@ class ReleaseTable:
 
 
 def release_table(
-    model: Model, delegate: Delegate, options: Options, defaults: str, releases: Sequence[str] = KNOWN_RELEASES
+    model: Model, delegate: Delegate, options: OptionValues, defaults: str, releases: Sequence[str] = KNOWN_RELEASES
 ) -> ReleaseTable:
     """Simulate a model in releases of the runtime, ordered by the age of their rules, oldest first."""
     ordered = sorted(map(parse_release, releases), key=lambda release: (release.order, release.family == "litert"))

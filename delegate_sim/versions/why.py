@@ -55,6 +55,11 @@ _Met = tuple[Demand, ...]
 """The demands that a node meets, in the rule's order."""
 
 
+def expected_version(node: NodeView) -> int:
+    """Return the version that a node demands by itself (``GetBuiltinOperatorVersion``); 1 for a custom operator."""
+    return _version(_lowest(node), _met(node), ())
+
+
 def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
     """Return the version that a converter gives to the operator of a node (``UpdateOpVersion``).
 
