@@ -20,7 +20,8 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("errors", "text", "files", "toml", "toml_lines", "version"),
+    ("errors", "text", "files", "toml", "version"),
+    ("toml_lines",),
     ("releases",),
     ("options",),
     ("model",),
