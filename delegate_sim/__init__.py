@@ -43,21 +43,31 @@ def analyze(
     *,
     runtime: str | None = None,
     defaults: str = "api",
+    own_resolver: bool = False,
 ) -> Report:
     """Apply a delegate to a model and report what the runtime would do.
 
     ``options`` are the delegate's, under its own names; those not given are taken from ``defaults`` (``api``: the
     delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log
-    lines are used, by default the newest; it may also be given among the options as ``release``.
+    lines are used, by default the newest; it may also be given among the options as ``release``. A model with an operator that
+    the release does not load has the outcome ``not-loaded``, unless the application registers such operators itself
+    (``own_resolver``).
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
     from .releases.catalogue import parse_release
     from .results.report import Report
-    from .runtime.interpreter import simulate_chain
+    from .runtime.interpreter import Assumptions, simulate_chain
 
     model = _loaded(model)
     target, release = _target(delegate, options, defaults)
-    return Report(model, simulate_chain(model, [target], parse_release(_agreed([runtime, release])), defaults))
+    runs = simulate_chain(
+        model,
+        [target],
+        parse_release(_agreed([runtime, release])),
+        defaults,
+        assumptions=Assumptions(has_own_resolver=own_resolver),
+    )
+    return Report(model, runs)
 
 
 def simulate(
@@ -66,6 +76,7 @@ def simulate(
     *,
     runtime: str | None = None,
     defaults: str = "api",
+    own_resolver: bool = False,
 ) -> Report:
     """Apply delegates one after another, each to what those before it left, and report where every node finally runs.
 
@@ -74,14 +85,15 @@ def simulate(
     """
     from .releases.catalogue import parse_release
     from .results.report import Report
-    from .runtime.interpreter import simulate_chain
+    from .runtime.interpreter import Assumptions, simulate_chain
 
     if not delegates:
         raise OptionError("there is no delegate to apply")
     model = _loaded(model)
     targets, releases = zip(*[_target(name, options, defaults) for name, options in delegates], strict=True)
     release = parse_release(_agreed([runtime, *releases]))
-    return Report(model, simulate_chain(model, targets, release, defaults), is_chain=True)
+    assumptions = Assumptions(has_own_resolver=own_resolver)
+    return Report(model, simulate_chain(model, targets, release, defaults, assumptions=assumptions), is_chain=True)
 
 
 def _loaded(model: Model | str | PathLike[str] | bytes) -> Model:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from ..results.measures import FAILS_LATER, OUTCOMES, Measures
+from ..results.measures import NOT_RUNNING, OUTCOMES, Measures
 
 
 class Allowance(NamedTuple):
@@ -113,8 +113,8 @@ _ROUNDING = 1e-9
 
 Values = TypeVar("Values", Budgets, Tolerance)
 
-_RANKS = {**dict.fromkeys(OUTCOMES, 1), "delegated": 0, FAILS_LATER: 2}
-"""What runs on the CPU alone is worse than what is delegated; what then fails is worse than both."""
+_RANKS = {**dict.fromkeys(OUTCOMES, 1), "delegated": 0, **dict.fromkeys(NOT_RUNNING, 2)}
+"""What runs on the CPU alone is worse than what is delegated; what does not run at all is worse than both."""
 
 _COUNTS = (
     ("more-partitions", "partitions", "partitions"),

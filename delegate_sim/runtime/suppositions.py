@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..delegates.base import Delegate, Options
 from ..errors import OptionError
 from ..graph.graph import file_graphs
-from ..model.model import Model, Node, Subgraph, Tensor
+from ..model.model import Model, Node, OperatorCode, Subgraph, Tensor
 from ..releases.catalogue import Release
 from .interpreter import Assumptions, Run, simulate
 
@@ -36,6 +36,8 @@ class Supposition:
     node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
     batch: int | None = None
     fixed_shapes: bool = False
+    has_own_resolver: bool = False
+    """Whether the application registers every operator that the runtime's own resolver does not have."""
 
 
 def simulate_if(
@@ -43,7 +45,7 @@ def simulate_if(
 ) -> Run:
     """Apply a delegate to a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
     _check(model, supposition)
-    assumptions = Assumptions(_accepted(model, supposition), supposition.fixed_shapes)
+    assumptions = Assumptions(_accepted(model, supposition), supposition.fixed_shapes, supposition.has_own_resolver)
     return simulate(changed_model(model, supposition), delegate, options, release, defaults, assumptions)
 
 
@@ -52,7 +54,20 @@ def changed_model(model: Model, supposition: Supposition) -> Model:
     if not supposition.op_versions and not supposition.node_versions and supposition.batch is None:
         return model
     subgraphs = tuple([_changed_subgraph(subgraph, supposition) for subgraph in model.subgraphs])
-    return dataclasses.replace(model, subgraphs=subgraphs)
+    return dataclasses.replace(model, subgraphs=subgraphs, operator_codes=_changed_codes(model, subgraphs))
+
+
+def _changed_codes(model: Model, subgraphs: Sequence[Subgraph]) -> tuple[OperatorCode, ...]:
+    """Return the operators that the file would list: those that no node uses stay."""
+    used: dict[OperatorCode, dict[OperatorCode, None]] = {}
+    for old, new in zip(model.subgraphs, subgraphs, strict=True):
+        for before, after in zip(old.nodes, new.nodes, strict=True):
+            used.setdefault(_code(before), {})[_code(after)] = None
+    return tuple(dict.fromkeys([code for listed in model.operator_codes for code in used.get(listed, (listed,))]))
+
+
+def _code(node: Node) -> OperatorCode:
+    return OperatorCode(node.op, node.builtin_code, node.custom_code, node.version)
 
 
 def _changed_subgraph(subgraph: Subgraph, supposition: Supposition) -> Subgraph:
