@@ -71,12 +71,12 @@ def answers(table: ReleaseTable) -> Iterator[str]:
         if first is None and newest.loads is Loads.UNKNOWN:
             yield f"Loaded by {FAMILIES[family]}'s own kernels: not known."
         elif first is None:
-            unloaded = _unloaded_text(newest.unloaded)
+            unloaded = _unloaded_text(newest.unloaded, newest.unloaded_types)
             yield f"Loaded by {FAMILIES[family]}'s own kernels: in no release known; {newest.release} does not load {unloaded}."
-        elif not first.because_of:
+        elif not (first.because_of or first.because_of_types):
             yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on, the oldest known."
         else:
-            unloaded = _unloaded_text(first.because_of)
+            unloaded = _unloaded_text(first.because_of, first.because_of_types)
             yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on, because of {unloaded}."
 
 
@@ -85,17 +85,16 @@ def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
     spans: list[list[ReleaseRow]] = []
     for row in rows:
         last = spans[-1][-1] if spans else None
-        same = last is not None and (row.measures, row.unloaded, row.loads, row.is_certain) == (
-            last.measures,
-            last.unloaded,
-            last.loads,
-            last.is_certain,
-        )
+        same = last is not None and _alike(row) == _alike(last)
         if same and not row.moves:
             spans[-1].append(row)
         else:
             spans.append([row])
     return spans
+
+
+def _alike(row: ReleaseRow) -> tuple[object, ...]:
+    return row.measures, row.unloaded, row.unloaded_types, row.loads, row.is_certain
 
 
 def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
@@ -159,8 +158,9 @@ def move_text(move: Move, verbose: bool = False) -> str:
     return f"{name(move.op)}: {counted(len(move.nodes), 'node')} [{nodes}] {where}"
 
 
-def _unloaded_text(unloaded: Sequence[Unloaded]) -> str:
-    return item_list([f"{name(op)} version {version}" for op, version in unloaded], 80)
+def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
+    operators = [f"{name(op)} version {version}" for op, version in unloaded]
+    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80)
 
 
 def releases_entry(table: ReleaseTable) -> dict[str, Any]:
@@ -175,6 +175,7 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
             {
                 "release": str(row.release),
                 "loads": None if row.loads is Loads.UNKNOWN else row.is_loaded,
+                "unloaded_types": list(row.unloaded_types),
                 "lines": list(row.lines),
                 "unloaded": [one._asdict() for one in row.unloaded],
                 "measures": asdict(row.measures),
@@ -193,7 +194,12 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
         ],
         "fully_delegated": {"first": str(table.full[0]), "last": str(table.full[-1])} if table.full else None,
         "first_loading": {
-            family: first and {"release": str(first.release), "because_of": [one._asdict() for one in first.because_of]}
+            family: first
+            and {
+                "release": str(first.release),
+                "because_of": [one._asdict() for one in first.because_of],
+                "because_of_types": list(first.because_of_types),
+            }
             for family, first in table.first_loading.items()
         },
     }

@@ -43,7 +43,9 @@ class ReleaseRow:
     loads: Loads
     """Whether the release's own kernels load the model."""
     unloaded: tuple[Unloaded, ...]
-    """What they do not load, or what is not known of, in file order: the runtime ends at the first."""
+    """The operators that they do not load, or of which nothing is known, in file order: the runtime ends at the first."""
+    unloaded_types: tuple[str, ...]
+    """The types of tensors that the release does not load."""
     lines: tuple[str, ...]
     """What the runtime reports of a model that it does not load."""
     measures: Measures
@@ -69,7 +71,8 @@ class FirstLoading(NamedTuple):
     """The first release of a family that loads a model, and what the one before does not load; nothing for the oldest known."""
 
     release: Release
-    because_of: tuple[Unloaded, ...]
+    because_of: tuple[Unloaded, ...] = ()
+    because_of_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,9 @@ class ReleaseTable:
             found[family] = None
             if loading:
                 before = rows[loading[0] - 1] if loading[0] else None
-                found[family] = FirstLoading(rows[loading[0]].release, before.unloaded if before is not None else ())
+                found[family] = FirstLoading(
+                    rows[loading[0]].release, *(() if before is None else (before.unloaded, before.unloaded_types))
+                )
         return found
 
 
@@ -126,7 +131,19 @@ def release_table(
             before = run
         is_predicted = run.refusal is not None and run.refusal.is_predicted
         said = (*delegate.release_notes(release), *([predicted_build(release)] if is_predicted else ()))
-        rows.append(ReleaseRow(release, loading.loads, unloaded, loading.lines, measure(run), moves, said, not is_predicted))
+        rows.append(
+            ReleaseRow(
+                release,
+                loading.loads,
+                unloaded,
+                loading.refused_types,
+                loading.lines,
+                measure(run),
+                moves,
+                said,
+                not is_predicted,
+            )
+        )
     return ReleaseTable(model, delegate, options, tuple(rows))
 
 

@@ -272,6 +272,16 @@ OPERATOR_NOT_LOADED = Kind(
     "use a newer release of the runtime, or convert so that the operator keeps an older version",
     is_shared=True,
 )
+TENSOR_TYPE_NOT_LOADED = Kind(
+    "tensor-type-not-loaded",
+    Problem.TYPE,
+    "tensor of a type that the runtime does not load",
+    "The file has tensors of a type that is newer than the release, so the model does not load: whether a delegate would take "
+    "their nodes does not matter.",
+    "Use a release of the runtime that loads the type (delegate-sim releases says which), or convert with another type.",
+    "use a newer release of the runtime, or convert with another type for this tensor",
+    is_shared=True,
+)
 CPU_KERNEL_NOT_PREPARED = Kind(
     "cpu-kernel-not-prepared",
     Problem.MODEL,
@@ -284,5 +294,8 @@ CPU_KERNEL_NOT_PREPARED = Kind(
     is_shared=True,
 )
 
-RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, OPERATOR_NOT_LOADED, CPU_KERNEL_NOT_PREPARED)
+NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED)
+"""Why the runtime does not load a model."""
+
+RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, *NOT_LOADED_KINDS, CPU_KERNEL_NOT_PREPARED)
 """Problems of the runtime itself, whatever the delegate."""

@@ -27,7 +27,14 @@ from ..releases.wording import (
     benchmark_line,
     replacing_line,
 )
-from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CPU_KERNEL_NOT_PREPARED, CYCLIC_GRAPH, DYNAMIC_TENSORS, OPERATOR_NOT_LOADED
+from ..rules.kinds import (
+    CPU_KERNEL_AFTER_REMAPPING,
+    CPU_KERNEL_NOT_PREPARED,
+    CYCLIC_GRAPH,
+    DYNAMIC_TENSORS,
+    OPERATOR_NOT_LOADED,
+    TENSOR_TYPE_NOT_LOADED,
+)
 from .loading import Loading, first_node, load_on, loading_warnings
 from .run import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun, option_values
 
@@ -114,20 +121,26 @@ _NOT_APPLIED = frozenset({"refused", "restored", NOT_PREPARED})
 """Outcomes of a delegate after which benchmark_model gives up."""
 
 
+def _load_refusal(model: Model, loading: Loading) -> Refusal:
+    """Return why a release does not load a model: at the first operator or tensor that it refuses."""
+    if not loading.refused:
+        tensor = loading.refused_tensors[0].index
+        kind = TENSOR_TYPE_NOT_LOADED
+        return Refusal(kind.name, loading.message, kind.hint, loading.subgraph, None, tensor)
+    message = loading.message
+    subgraph, node = first_node(model, loading.refused[0]) or (0, None)
+    if node is None:
+        message += "; the file lists the first of these, though no node uses it"
+    return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
+
+
 def _not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
     """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
-    node = first_node(model, loading.refused[0])
-    message = loading.message
-    if node is None:
-        message += "; the file lists the operator, though no node uses it"
-    subgraph, index = node if node is not None else (0, None)
-    refusal = Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, index, None)
-    lines = (*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines
     return dataclasses.replace(
         run,
         outcome=NOT_LOADED,
-        refusal=refusal,
-        log_lines=lines,
+        refusal=_load_refusal(model, loading),
+        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines,
         subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
     )
 
@@ -153,7 +166,8 @@ class _Chain:
         self.assumptions = assumptions
         self.runs: list[Run] = []
         self.loading = load_on(model, release)
-        self.is_loaded = assumptions.has_own_resolver or not self.loading.refused
+        is_refused = self.loading.refused and not assumptions.has_own_resolver
+        self.is_loaded = not (is_refused or self.loading.refused_tensors)
         self._warnings = tuple(loading_warnings(model, self.loading, has_own_resolver=assumptions.has_own_resolver))
         self._plans: dict[int, tuple[tuple[Node, ...], tuple[int, ...]]] = {}
         """Nodes and execution plan of each subgraph that a delegate changed."""
