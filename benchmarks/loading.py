@@ -47,7 +47,7 @@ def measure(archives: Sequence[str], count: int) -> dict[str, Any]:
     for path in archives:
         with zipfile.ZipFile(path) as archive:
             names = sorted(entry for entry in archive.namelist() if entry.endswith(".tflite") and not entry.startswith("broken/"))
-            for entry in random.Random(0).sample(names, min(count // len(archives), len(names))):  # noqa: S311
+            for entry in random.Random(0).sample(names, min(count // len(archives), len(names))):
                 models[f"{Path(path).stem}:{entry}"] = _in_child(interpreter, archive.read(entry))
     return {
         "release": f"{family}-{distribution}",

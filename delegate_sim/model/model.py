@@ -243,6 +243,8 @@ class Model:
     metadata: Mapping[str, tuple[int, int]]
     """(offset, size) in bytes of each entry, by name."""
     content: memoryview = field(repr=False, compare=False)
+    offset_buffers: frozenset[int] = frozenset()
+    """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
 
     @functools.cached_property
     def sha256(self) -> str:

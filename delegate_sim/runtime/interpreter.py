@@ -36,6 +36,7 @@ from ..rules.kinds import (
     TENSOR_TYPE_NOT_LOADED,
 )
 from .loading import Loading, first_node, load_on, loading_warnings
+from .reading import as_read_by
 from .run import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun, option_values
 
 __all__ = [
@@ -103,6 +104,7 @@ def simulate_chain(
     runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
     get that far after a delegate that cannot be applied.
     """
+    model = as_read_by(model, release)
     chain = _Chain(model, release, assumptions)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)

@@ -1,7 +1,7 @@
 """Whether the runtime loads a model at all: the operators that its file lists, against those that the release has.
 
-Source: ``core/interpreter_builder.cc``. First ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file in
-order, used by a node or not, and ends at the first builtin operator that it does not find. Then ``ParseTensors`` refuses types
+Source: ``core/interpreter_builder.cc``. First ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file
+in order, used by a node or not, and ends at the first builtin operator that it does not find. Then ``ParseTensors`` refuses types
 newer than the release, tensor by tensor of a subgraph. Custom operators are looked for when the graph is prepared; the
 application is taken to register them.
 """

@@ -162,7 +162,7 @@ def driver_questions(graph: Graph, options: Options, release: Release = NEWEST) 
         return None
     found = []
     for subset in decision.candidates:
-        mapped = _map(decision.graph, subset, options)
+        mapped = _map(decision.graph, subset, options, release)
         if mapped.failure is not None:
             return None
         whole = is_all_or_nothing(decision.graph, subset.nodes)
@@ -186,7 +186,7 @@ class NnapiDelegate(Delegate):
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
     log = LogTraits(switch="use nnapi", prints_refusals=True)
-    known_since = "tf-2.14"
+    known_since = "tf-2.10"
     is_unchanged_since = True
 
     def allows_dynamic_tensors(self, options: Options) -> bool:
@@ -199,14 +199,14 @@ class NnapiDelegate(Delegate):
         if not decision.nodes:
             return decision
         if _asks_driver(options):
-            decision = _ask_driver(decision, options, has_float16)
+            decision = _ask_driver(decision, options, has_float16, release)
         return _limit(decision, options["max_number_delegated_partitions"])
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build the NNAPI model of one partition."""
-        return _map(decision.graph, subset, options).failure
+        return _map(decision.graph, subset, options, release).failure
 
     def remedies(self, code: str, options: Options) -> Iterator[Options]:
         """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""
@@ -246,14 +246,14 @@ def _supported_with_float16(
     return supported, verdicts
 
 
-def _ask_driver(decision: Decision, options: Options, has_float16: bool) -> Decision:
+def _ask_driver(decision: Decision, options: Options, has_float16: bool, release: Release) -> Decision:
     """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
     names = frozenset(options["driver_rejects"])
     profile: Driver | None = options["driver"]
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
     for subset in decision.candidates:
-        mapped = _map(decision.graph, subset, options)
+        mapped = _map(decision.graph, subset, options, release)
         if mapped.failure is not None:
             return dataclasses.replace(decision, nodes=(), failure=mapped.failure)
         supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapped, names, profile)
@@ -294,7 +294,7 @@ def _limit(decision: Decision, limit: int) -> Decision:
     )
 
 
-def _map(graph: Graph, subset: Subset, options: Options) -> MappedPartition:
+def _map(graph: Graph, subset: Subset, options: Options, release: Release) -> MappedPartition:
     return map_partition(
         graph,
         subset.nodes,
@@ -302,6 +302,7 @@ def _map(graph: Graph, subset: Subset, options: Options) -> MappedPartition:
         subset.outputs,
         target_feature_level=_mapping_level(options),
         runtime_feature_level=options["feature_level"],
+        release=release,
     )
 
 
