@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ....graph.graph import NodeView
-from ....model import schema
 from ....model.model import Tensor
 from ....rules import kinds
 from ....rules.numbers import at_most
