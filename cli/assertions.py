@@ -1,10 +1,10 @@
-"""Assertions on what a delegate does to a model; one that fails says what was found, why, and what to change."""
+"""Assertions about what a delegate does to a model; a failing one says what was found, why, and what to change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING
 
 from delegate_sim.model.schema import is_operator
 from delegate_sim.results.measures import Measures, measure
@@ -15,6 +15,9 @@ from delegate_sim.runtime.interpreter import Refusal, Run
 
 from .layout import counted, message, name, node_list, option_value, share
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _LOG_LINES_SHOWN = 5
 _GROUPS_SHOWN = 20
 _NODE_LIST_WIDTH = 80
@@ -23,9 +26,9 @@ _NODE_LIST_WIDTH = 80
 class Analysis:
     """One delegate applied to one model.
 
-    Each assertion returns the analysis, so that they can be chained, and raises AssertionError. All of them also fail where
-    nothing is delegated, and where the model would not run: a model without delegation has no partitions either, which is no
-    merit.
+    Each assertion raises AssertionError if it fails and otherwise returns the analysis, so that they can be chained. All of
+    them also fail if nothing is delegated, or if the model would not run: a model without delegation has no partitions
+    either, but that is not success.
     """
 
     def __init__(self, report: Report, model_name: str) -> None:
@@ -43,7 +46,7 @@ class Analysis:
         return self.run.log_lines
 
     def assert_partitions(self, max: int) -> Self:
-        """Fail if there are more partitions, counted as the runtime's log line does: those on the CPU included."""
+        """Fail if there are more partitions, counted as in the runtime's log line, so including those on the CPU."""
         __tracebackhide__ = True
         found = self.measures.partitions
         return self._expect(found <= max, f"{counted(found, 'partition')}, at most {max:,} allowed")
@@ -61,12 +64,13 @@ class Analysis:
             raise ValueError(f"min_share is a share from 0 to 1, not {min_share!r}")
         delegated, nodes = self.measures.delegated_nodes, self.measures.nodes
         found = f"{delegated:,} of {counted(nodes, 'node')} delegated ({share(delegated, nodes)})"
-        return self._expect(self.measures.delegated_share >= min_share, f"{found}, at least {min_share * 100:g} % demanded")
+        return self._expect(self.measures.delegated_share >= min_share, f"{found}, at least {min_share * 100:g} % required")
 
     def assert_fallback(self, max: int | None = None, forbid: str | Sequence[str] = ()) -> Self:
         """Fail if more nodes stay on the CPU, or one of a forbidden operator does; without arguments, if any node does.
 
-        Raises ValueError for a forbidden operator that does not exist; custom operators are not known beforehand.
+        Raises ValueError for a forbidden operator that does not exist; custom operators are not checked, since they cannot be
+        known in advance.
         """
         __tracebackhide__ = True
         forbidden = (forbid,) if isinstance(forbid, str) else tuple(forbid)
@@ -124,14 +128,14 @@ def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
 
 @dataclass
 class _Group:
-    """Nodes of one operator that stay on the CPU for the same reasons; ``reasons`` are those of the first."""
+    """Nodes of one operator that stay on the CPU for the same reasons; ``reasons`` are the first node's."""
 
     subgraph: int
     op: str
     reasons: tuple[Reason, ...]
     nodes: list[int]
     is_uniform: bool = True
-    """Whether the same was found for every node, down to the wording."""
+    """Whether the reasons of every node are worded identically."""
 
 
 def _fallback_groups(run: Run) -> list[_Group]:
@@ -158,7 +162,7 @@ def _fallback(run: Run, measures: Measures) -> Iterator[str]:
         if not group.reasons:
             yield "      the delegate is not asked about this subgraph"
         for reason in group.reasons:
-            others = "" if group.is_uniform else f" (node {group.nodes[0]}; alike for the others)"
+            others = "" if group.is_uniform else f" (node {group.nodes[0]}; similar for the others)"
             yield f"      {message(f'{reason.code}: {reason.message}')}{others}"
             yield from _hint(reason, "      ")
     left_out = groups[_GROUPS_SHOWN:]

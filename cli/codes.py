@@ -1,4 +1,4 @@
-"""What stands behind every code that a report can have."""
+"""What each code in a report means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from delegate_sim.versions.features import FEATURES
 
 
 def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
-    """Return what stands behind every code that a report can have."""
+    """Return the meaning of every code that a report can contain."""
     known = {**GATE, **FEATURES, **_suggestions()}
     for delegate in delegates:
         known |= {code: kind.explanation for code, kind in delegate.kinds.items()}

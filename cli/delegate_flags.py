@@ -14,7 +14,6 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
 from .layout import default_text
 
-DEFAULT_DELEGATE = "nnapi"
 ALL_DELEGATES = "all"
 
 _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
@@ -24,7 +23,7 @@ _CHOSEN = "delegate_sim.delegates"
 class DelegateCommand(click.Command):
     """A command that has the flags of the delegates it is called with; its help shows those of all delegates.
 
-    ``--some-flag`` and ``--some_flag`` are the same; a flag for yes or no takes a value as in ``--flag=true``, or none.
+    ``--some-flag`` and ``--some_flag`` are the same; a boolean flag takes a value as in ``--flag=true``, or none.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -49,7 +48,7 @@ class DelegateCommand(click.Command):
 
 
 def chosen_delegates(names: Sequence[str]) -> tuple[Delegate, ...]:
-    """Return the delegates of these names, each once, or all of them; without a name all are meant."""
+    """Return the delegates with these names, each once; without a name, all of them."""
     every = not names or ALL_DELEGATES in names
     return tuple(find_delegate(name) for name in (DELEGATE_NAMES if every else dict.fromkeys(names)))
 
@@ -73,7 +72,7 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Return KEY=VALUE options without the release of the runtime, and that release; ``release`` is that of ``--runtime``."""
+    """Return KEY=VALUE options without the runtime's release, and that release; ``release`` is the value of ``--runtime``."""
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
         other = pair.partition("=")[2]
@@ -84,7 +83,7 @@ def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
 
 
 def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
-    """Say that no delegate has an option, and, of a single one, which it has."""
+    """Say that no delegate has an option; for a single delegate, list those it has."""
     if len(delegates) == 1:
         own = ", ".join(option.name for option in delegates[0].options)
         return f"{delegates[0].name} has no option {key!r}; its options are {own}"
@@ -115,7 +114,7 @@ def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
 
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
-    """Return the options that have a flag, by the flag as it is typed; one flag may stand for options of several delegates."""
+    """Return the options that have a flag, by the flag as it is typed; several delegates may share a flag."""
     found: dict[str, Option] = {}
     for delegate in delegates:
         for option in delegate.options:
@@ -146,7 +145,7 @@ def _with_underscores(flag: str) -> str:
 
 
 def _with_values(args: Sequence[str], flags: Mapping[str, Option]) -> list[str]:
-    """Give a flag for yes or no that stands without a value the value true."""
+    """Give a boolean flag without a value the value true."""
     return list(_add_values(args, flags))
 
 

@@ -8,4 +8,4 @@ USAGE = 2
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-"""What reads the output has gone."""
+"""The reader of the output has closed it."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from delegate_sim.options import Option, as_typed
 from delegate_sim.text import printable
 
 _LONGEST_NAME = 60
@@ -28,18 +29,25 @@ def option_value(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
+def options_text(declared: Sequence[Option], options: Mapping[str, object]) -> str:
+    """Return a delegate's options as the command line takes them, without those that are not set."""
+    return " ".join(
+        [as_typed(declared, key, option_value(value)) for key, value in options.items() if value not in (None, (), [])]
+    )
+
+
 def default_text(value: object) -> str:
     """Return the default of an option, empty if it has none."""
     return "" if value in (None, ()) else option_value(value)
 
 
 def name(text: str) -> str:
-    """Return a name from a model, safe to print and not endless."""
+    """Return a name from a model, safe to print and of limited length."""
     return cut(printable(text), _LONGEST_NAME)
 
 
 def message(text: str) -> str:
-    """Return a message that may hold names from a model, safe to print and not endless."""
+    """Return a message that may hold names from a model, safe to print and of limited length."""
     return cut(printable(text), _LONGEST_MESSAGE)
 
 
@@ -62,7 +70,7 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
 
 
 def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
-    """Return sorted indices as ranges such as ``3-7`` and ``12``, each with how many indices it stands for."""
+    """Return sorted indices as ranges such as ``3-7`` and ``12``, each with the number of indices in it."""
     found = []
     start = 0
     for position in range(1, len(indices) + 1):
@@ -85,7 +93,7 @@ def item_list(items: Iterable[str], room: int | None = None) -> str:
 
 
 def _fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> str:
-    """Join items as long as they fit and the number of those left out fits behind them; the first is always there."""
+    """Join items as long as they and the number of those left out fit; the first is always included."""
     everything = ", ".join([text for text, _ in items])
     if room is None or len(everything) <= room:
         return everything

@@ -21,18 +21,24 @@ _DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
 
 _COMMANDS = {
     "analyze": ("analyze", "What a delegate does to models: the log line, coverage, reasons, partitions."),
-    "diagnose": ("diagnose", "What keeps nodes from a delegate, what each cause costs, and what to change."),
-    "compare": ("compare", "Two models, or two targets, side by side: which nodes run elsewhere, and why."),
-    "whatif": ("whatif", "What would be if nodes were accepted, or versions, shapes or options otherwise."),
-    "releases": ("releases", "What each release of the runtime makes of a model."),
-    "reconcile": ("reconcile", "What a device's log says a delegate did, beside the simulation."),
+    "diagnose": ("diagnose", "What keeps nodes off a delegate, what each cause costs, and what to change."),
+    "compare": ("compare", "Two models, or two targets, side by side: which nodes move, and why."),
+    "whatif": ("whatif", "What would happen if nodes were accepted, or versions, shapes or options changed."),
+    "releases": ("releases", "How each release of the runtime treats a model."),
+    "reconcile": ("reconcile", "What a device's log says a delegate did, compared with the simulation."),
     "check": ("check", "Every model on every target against the committed baseline, for CI."),
     "init": ("init", "A configuration to start from, for check."),
     "rules": ("rules", "What a delegate accepts, operator by operator."),
-    "explain": ("explain", "What stands behind a code of a report."),
+    "explain": ("explain", "What a code in a report means."),
     "inspect": ("inspect", "The graph of a model as a delegate sees it."),
 }
-"""Module and summary of each command: the help of the program is shown without importing any of them."""
+"""Module and summary of each command, so that the program's help needs none of the modules."""
+
+
+_HELP_SHOWN: tuple[type[click.UsageError], ...] = (
+    (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
+)
+"""Raised instead of a complaint where nothing is asked for; click before 8.2 shows the help by itself, and ends with 0."""
 
 
 class _Program(click.Group):
@@ -81,7 +87,7 @@ def _report(error: Exception) -> int:
     """Print an error as one line and return the exit code."""
     from delegate_sim.errors import DelegateSimError
 
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+    if isinstance(error, _HELP_SHOWN):
         error.show()
         return USAGE
     if isinstance(error, click.ClickException):
@@ -121,14 +127,14 @@ Examples:
 \b
 Exit codes:
   0    done; of check: nothing got worse
-  1    findings: of check, something is worse or over budget; of reconcile, a difference that stays unexplained
-  2    wrong usage, or a model that cannot be read
+  1    findings: of check, something is worse or over budget; of reconcile, a difference that remains unexplained
+  2    wrong usage, or a file that cannot be read
   70   an error of {_PROGRAM} itself; {_DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted
-  141  what reads the output has gone
+  141  the reader of the output has closed it
 
 \b
-Shell completion (put the line into the shell's start-up file):
+Shell completion (add the line to the shell's start-up file):
   bash  eval "$(_DELEGATE_SIM_COMPLETE=bash_source {_PROGRAM})"
   zsh   eval "$(_DELEGATE_SIM_COMPLETE=zsh_source {_PROGRAM})"
   fish  _DELEGATE_SIM_COMPLETE=fish_source {_PROGRAM} | source
@@ -147,6 +153,6 @@ def program() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    # A model is many small objects that all live until its report is written: looking for garbage among them finds none.
+    # A model is many small objects that all live until its report is written: garbage collection among them is wasted time.
     gc.set_threshold(200_000)
     program.main()

@@ -17,17 +17,21 @@ GITHUB = "github"
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Results
 
+    _ParamType = click.ParamType["ReportFile"]
+else:
+    _ParamType = click.ParamType  # takes no type in brackets before release 8.4
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class ReportFile(NamedTuple):
-    """A file to write, and the format it is to have."""
+    """A file to write, and its format."""
 
     form: str
     path: str
 
 
-class _ReportType(click.ParamType[ReportFile]):
+class _ReportType(_ParamType):
     name = "FORMAT=FILE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ReportFile:
@@ -57,7 +61,7 @@ def output_options(command: Command) -> Command:
         type=click.Choice(FORMATS),
         default="text",
         show_default=True,
-        help="Text to read, JSON for programs, or what a service takes.",
+        help="Text to read, JSON for programs, or a format for a service.",
     )(command)
 
 
@@ -69,7 +73,7 @@ def write_files(files: Sequence[ReportFile], render: Callable[[str], str]) -> No
 
 
 def summarise(results: Results) -> None:
-    """Add results in GitHub's format to the summary that it shows of a step."""
+    """Add the results to the summary that GitHub shows for a step."""
     from .formats.github import write_summary
 
     write_summary(results, os.environ)

@@ -1,9 +1,9 @@
-"""A pytest plugin: the fixture ``delegate_sim`` applies a delegate to a model and asserts what it comes to.
+"""A pytest plugin: the fixture ``delegate_sim`` applies a delegate to a model, for tests to make assertions about the result.
 
     def test_model(delegate_sim):
         delegate_sim("model.tflite", "nnapi", feature_level=31).assert_partitions(max=1)
 
-pytest imports this module whenever it starts; whatever takes time is therefore imported when the fixture is called.
+pytest imports this module whenever it starts, so slow imports are left until the fixture is called.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DelegateSim:
     def __call__(
         self,
         model: str | os.PathLike[str] | bytes | Model,
-        delegate: str = "nnapi",
+        delegate: str | None = None,
         options: Mapping[str, Any] | None = None,
         *,
         runtime: str = DEFAULT_RELEASE,
@@ -50,8 +50,9 @@ class DelegateSim:
     ) -> Analysis:
         """Return what the delegate does to the model, with assertions; arguments are those of ``delegate_sim.analyze``.
 
-        Options of the delegate may also be given by keyword, which wins. A relative path is one from the folder of the test's
-        file, or if there is no such file, from pytest's root directory. Raises ModelError and OptionError as ``analyze`` does.
+        Options of the delegate may also be given by keyword, which takes precedence. A relative path starts at the folder of the
+        test's file or, if there is no such file, at pytest's root directory. Raises ModelError and OptionError as ``analyze``
+        does.
         """
         __tracebackhide__ = True
         from delegate_sim import analyze
@@ -62,7 +63,7 @@ class DelegateSim:
             found, name = self._find(model)
             report = analyze(found, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=defaults)
         except DelegateSimError as error:
-            # The one line says it all: where in this package it was raised is of no use to the test's author.
+            # The message says it all: where in this package it was raised is of no use to the test's author.
             raise error.with_traceback(None) from None
         return Analysis(report, name)
 
@@ -88,7 +89,7 @@ def _delegate_sim(request: pytest.FixtureRequest) -> DelegateSim:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return what changes when a file does; None for one that is not there."""
+    """Return something that changes when the file does; None for a missing file."""
     with suppress(OSError, ValueError):
         status = os.stat(path)
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
@@ -97,7 +98,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @functools.lru_cache(_MODELS_KEPT)
 def _loaded(path: str, stamp: tuple[int, ...] | None) -> Model:
-    """Read a model, once as long as its stamp stays the same. Raises ModelError."""
+    """Read a model, only once as long as its stamp stays the same. Raises ModelError."""
     from delegate_sim import load
 
     return load(path)

@@ -1,4 +1,4 @@
-"""Near matches for what somebody has mistyped."""
+"""Near matches for mistyped names."""
 
 from __future__ import annotations
 

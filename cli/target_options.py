@@ -1,4 +1,4 @@
-"""The options by which a command is told one target: a delegate with its own options, and the release of the runtime."""
+"""The command-line options that describe one target: a delegate with its own options, and the release of the runtime."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
-from .delegate_flags import DEFAULT_DELEGATE, chosen_delegates, given_options, release_in
+from .delegate_flags import ALL_DELEGATES, chosen_delegates, given_options, release_in
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -23,6 +23,26 @@ def target_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def several_targets_options(command: Command) -> Command:
+    """Give a command the same options as ``target_options``, of which ``--delegate`` may be given several times."""
+    for option in reversed((_SEVERAL_DELEGATES, *_OPTIONS[1:])):
+        command = option(command)
+    return command
+
+
+def chosen_targets(
+    delegates: Sequence[str], pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]
+) -> list[Target]:
+    """Return the targets that were asked for, the usual delegate if none is named; raises as ``chosen_target``."""
+    chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
+    pairs, release = release_in(pairs, release)
+    refuse_foreign_flags(chosen, flags)
+    return [
+        Target(delegate, parse_options(delegate.name, delegate.options, given, defaults), parse_release(release), defaults)
+        for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
+    ]
 
 
 def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]) -> Target:
@@ -35,7 +55,7 @@ def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: s
 
 
 def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
-    """Refuse flags of delegates that neither side has."""
+    """Refuse flags that none of the delegates has."""
     own = {option.flag.replace("-", "_") for delegate in delegates for option in delegate.options if option.flag}
     for flag, value in flags.items():
         if value is not None and flag not in own:
@@ -57,7 +77,7 @@ _OPTIONS = (
         "pairs",
         metavar="KEY=VALUE",
         multiple=True,
-        help="An option of the delegate under its own name; may be given several times.",
+        help="An option of the delegate, by its own name; may be given several times.",
     ),
     click.option(
         "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
@@ -67,6 +87,15 @@ _OPTIONS = (
         type=click.Choice(DEFAULT_SETS),
         default="benchmark",
         show_default=True,
-        help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
+        help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
     ),
+)
+
+_SEVERAL_DELEGATES = click.option(
+    "--delegate",
+    "delegates",
+    multiple=True,
+    show_default=DEFAULT_DELEGATE,
+    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
+    help="A delegate to apply; may be given several times.",
 )

@@ -28,7 +28,7 @@ def print_error(message: str) -> None:
     """Print one line on standard error."""
     from delegate_sim.text import printable
 
-    print(f"error: {printable(message)}", file=sys.stderr)
+    print(f"error: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def width() -> int:
@@ -46,7 +46,7 @@ def width() -> int:
 
 
 def write(text: str) -> None:
-    """Write to standard output at once."""
+    """Write to standard output and flush."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -68,7 +68,7 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def write_file(path: str, text: str) -> None:
-    """Put a file in its place once it is complete; until then one that was there stays as it is."""
+    """Write a file, replacing an existing one only once the new one is complete."""
     from delegate_sim.files import write_whole
 
     try:
@@ -98,7 +98,7 @@ _RESULT_OPTIONS = (
 
 
 def write_result(form: str, output: str | None, entry: Callable[[], Any], lines: Callable[[], Iterable[Line]]) -> None:
-    """Write a result as JSON or as text, to a file or to standard output. Raises ClickException naming a file that cannot be."""
+    """Write a result as JSON or as text, to a file or to standard output. Raises ClickException if the file cannot be written."""
     if form == "json":
         import json
 

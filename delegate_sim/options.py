@@ -61,6 +61,19 @@ def parse_options(
     return MappingProxyType(values)
 
 
+def as_typed(declared: Sequence[Option], name: str, value: str) -> str:
+    """Return an option and its value as the command line takes them: with its flag or, if it has none, its name."""
+    return f"{option_as_typed(declared, name)}={value}"
+
+
+def option_as_typed(declared: Sequence[Option], name: str) -> str:
+    """Return an option as the command line takes it, without a value; a name that is not declared stays as it is."""
+    option = next((option for option in declared if option.name == name), None)
+    if option is None:
+        return name
+    return f"--{option.flag}" if option.flag else f"--option {name}"
+
+
 RELEASE = "release"
 """The release of the runtime, which may be given among a delegate's options; vx-nxp has its own option of this name."""
 

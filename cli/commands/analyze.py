@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 Rendered = TypeVar("Rendered")
 
-"""The delegate that the runtime applies by itself."""
-
 _EPILOG = """\b
 Examples:
   delegate-sim analyze model.tflite
@@ -41,14 +39,14 @@ Examples:
   delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
 
-Flags may be written with dashes or underscores. Several models give several reports: in JSON one object for one model, an
-array for several. A model that cannot be read does not stop the others; the exit code is then 2. Files are written when all is
-done; in the formats text and json, which have no place for a model that cannot be read, not at all after one.
+Flags may be written with dashes or underscores. Each model has a report of its own: in JSON one object for a single model, an
+array for several. A model that cannot be read does not stop the others; the exit code is then 2. Files are written at the end;
+those in the formats text and json, which cannot show a model that could not be read, are not written if there is one.
 """
 
 
 class _Analysis:
-    """What is to be done with each model, and which could not be read."""
+    """What to do with each model, and which models could not be read."""
 
     def __init__(
         self,
@@ -69,7 +67,7 @@ class _Analysis:
         """Path and message of each such model."""
 
     def each(self, paths: Iterable[str], render: Callable[[Report], Rendered]) -> Iterator[Rendered]:
-        """Analyse the models one by one; those that cannot be read are named on standard error and left out."""
+        """Analyse the models one by one; those that cannot be read are reported on standard error and left out."""
         for path in paths:
             try:
                 rendered = render(self._report(path))
@@ -112,12 +110,14 @@ def _spans(releases: Iterable[str]) -> str:
     type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
     help="A delegate to apply; may be given several times.",
 )
-@click.option("--chain", is_flag=True, help="Apply the delegates one after another, each to what those before it left.")
+@click.option(
+    "--chain", is_flag=True, help="Apply the delegates one after another, each to the nodes that the previous ones left."
+)
 @click.option(
     "--default-xnnpack/--no-default-xnnpack",
     default=True,
     show_default=True,
-    help="Whether the runtime applies XNNPACK by itself to what one delegate, or a chain, leaves.",
+    help="Whether the runtime applies XNNPACK by default to the nodes that a single delegate, or a chain, leaves.",
 )
 @own_resolver_option
 @click.option(
@@ -125,7 +125,7 @@ def _spans(releases: Iterable[str]) -> str:
     "pairs",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate under its own name; may be given several times.",
+    help="An option of the delegate, by its own name; may be given several times.",
 )
 @click.option(
     "--runtime",
@@ -133,14 +133,14 @@ def _spans(releases: Iterable[str]) -> str:
     metavar="RELEASE",
     default=DEFAULT_RELEASE,
     show_default=True,
-    help=f"The release whose rules count and whose log lines to print, {_spans(RELEASES)}.",
+    help=f"The release whose rules apply and whose log lines are shown: {_spans(RELEASES)}.",
 )
 @click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
+    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
 )
 @output_options
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
@@ -160,11 +160,11 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> int:
-    """Tell what a delegate does to each MODEL.
+    """Show what a delegate does to each MODEL.
 
-    Without --delegate there is one row for each delegate, and options go to those delegates that have them. With it, first come
-    the very lines that the runtime prints, then how much is delegated, why the other nodes stay on the CPU, and the partitions
-    with the bytes that cross their borders.
+    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
+    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
+    bytes that cross their borders.
     """
     chosen = chosen_delegates(delegates)
     pairs, release = release_in(pairs, release)
@@ -197,12 +197,12 @@ def command(
         write(documents.whole(form))
     if incomplete:
         count = counted(len(analysis.unreadable), "model")
-        raise click.ClickException(f"{', '.join(incomplete)}: not written, since {count} could not be read")
+        raise click.ClickException(f"{', '.join(incomplete)}: not written, because {count} could not be read")
     return USAGE if analysis.unreadable else DONE
 
 
 def _default_delegate(delegates: Sequence[str]) -> Application | None:
-    """Return the delegate that the runtime applies by itself, unless it is among those given."""
+    """Return the delegate that the runtime applies by default, unless it is among those given."""
     if not {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates):
         return None
     delegate = find_delegate(APPLIED_BY_DEFAULT)
@@ -210,7 +210,7 @@ def _default_delegate(delegates: Sequence[str]) -> Application | None:
 
 
 _ONE_BY_ONE = ("text", "json")
-"""The formats that have nothing to say of a model that cannot be read."""
+"""The formats that cannot show a model that could not be read."""
 
 
 class _Documents:

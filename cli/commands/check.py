@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.gate.check import Checked, check
+from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, UNREADABLE, Results
 
@@ -30,21 +30,26 @@ Exit codes:
   1  something is worse, over budget, or missing on one side
   2  the configuration, the baseline or a model cannot be read
 
---update writes what was run and leaves other entries alone: then only budgets can fail, and entries without a model, which
---prune drops. Two processes that update one baseline at once wait for each other.
+--update writes the entries of what was run and leaves the others alone. The check then fails only if a budget is broken or an
+entry has no model (--prune removes such entries). Processes that update the same baseline wait for each other.
 """
 
 
 @click.command("check", epilog=_EPILOG)
 @click.argument("models", metavar="[MODEL]...", nargs=-1, type=click.Path(readable=False))
-@click.option("--config", metavar="FILE", type=click.Path(), help="The configuration; by default the nearest one upwards.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(),
+    help="The configuration file; by default the nearest one in this folder or above.",
+)
 @click.option(
     "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
 )
-@click.option("--update", is_flag=True, help="Write the baseline for what is run.")
-@click.option("--prune", is_flag=True, help="Drop entries of the baseline without a model or target.")
+@click.option("--update", is_flag=True, help="Write the baseline entries of what is run.")
+@click.option("--prune", is_flag=True, help="Remove baseline entries that have no model or target.")
 @output_options
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 in spite of findings.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(
     models: Sequence[str],
@@ -59,12 +64,12 @@ def command(
 ) -> int:
     """Compare every model on every target with the committed baseline.
 
-    It fails when partitions, delegate kernels, nodes on the CPU, the share delegated or bytes across borders got worse than the
-    configuration allows, and says node by node what fell back, why, and what changed in the model. Without MODEL all models of
-    the configuration are checked.
+    It fails if the number of partitions, delegate kernels or nodes on the CPU, the share delegated or the bytes across borders
+    got worse than the configuration allows, and says node by node what fell back, why, and what changed in the model. Without
+    MODEL, all models of the configuration are checked.
     """
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
-    checked = check(configuration, models, targets, update=update, prune=prune)
+    checked = check_models(configuration, models, targets, update=update, prune=prune)
     for message in _unreadable(checked.results):
         print_error(message)
     write_files(files, lambda chosen: _rendered(chosen, checked, verbose))
@@ -90,7 +95,7 @@ def _rendered(form: str, checked: Checked, verbose: bool) -> str:
 
 
 def _unreadable(results: Results) -> list[str]:
-    """Return what is wrong with each model that cannot be read, once."""
+    """Return what is wrong with the models that cannot be read, each message once."""
     messages = [finding.message for case in results.cases if case.status == UNREADABLE for finding in case.findings]
     return list(dict.fromkeys(messages))
 

@@ -10,11 +10,10 @@ import click
 from delegate_sim import load
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.model.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.comparison import Side, compare
-from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.results.comparison import compare
+from delegate_sim.results.sides import simulated_side
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand, given_options
@@ -31,9 +30,10 @@ Examples:
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
 
-A is the first model on the target that the options describe; B is the second model, or the first again, on the same target but
-for what --with sets. Options go to each side's delegate that has them. Nodes are matched by structure: one that was renumbered
-or renamed is still the same. Each side has its delegate alone; multiply-adds are counted and say nothing of latency.
+A is the first model on the target that the options describe; B is the second model, or the first again, on the same target
+except for what --with sets. An option goes to each side whose delegate has it. Nodes are matched by structure, so that
+renumbered or renamed nodes are still recognised. Each side applies its delegate only; multiply-adds are counts, not an estimate
+of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -48,7 +48,7 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="What is different in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
+    help="What differs in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
 @target_options
 @result_options
@@ -66,29 +66,24 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> None:
-    """Tell what differs between two models, or between two targets for one model.
+    """Show what differs between two models, or between two targets for one model.
 
-    First come the lines that the runtime prints for each side and the numbers side by side, then the nodes that one side
-    delegates and the other does not, with the reasons and with what changed at them, those that only one side has, and those
-    that stay on the CPU for other reasons.
+    The lines that the runtime prints for each side and the numbers side by side come first, then the nodes that only one side
+    delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
+    different reasons.
     """
     a, b = _targets(delegate, pairs, release, defaults, flags, _settings(settings))
     is_same_model = path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a)
     if is_same_model and a == b:
         raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
     model = load(path_a)
-    side = _side(model, a)
-    comparison = compare(side, _side(model if is_same_model or path_b is None else load(path_b), b))
+    side = simulated_side(model, a)
+    comparison = compare(side, simulated_side(model if is_same_model or path_b is None else load(path_b), b))
     write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose))
 
 
-def _side(model: Model, target: Target) -> Side:
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults)
-    return Side(model, run, target.defaults)
-
-
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Return what B is to have of its own, by key."""
+    """Return the settings of B alone, by key."""
     found = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

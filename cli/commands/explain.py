@@ -32,7 +32,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 @click.command("explain", epilog=_EPILOG)
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
-    """Explain a CODE of a report: what it means, what to do about it, and which operators it concerns.
+    """Explain a CODE found in a report: what it means, what to do about it, and which operators it concerns.
 
     Without CODE, all codes are listed with their titles.
     """
@@ -70,7 +70,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
 
 
 def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Name a delegate, and what it demands of which operators."""
+    """Name a delegate, and what it requires of which operators."""
     yield Line(f"Delegate {delegate.name}", "bold")
     operators: dict[str, list[str]] = {}
     sources: dict[str, None] = {}
@@ -84,14 +84,14 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
         yield from map(Line, wrapped(f"needs {needed}", columns, "  ", "    "))
         yield from map(Line, wrapped(", ".join(dict.fromkeys(ops)), columns, "      "))
     if not operators:
-        yield Line("  whatever the operator")
+        yield Line("  for any operator")
     for source in sources:
         yield from map(Line, wrapped(f"source: {source}", columns, "  ", "    "))
     yield from _history(code, delegate, columns)
 
 
 def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """List what releases of the runtime changed in conditions of this code."""
+    """List how releases of the runtime changed the conditions with this code."""
     found: dict[str, list[str]] = {}
     for change in rule_changes(delegate):
         for sign, checks in (("-", change.dropped), ("+", change.added)):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.version import __version__
@@ -31,22 +31,22 @@ _MOST_FOLDERS = 8
     "--delegate",
     "names",
     multiple=True,
-    default=("nnapi",),
+    default=(DEFAULT_DELEGATE,),
     show_default=True,
     type=click.Choice(DELEGATE_NAMES),
-    help="A delegate to begin with; may be given several times.",
+    help="A delegate to start with; may be given several times.",
 )
-@click.option("--force", is_flag=True, help=f"Replace a {OWN_FILE} that is there.")
+@click.option("--force", is_flag=True, help=f"Replace an existing {OWN_FILE}.")
 def command(names: Sequence[str], force: bool) -> None:
     """Write a commented configuration for the models below the working directory.
 
-    It names the folders in which models are found; hidden folders and those of builds are left out.
+    It lists the folders that contain models; hidden folders and build folders are skipped.
     """
     if os.path.exists(OWN_FILE) and not force:
-        raise click.ClickException(f"{OWN_FILE}: is there already; --force replaces it")
+        raise click.ClickException(f"{OWN_FILE}: already exists; --force replaces it")
     models = sorted(_models())
     write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, tuple(dict.fromkeys(names)))))
-    found = f"for {counted(len(models), 'model')}" if models else "without models, since there are none here: name them in it"
+    found = f"for {counted(len(models), 'model')}" if models else "without models, since there are none here: list yours in it"
     write(f"{OWN_FILE} written {found}. Next: delegate-sim check --update, and commit it with {DEFAULT_BASELINE}.\n")
 
 
@@ -60,7 +60,7 @@ def _models() -> Iterator[str]:
 
 
 def _patterns(models: Sequence[str]) -> list[str]:
-    """Return patterns for the folders that hold models; where there are many, for those at the top."""
+    """Return patterns for the folders that hold models, or for the top-level folders if there are many."""
     folders = list(dict.fromkeys(os.path.dirname(model) for model in models))
     if len(folders) > _MOST_FOLDERS:
         tops = dict.fromkeys(folder.split("/")[0] for folder in folders)
@@ -76,18 +76,18 @@ def _literal(folder: str) -> str:
 
 def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     patterns = _patterns(models) or [f"models/**/*{_SUFFIX}"]
-    yield "# What delegate-sim check holds models to. The same keys may stand in pyproject.toml, under [tool.delegate-sim]."
+    yield "# What delegate-sim check holds models to. The same keys may be in pyproject.toml, under [tool.delegate-sim]."
     yield ""
     yield f'required-version = ">={__version__}"'
     yield ""
-    yield "# Patterns are relative to this file; ** stands for any number of folders."
+    yield "# Patterns are relative to this file; ** matches any number of folders."
     yield f"models = [{', '.join(map(_quoted, patterns))}]"
     yield '# exclude = ["models/experiments/**"]'
     yield ""
-    yield "# The committed baseline; false to go by budgets alone."
+    yield "# The committed baseline; false to check budgets only."
     yield f'# baseline = "{DEFAULT_BASELINE}"'
     yield ""
-    yield "# The release of the runtime that the application ships, and which defaults a delegate's options have: those of"
+    yield "# The release of the runtime that the application ships, and which defaults apply to a delegate's options: those of"
     yield '# benchmark_model ("benchmark") or those of the delegate itself ("api"). Targets may have their own.'
     yield f'# runtime = "{DEFAULT_RELEASE}"  # or several: ["tf-2.15", "{DEFAULT_RELEASE}"]'
     yield '# defaults = "benchmark"'
@@ -99,14 +99,14 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
         yield from _options_hint(name)
         yield '# models = ["models/vision/*.tflite"]'
         yield ""
-    yield "# Limits that hold whatever the baseline says. Targets may have their own, as [targets.NAME.budgets]."
+    yield "# Limits that apply whatever the baseline says. Targets may have their own, as [targets.NAME.budgets]."
     yield "# [budgets]"
     yield "# max-partitions = 3"
     yield "# max-fallback = 0"
     yield '# min-delegated-share = "95 %"'
     yield '# forbid-fallback-ops = ["CONV_2D", "FULLY_CONNECTED"]'
     yield ""
-    yield "# How much worse than the baseline a model may get: a number, or a share of what it was."
+    yield "# How much worse than the baseline a model may get: a number, or a share of the old value."
     yield "# [budgets.tolerance]"
     yield "# partitions = 0"
     yield "# delegate-kernels = 0"
@@ -128,7 +128,7 @@ def _options_hint(name: str) -> Iterator[str]:
 
 
 def _quoted(pattern: str) -> str:
-    """Return a basic string of TOML, which a string of JSON is."""
+    """Return a TOML basic string, which any JSON string is."""
     import json
 
     return json.dumps(pattern, ensure_ascii=False)

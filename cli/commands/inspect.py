@@ -23,8 +23,8 @@ Examples:
 
 @click.command("inspect", epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@click.option("--subgraph", metavar="N", type=int, help="One subgraph only.")
-@click.option("--file-shapes", is_flag=True, help="Show shapes, types and allocations as they stand in the file.")
+@click.option("--subgraph", metavar="N", type=int, help="Only this subgraph.")
+@click.option("--file-shapes", is_flag=True, help="Show shapes, types and allocations as they are in the file.")
 @click.option(
     "--format",
     "form",
@@ -37,7 +37,7 @@ def command(path: str, subgraph: int | None, file_shapes: bool, form: str) -> No
     """Show the graph of a MODEL as delegates see it.
 
     Most delegates see it after the CPU kernels have prepared it, with shapes propagated; those that take dynamic tensors see it
-    as it stands in the file (--file-shapes). Each tensor is shown with its type, shape and where its data lives: constant (in
+    as it is in the file (--file-shapes). Each tensor is shown with its type, shape and where its data lives: constant (in
     the file), persistent (computed once), arena, variable or dynamic.
     """
     model = load(path)

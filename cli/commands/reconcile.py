@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim import load
-from delegate_sim.delegates.driver import DriverProfile, read_profile
+from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.log import join_logs, read_log_file
@@ -32,12 +32,12 @@ Examples:
 
 \b
 Exit codes:
-  0  the simulation does the same as the device, or what differs is explained
+  0  the simulation does the same as the device, or every difference is explained
   1  a difference remains unexplained
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
-Several logs must be of the same run, such as what benchmark_model printed and what logcat kept. If a log holds several runs, the
-last one counts.
+Several logs must be of the same run, such as the output of benchmark_model and that of logcat. If a log holds several runs, the
+last one is used.
 """
 
 
@@ -76,7 +76,7 @@ last one counts.
     type=click.Choice(DEFAULT_SETS),
     default=None,
     show_default="benchmark for a log of benchmark_model, else api",
-    help="Which defaults options have that neither the log nor the command line gives.",
+    help="Which defaults apply to options that neither the log nor the command line gives.",
 )
 @click.option(
     "--format",
@@ -99,9 +99,9 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> int:
-    """Compare what a device did to a MODEL, according to its log, with the simulation, and explain what differs.
+    """Compare what a device did to a MODEL, according to its log, with the simulation, and explain the differences.
 
-    The delegate, its options and the release are taken from the log as far as it shows them; what is given here overrides it.
+    The delegate, its options and the release are taken from the log as far as it shows them; command-line options override it.
     Nodes that ran on the CPU although the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit
     on partitions.
     """
@@ -131,7 +131,7 @@ def _existing(path: str) -> DriverProfile | None:
 
 
 def _refine(path: str, found: Reconciliation, log: str) -> Learning:
-    """Learn, and write the whole profile; what another process has learnt in the meantime is kept."""
+    """Learn, and write the whole profile; whatever another process has learnt in the meantime is kept."""
     try:
         with alone_with(path):
             learning = learn(found, log, _existing(path))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim import load
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.results.release_table import release_table
 
-from ..delegate_flags import DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options
+from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, result_options, width, write_result
 from ..text.releases import releases_entry, releases_lines
@@ -22,7 +22,7 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-Releases of TensorFlow count as the release of LiteRT of their time, where their own rules are not known; the output says so.
+Where the rules of a TensorFlow release are not known, those of the LiteRT release of the same time are used; the output says so.
 """
 
 
@@ -42,14 +42,14 @@ Releases of TensorFlow count as the release of LiteRT of their time, where their
     "pairs",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate under its own name; may be given several times.",
+    help="An option of the delegate, by its own name; may be given several times.",
 )
 @click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="Options not given: as benchmark_model passes them, or as the delegate's API sets them.",
+    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
 )
 @own_resolver_option
 @result_options
@@ -65,10 +65,10 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> None:
-    """Tell what each release of the runtime makes of a MODEL.
+    """Show how each release of the runtime treats a MODEL.
 
-    One row for the releases between which nothing changes, then which nodes move at each step and why, which releases delegate
-    the whole model, and from which on the runtime's own kernels load it.
+    There is one row for each run of releases that behave the same, then which nodes move at each step and why, which releases
+    delegate the whole model, and which is the first whose own kernels load it.
     """
     chosen = chosen_delegates(delegates)
     model = load(path)

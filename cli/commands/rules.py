@@ -8,13 +8,12 @@ from typing import Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.rule_changes import rule_changes
 from delegate_sim.rules.rule import OpRule
 
-from ..delegate_flags import DEFAULT_DELEGATE
 from ..suggestions import suggestion
 from ..terminal import width, write
 from ..text.rules import changes_entry, changes_text, rules_entry, rules_markdown, rules_text
@@ -26,8 +25,8 @@ Examples:
   delegate-sim rules --format json
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
 
-A condition counts only for targets that its "when" names: levels are feature levels (27 to 1000008 for nnapi), from the first
-one named and below the second. "explain CODE" tells what stands behind a code.
+A condition applies only to the targets that its "when" names: levels are feature levels (27 to 1000008 for nnapi), from the
+first one named up to but excluding the second. "explain CODE" tells what a code means.
 """
 
 
@@ -35,7 +34,7 @@ one named and below the second. "explain CODE" tells what stands behind a code.
 @click.option(
     "--delegate", "name", default=DEFAULT_DELEGATE, show_default=True, type=click.Choice(DELEGATE_NAMES), help="The delegate."
 )
-@click.option("--op", metavar="OP", help="One operator only, such as CONV_2D.")
+@click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @click.option(
     "--format",
     "form",
@@ -44,13 +43,13 @@ one named and below the second. "explain CODE" tells what stands behind a code.
     show_default=True,
     help="Text to read, JSON for programs, or Markdown for documentation.",
 )
-@click.option("--changes", is_flag=True, help="Show instead what releases of the runtime changed.")
-@click.option("--since", metavar="RELEASE", help="Of the changes, those after this release.")
+@click.option("--changes", is_flag=True, help="Show what releases of the runtime changed instead.")
+@click.option("--since", metavar="RELEASE", help="With --changes: only changes after this release.")
 def command(name: str, op: str | None, form: str, changes: bool, since: str | None) -> None:
     """Show what a delegate accepts: the conditions for each operator, in the order in which the delegate tests them."""
     delegate = find_delegate(name)
     if since is not None and not changes:
-        raise click.UsageError("--since goes with --changes")
+        raise click.UsageError("--since needs --changes")
     if changes:
         found = rule_changes(delegate, None if since is None else parse_release(since))
         if op is not None:
@@ -60,7 +59,7 @@ def command(name: str, op: str | None, form: str, changes: bool, since: str | No
         elif form == "text":
             write(changes_text(delegate, found, since, width()))
         else:
-            raise click.UsageError("--changes is shown as text or json")
+            raise click.UsageError("--changes takes --format text or json")
         return
     rules: dict[str, OpRule[Any] | None] = dict(sorted(delegate.rules.rules.items())) if op is None else _rule_for(delegate, op)
     if form == "json":
@@ -72,7 +71,7 @@ def command(name: str, op: str | None, form: str, changes: bool, since: str | No
 
 
 def _rule_for(delegate: Delegate, op: str) -> dict[str, OpRule[Any] | None]:
-    """Return the rule of one operator, None for an operator that exists and the delegate does not take."""
+    """Return the rule of one operator; None for an operator that exists but that the delegate does not take."""
     if op in delegate.rules.rules:
         return {op: delegate.rules.rules[op]}
     op = op.upper().replace("-", "_")

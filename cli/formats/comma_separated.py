@@ -24,7 +24,7 @@ _FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def render(results: Results) -> str:
-    """Return a header and the rows, in UTF-8's repertoire and with quotes where needed."""
+    """Return a header and the rows, quoted where needed."""
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(_COLUMNS)
@@ -61,5 +61,5 @@ def _finding(finding: Finding | None) -> list[object]:
 
 
 def _cell(text: str) -> str:
-    """Return text that a spreadsheet takes for nothing but text."""
+    """Return text that a spreadsheet cannot take for a formula."""
     return _FORMULA.sub(r"\1'", message(text))

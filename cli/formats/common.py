@@ -1,4 +1,4 @@
-"""What several formats need: where a model is, how all went in a sentence, and numbers beside the baseline's."""
+"""What several formats need: the path of a model, a one-line verdict, and numbers next to the baseline's."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results, fingerprints
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
 from delegate_sim.text import printable
 
-from ..layout import counted, cut, name, option_value, share
+from ..layout import counted, cut, name, options_text, share
 
 PROGRAM = "delegate-sim"
 
@@ -20,7 +21,7 @@ NUMBERS = ("partitions", "delegate kernels", "fallback nodes", "delegated share"
 
 _REPOSITORY_VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 _WORDS = {FAILED: "failed", UNREADABLE: "unreadable", BETTER: "better than the baseline"}
-"""What is said of those that did not simply pass."""
+"""The words for cases that did not simply pass."""
 _LONGEST_MODEL = 200
 _LONGEST_PATH = 4096
 
@@ -46,7 +47,7 @@ def _repository_path(path: str) -> str:
 
 
 def model_name(case: Case) -> str:
-    """Return the name of a case's model, safe to print and not endless."""
+    """Return the name of a case's model, safe to print and of limited length."""
     return cut(printable(case.model), _LONGEST_MODEL)
 
 
@@ -57,12 +58,13 @@ def title(case: Case) -> str:
 
 def target_text(case: Case) -> str:
     """Return the delegate, the release of the runtime, and the options that are set."""
-    options = [f"{key}={option_value(value)}" for key, value in case.options.items() if value not in (None, (), [])]
-    return f"{case.delegate} on {case.runtime}{': ' if options else ''}{' '.join(options)}"
+    declared = find_delegate(case.delegate).options if case.delegate in DELEGATE_NAMES else ()
+    options = options_text(declared, case.options)
+    return f"{case.delegate} on {case.runtime}{': ' if options else ''}{options}"
 
 
 def verdict(results: Results) -> str:
-    """Return in one line how all cases went."""
+    """Return a one-line summary of all cases."""
     counts = [f"{results.count(status):,} {word}" for status, word in _WORDS.items() if results.count(status)]
     total = counted(len(results.cases), "case") + (f" ({', '.join(counts)})" if counts else "")
     if results.command != "check":
@@ -71,12 +73,12 @@ def verdict(results: Results) -> str:
 
 
 def state(case: Case, command: str) -> str:
-    """Return what became of a case: its status in a check; in an analysis, which knows no other, what the runtime does."""
+    """Return the status of a case in a check; in an analysis, which has none, the outcome."""
     return case.measures.outcome if case.measures is not None and command != "check" else case.status
 
 
 def numbers(case: Case) -> list[str]:
-    """Return the numbers of a case, each after what the baseline says where that is another; all empty without any."""
+    """Return the numbers of a case, each after the baseline's where that differs; all empty if there are none."""
     now, base = (_texts(measures) for measures in (case.measures, case.baseline))
     return [_beside(was, found) for was, found in zip(base, now, strict=True)]
 

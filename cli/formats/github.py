@@ -15,7 +15,7 @@ from . import markdown
 from .common import NUMBERS, PROGRAM, numbers, repository_path, state, title, verdict
 
 _ANNOTATIONS = 10
-"""GitHub shows no more of a step."""
+"""GitHub shows no more for a step."""
 _COMMANDS = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
 _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
@@ -45,7 +45,7 @@ def write_summary(results: Results, environment: Mapping[str, str]) -> None:
 
 def _annotations(results: Results) -> Iterator[str]:
     groups = [(case, members) for case in results.cases for members in alike(case.findings)]
-    # What names nodes says why, and the rest only how much.
+    # Findings about nodes say why; the others only say how much.
     groups.sort(key=lambda group: (LEVELS.index(group[1][0].level), group[1][0].location.node is None))
     shown = groups if len(groups) <= _ANNOTATIONS else groups[: _ANNOTATIONS - 1]
     for case, members in shown:
@@ -83,5 +83,5 @@ def _property(text: str) -> str:
 
 
 def _harmless(line: str) -> str:
-    """Return a line in which no command of the older form begins, which the runner looks for anywhere in a line."""
+    """Return a line without commands in the older form, which the runner looks for anywhere in a line."""
     return line.replace("##[", "## [")

@@ -1,4 +1,4 @@
-"""Results as JUnit XML: a suite for each model, a test for each target. There are no times in it, so that it is stable."""
+"""Results as JUnit XML: a suite for each model, a test for each target. It contains no times, so that it is stable."""
 
 from __future__ import annotations
 

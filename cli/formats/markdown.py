@@ -24,20 +24,20 @@ _CHANGES_ROOM = 5_000
 _NOTES_ROOM = 2_000
 _LOG_ROOM = 5_000
 _MORE_ROOM = 100
-"""What a line that counts what is left out takes at most."""
+"""The most that a line counting what is left out can take."""
 _CHANGES_OPEN = 5
 _LONGEST_TEXT = 400
 
 
 class _Piece(NamedTuple):
-    """A line or paragraph, and for how many of what is listed it stands."""
+    """A line or paragraph, and how many of the listed items it covers."""
 
     text: str
     number: int = 1
 
 
 def render(results: Results) -> str:
-    """Return a verdict, a table of all cases, and a section for each case that there is more to say about."""
+    """Return a verdict, a table of all cases, and a section for each case with details."""
     cases = sorted(results.cases, key=lambda case: case.status not in (FAILED, UNREADABLE))
     head = "\n\n".join([f"### {PROGRAM} {results.command}", f"**{text(verdict(results))}**", *_table(results, cases)])
     sections = [_Piece(_section(case, results.command)) for case in cases if _has_details(case)]
@@ -51,7 +51,7 @@ def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") ->
 
 
 def _fitting(pieces: Sequence[_Piece], room: int) -> tuple[list[str], int]:
-    """Return the pieces that fit, with room for a line after them, and for how many those stand that do not."""
+    """Return the pieces that fit, with room for a line after them, and how many items the other pieces cover."""
     shown: list[str] = []
     room -= _MORE_ROOM
     for position, piece in enumerate(pieces):
@@ -100,7 +100,7 @@ def _section(case: Case, command: str) -> str:
 
 
 def _text(plain: str) -> str:
-    """Return what stands behind the dash of a list, which alone would underline a heading."""
+    """Return the text of a list item; an empty one would leave a lone dash, which underlines a heading."""
     return text(cut(printable(plain), _LONGEST_TEXT)) or "(empty)"
 
 

@@ -1,4 +1,4 @@
-"""Text and names as Markdown in which they mean nothing but themselves: to CommonMark, and to what GitHub adds to it."""
+"""Text and names escaped for Markdown, so that neither CommonMark nor GitHub's extensions interpret them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", "|": "&#124;"}
 """A bar gets no backslash: whether that divides cells depends on the backslashes before it."""
 
 _BREAK = "&#8203;"
-"""GitHub looks for mentions and references once Markdown is done with escapes, so that only something in between helps."""
+"""GitHub looks for mentions and references once Markdown is done with escapes, so that only a separator helps."""
 
 _SPECIAL = re.compile(
     r"""

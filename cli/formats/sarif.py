@@ -30,7 +30,7 @@ _LONGEST_CATEGORY = 200
 
 
 def render(results: Results) -> str:
-    """Return one run with a result for each finding, and the rules that occur."""
+    """Return one run with a result for each finding, and the rules that the results refer to."""
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(results)]}, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -60,7 +60,7 @@ def _run(results: Results) -> dict[str, Any]:
 
 
 def _category(results: Results) -> str:
-    """Return what tells uploads for one commit apart, so that none replaces another; it ends with a slash.
+    """Return what distinguishes uploads for one commit, so that none replaces another; it ends with a slash.
 
     It is made of the targets and not of the models: with each model added, the alerts of an older category would stay open.
     """
@@ -104,7 +104,7 @@ def _result(case: Case, finding: Finding, fingerprint: str, rule_index: int) -> 
 
 
 def _literal(text: str) -> str:
-    """Return a message in which nothing is taken for a placeholder or a link."""
+    """Return a message in which nothing can be taken for a placeholder or a link."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 

@@ -12,7 +12,7 @@ _NODES_WIDTH = 40
 
 
 def alike(changes: Iterable[NodeChange]) -> list[list[NodeChange]]:
-    """Group changes that are the same but for the node."""
+    """Group changes that differ only in the node."""
     groups: dict[tuple[str, ...], list[NodeChange]] = {}
     for change in changes:
         groups.setdefault((change.op, change.what, change.old, change.new), []).append(change)
@@ -20,7 +20,7 @@ def alike(changes: Iterable[NodeChange]) -> list[list[NodeChange]]:
 
 
 def change_text(members: Sequence[NodeChange]) -> str:
-    """Say what changed in the same way at several nodes, or at one."""
+    """Describe a change that one or several nodes have in common."""
     first = members[0]
     if first.node is None and first.old_node is None:
         return f"{first.what} {first.name}: {first.old or 'none'} -> {first.new or 'none'}"

@@ -1,4 +1,4 @@
-"""What a check found, as text: each case that is not simply passed, then how many there are of each kind."""
+"""What a check found, as text: each case that did not simply pass, then the number of each status."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHANGES_SHOWN = 10
 
 
 def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a check. Cases that passed and have nothing to say are listed only if ``verbose``."""
+    """Return the text of a check. Cases that passed without findings or notes are listed only if ``verbose``."""
     results = checked.results
     for case in results.cases:
         if verbose or case.status != PASSED or case.findings or case.notes:
@@ -40,7 +40,7 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
 def _update_text(update: Update) -> str:
     if not update.is_written:
         return "Baseline: unchanged"
-    return f"Baseline: {update.added:,} added, {update.changed:,} changed, {update.dropped:,} dropped"
+    return f"Baseline: {update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
 
 
 def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:

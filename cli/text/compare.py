@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from delegate_sim.options import as_typed
 from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.report import CPU
@@ -31,14 +32,14 @@ def compare_lines(comparison: Comparison, width: int, verbose: bool, supposed: s
 
 
 class _Statement(NamedTuple):
-    """One line that stands above the nodes that it is about, and its hint."""
+    """One line above the nodes that it is about, and its hint."""
 
     text: str
     hint: str = ""
 
 
-class _Group(NamedTuple):
-    """Nodes about which the same is to be said: by subgraph, operator and what was found there."""
+class _ComparisonGroup(NamedTuple):
+    """Nodes that share the same statements, by subgraph, operator and what was found."""
 
     statements: tuple[_Statement, ...]
     variants: dict[tuple[int, str, str], list[ComparedNode]]
@@ -67,10 +68,10 @@ class _Text:
         yield from self._section("On the CPU in A, delegated in B", found.to_delegate, lambda node: _bare(_reasons(node.a)))
         yield from self._section("Only in A", found.only_in_a, lambda node: _bare(_placed(node.a)))
         yield from self._section("Only in B", found.only_in_b, lambda node: _placed(node.b))
-        yield from self._section("On the CPU for other reasons", found.reasons_changed, _both)
+        yield from self._section("On the CPU for different reasons", found.reasons_changed, _both)
         if not (found.to_cpu or found.to_delegate or found.only_in_a or found.only_in_b):
             yield Line("")
-            yield Line("No node moves: each runs where it ran.")
+            yield Line("No node moves: each runs in the same place on both sides.")
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
         """Log lines are as the runtime prints them: neither wrapped nor styled."""
@@ -118,10 +119,10 @@ class _Text:
     ) -> Iterator[Line]:
         if not nodes:
             return
-        groups: dict[tuple[_Statement, ...], _Group] = {}
+        groups: dict[tuple[_Statement, ...], _ComparisonGroup] = {}
         for node in nodes:
             stated = statements(node)
-            group = groups.setdefault(stated, _Group(stated, {}))
+            group = groups.setdefault(stated, _ComparisonGroup(stated, {}))
             group.variants.setdefault((node.subgraph, node.op, self._found(node)), []).append(node)
         yield Line("")
         yield Line(f"{title}: {counted(len(nodes), 'node')}", _HEADING)
@@ -131,7 +132,7 @@ class _Text:
             yield from self._group(group)
         yield from self._more(sum([group.size for group in ordered[len(shown) :]]), "node", "  ")
 
-    def _group(self, group: _Group) -> Iterator[Line]:
+    def _group(self, group: _ComparisonGroup) -> Iterator[Line]:
         for statement in group.statements:
             yield from self._paragraph(message(statement.text), "  ", _CODE)
         for hint in dict.fromkeys([statement.hint for statement in group.statements]):
@@ -155,7 +156,7 @@ class _Text:
         yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
 
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
-        """Return the indices in B, and those in A if they are others; of nodes that one side has, those there."""
+        """Return the indices in B, and those in A if they differ; for nodes that only one side has, the indices there."""
         room = None if self.verbose else self.width // 3
         in_a = sorted([node.a.node for node in nodes if node.a is not None])
         in_b = sorted([node.b.node for node in nodes if node.b is not None])
@@ -164,7 +165,7 @@ class _Text:
         return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
 
     def _found(self, node: ComparedNode) -> str:
-        """Join what was found at a node that one side refuses, apart from what is said elsewhere: operator and refusal."""
+        """Join what was found in a node that one side refuses, without what is said elsewhere: operator and refusal."""
         states = [state for state in (node.a, node.b) if state is not None and state.reasons]
         if len(states) != 1:
             return ""
@@ -184,14 +185,15 @@ class _Text:
 
 
 def _differing_options(side: Side, other: Side) -> str:
-    """Return the options that the other side does not have like this, behind a colon; beside another delegate all."""
+    """Return the options that differ from the other side's, after a colon; all of them if the delegates differ."""
     is_same = side.run.delegate.name == other.run.delegate.name
     options = {
         key: value
         for key, value in side.run.options.items()
         if (value != other.run.options[key] if is_same else value not in (None, ()))
     }
-    texts = [f"{key}={'' if value is None else option_value(value)}" for key, value in options.items()]
+    declared = side.run.delegate.options
+    texts = [as_typed(declared, key, "" if value is None else option_value(value)) for key, value in options.items()]
     return f": {' '.join(texts)}" if texts else ""
 
 
@@ -215,7 +217,7 @@ def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
-    """Say what the reasons of a node on the CPU ask for."""
+    """Say what a node on the CPU would need, by its reasons."""
     reasons = () if state is None else state.reasons
     if not reasons:
         return (_Statement(f"{place}no delegate is asked about it"),)
@@ -223,7 +225,7 @@ def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
 
 
 def _placed(state: State | None) -> tuple[_Statement, ...]:
-    """Say where a node runs that only one side has, and why."""
+    """Say where a node that only one side has runs, and why."""
     if state is None or state.place != CPU:
         return (_Statement("on the delegate"),)
     return tuple([statement._replace(text=f"on the CPU, {statement.text}") for statement in _reasons(state)])
@@ -234,7 +236,7 @@ def _both(node: ComparedNode) -> tuple[_Statement, ...]:
 
 
 def _bare(statements: tuple[_Statement, ...]) -> tuple[_Statement, ...]:
-    """Leave out the hints, where there is nothing to be done."""
+    """Leave out the hints where there is nothing to do."""
     return tuple([_Statement(stated.text) for stated in statements])
 
 

@@ -1,4 +1,4 @@
-"""Findings for people to read: those that say the same of several nodes of one operator are one."""
+"""Findings for people to read: those that say the same about several nodes of one operator are merged."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NODES_WIDTH = 40
 
 
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Group findings that are the same but for the node.
+    """Group findings that differ only in the node.
 
-    Errors come first, and of each level first what is about the model as a whole, then nodes, larger groups first.
+    Errors come first; within a level, findings about the whole model come before those about nodes, larger groups first.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):

@@ -22,7 +22,7 @@ _NOTE = "yellow"
 
 
 def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) -> Iterator[Line]:
-    """Return the text of a model and these of its graphs."""
+    """Return the text of a model and some of its graphs."""
     yield Line(f"{printable(str(model.path))}: {counted(model.size, 'byte')}, schema version {model.version}", _HEADING)
     if model.description:
         yield Line(f"  description: {name(model.description)}")
@@ -49,7 +49,7 @@ def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:
 
 
 def model_entry(model: Model, graphs: Iterable[Graph], shapes: str) -> dict[str, Any]:
-    """Return a model and these of its graphs as plain data."""
+    """Return a model and some of its graphs as plain data."""
     report = Report(model, ()).to_dict()
     return {
         "schema": SCHEMA,
@@ -78,7 +78,7 @@ def _arguments(tensors: Mapping[str, int]) -> str:
 
 
 def _notes(graph: Graph) -> Iterator[str]:
-    """Say what preparing the graph ran into; what lies behind is as in the file."""
+    """Say where preparing the graph stopped; what follows is as in the file."""
     if graph.dynamic is not None:
         tensor, node, cause = graph.dynamic
         maker = "" if node is None else f", made so by node {node} ({graph.nodes[node].op})"
@@ -95,7 +95,7 @@ def _operator(node: Node) -> str:
 
 
 def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> Iterator[Line]:
-    """Return a line for each tensor, behind a title on the first."""
+    """Return a line for each tensor, the first one preceded by a title."""
     digits = len(str(max(len(graph.tensors) - 1, 0)))
     for index in indices:
         text = f"{index:{digits}} {_tensor(graph.tensors[index])}" if index >= 0 else f"{'-':>{digits}} left out"
@@ -161,7 +161,7 @@ def _tensor_entry(tensor: Tensor) -> dict[str, Any]:
 
 
 def _quantization_entry(quantization: Quantization) -> dict[str, Any]:
-    """JSON has no number for infinity and the like; they are written as text."""
+    """JSON has no number for infinity and NaN; they are written as text."""
     return {
         "kind": quantization.kind,
         "scales": [scale if math.isfinite(scale) else str(scale) for scale in quantization.scales.tolist()],

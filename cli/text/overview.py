@@ -1,4 +1,4 @@
-"""Every delegate in one line: what becomes of the model, and what stands first in the way."""
+"""Every delegate in one line: the outcome, and the main blocker."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust, str.ljust)
 def overview_lines(runs: Sequence[Run], width: int) -> Iterator[Line]:
     """Return a table of the runs, one row each, and how to see one in detail.
 
-    Where its last column does not fit, that becomes a table of its own.
+    If the last column does not fit, it becomes a table of its own.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
-    yield Line(f"{counted(nodes, 'node')}, each delegate by itself on {runs[0].release}", _HEADING)
+    yield Line(f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}", _HEADING)
     rows = [_COLUMNS, *[_row(run, nodes) for run in runs]]
     table = _table(rows, range(6))
     if max(map(len, table)) > width:
@@ -34,7 +34,7 @@ def overview_lines(runs: Sequence[Run], width: int) -> Iterator[Line]:
 
 
 def first_blocker(run: Run) -> str:
-    """Return the code of the refusal, or else the operator and code that keep the most nodes on the CPU, and how many."""
+    """Return the code of the refusal, or else the operator and code that keep most nodes on the CPU, and how many."""
     if run.refusal is not None:
         return run.refusal.code
     blocked = Counter(

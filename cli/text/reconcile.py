@@ -10,7 +10,7 @@ from delegate_sim.device.reconciliation import REPRODUCED, UNEXPLAINED, Reconcil
 from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
 
-from ..layout import counted, message, name, node_list, option_value, wrapped
+from ..layout import counted, message, name, node_list, options_text, wrapped
 from ..terminal import Line
 
 _HEADING = "bold"
@@ -21,12 +21,12 @@ _UNKNOWN = "not in the log"
 _CAUSES = {
     DRIVER: "Rejected by the accelerator's driver, though the delegate accepts them",
     LIMIT: "Dropped by a limit on partitions, though they are accepted",
-    UNDECIDED: "Accepted by the delegate; the log does not tell what kept them on the CPU",
+    UNDECIDED: "Accepted by the delegate; the log does not show what kept them on the CPU",
     REFUSED: "Refused by the delegate's own rules",
 }
 _EVIDENCE = {
     "run-order": "the table in running order lists every node that ran on the CPU",
-    "node-types": "the summary by node type tells how many nodes of each operator ran on the CPU, not which",
+    "node-types": "the summary by node type shows how many nodes of each operator ran on the CPU, but not which",
     "partial": "a table lists some of the nodes that ran on the CPU",
     "lines": "the log has no table of operators; which nodes ran on the CPU is taken from the simulation",
 }
@@ -49,7 +49,7 @@ def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> It
 
 
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
-    """Return what was learnt of the driver."""
+    """Return what was learnt about the driver."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
     rejections = learning.profile.rejections
@@ -64,15 +64,11 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
 
 def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
     setting = found.setting
-    known = [
-        f"{key}={option_value(value)}"
-        for key, value in setting.options.items()
-        if key in setting.known and value not in (None, ())
-    ]
+    known = {key: value for key, value in setting.options.items() if key in setting.known}
     yield Line("Target", _HEADING)
     yield from _fact("delegate", setting.delegate.name, width)
     yield from _fact("releases", ", ".join(_spans([str(release) for release in setting.releases])), width)
-    yield from _fact("options", message(" ".join(known)) or "none in the log", width)
+    yield from _fact("options", message(options_text(setting.delegate.options, known)) or "none in the log", width)
     yield from _fact(
         "other options", f"the defaults of {'benchmark_model' if setting.defaults == 'benchmark' else 'the API'}", width
     )
@@ -92,7 +88,7 @@ def _spans(releases: Sequence[str]) -> list[str]:
 
 
 def _tallies(found: Reconciliation, width: int) -> Iterator[Line]:
-    """The lines of the log are shown as they were printed, neither wrapped nor styled."""
+    """The log lines are shown as they were printed, neither wrapped nor styled."""
     for title, tally in (("Device", found.device), ("Simulated", found.simulated)):
         yield Line(title, _HEADING)
         for line in tally.lines:
@@ -115,7 +111,7 @@ def _result(found: Reconciliation, width: int) -> Iterator[Line]:
         yield Line("Reproduced: the simulation reproduces the device", _GOOD)
         return
     if found.status == UNEXPLAINED or found.account is None:
-        yield Line("Unexplained: the device did something else, and nothing tried here accounts for it", _BAD)
+        yield Line("Unexplained: the device did something else, and none of the explanations tried accounts for it", _BAD)
     else:
         certain = "" if found.account.is_certain else " (one of several possible explanations)"
         yield Line(f"Explained{certain}", _GOOD)
@@ -124,7 +120,7 @@ def _result(found: Reconciliation, width: int) -> Iterator[Line]:
         yield from _paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     if found.feature_levels and found.account is not None and found.account.kind != "options":
         levels = ", ".join(map(str, found.feature_levels))
-        text = f"feature level {levels} would lead to the same without a driver that rejects anything"
+        text = f"feature level {levels} would lead to the same result without a driver that rejects anything"
         yield from _paragraph(text, width, "  ", "    ")
 
 

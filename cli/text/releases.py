@@ -25,11 +25,11 @@ _PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
 _PLACE = "\0"
-"""Stands where a note names its release."""
+"""The placeholder for the release that a note names."""
 
 
 def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
-    """Return a table with a row for each span of releases alike, what changes at each step, and the answers in short."""
+    """Return a table with a row for each span of releases that behave the same, what changes at each step, and a summary."""
     spans = _spans(table.rows)
     yield Line(f"{table.delegate.name}: {counted(table.rows[0].measures.nodes, 'node')} by release of the runtime", _HEADING)
     rows = [_COLUMNS, *[_cells(span) for span in spans]]
@@ -46,13 +46,13 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
     said = _notes(table.rows)
     if said:
         yield Line("")
-        yield Line("Not known well", _HEADING)
+        yield Line("Uncertain", _HEADING)
         for note in said:
             yield from (Line(line) for line in wrapped(message(note), width, "  - ", "    "))
 
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
-    """Return what is said of releases, the same of several once."""
+    """Return the notes on releases; a note that several share is given once."""
     found: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:
@@ -61,18 +61,18 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
 
 
 def answers(table: ReleaseTable) -> Iterator[str]:
-    """Say which releases delegate all of the model, and from which on it is loaded."""
+    """Say which releases delegate the whole model, and which is the first to load it."""
     if table.full:
         yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
     else:
-        yield "Fully delegated: in no release known."
+        yield "Fully delegated: in no known release."
     for family, first in table.first_loading.items():
         newest = [row for row in table.rows if row.release.family == family][-1]
         if first is None and newest.loads is Loads.UNKNOWN:
             yield f"Loaded by {FAMILIES[family]}'s own kernels: not known."
         elif first is None:
             unloaded = _unloaded_text(newest.unloaded, newest.unloaded_types)
-            yield f"Loaded by {FAMILIES[family]}'s own kernels: in no release known; {newest.release} does not load {unloaded}."
+            yield f"Loaded by {FAMILIES[family]}'s own kernels: in no known release; {newest.release} does not load {unloaded}."
         elif not (first.because_of or first.because_of_types):
             yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on, the oldest known."
         else:
@@ -81,7 +81,7 @@ def answers(table: ReleaseTable) -> Iterator[str]:
 
 
 def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
-    """Put releases in a row together between which nothing changes."""
+    """Group consecutive releases between which nothing changes."""
     spans: list[list[ReleaseRow]] = []
     for row in rows:
         last = spans[-1][-1] if spans else None

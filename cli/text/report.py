@@ -13,7 +13,7 @@ from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
-from ..layout import counted, cut, item_list, message, name, node_list, option_value, share, wrapped
+from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
 from .comparison import comparison_lines
 from .placement import placement_lines
@@ -30,8 +30,8 @@ _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _OUTCOMES = {
     "refused": "Refused: the runtime does not apply the delegate",
-    "restored": "Restored: the runtime took all delegation back",
-    "delegated": "Delegated, and yet the model will not run",
+    "restored": "Restored: the runtime undid all delegation",
+    "delegated": "Delegated, but the model will not run",
     "not-prepared": "Not prepared: the model does not run, since a CPU kernel refuses a node",
     "not-loaded": "Not loaded: the runtime does not load the model",
 }
@@ -62,7 +62,7 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
 
 
 def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
-    """All log lines come first, as on a device; a delegate that the runtime applies by itself is not gone into."""
+    """All log lines come first, as on a device; a delegate that the runtime applies by default has no details."""
     explicit = [run for run in runs if not run.by_default]
     yield from _log_lines(runs)
     for number, run in enumerate(explicit):
@@ -109,8 +109,7 @@ def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = ""
 
 
 def _target(run: Run, view: View) -> Iterator[Line]:
-    options = [f"{key}={option_value(value)}" for key, value in run.options.items() if value not in (None, ())]
-    text = f"{run.delegate.name} on {run.release}: {' '.join(options)}"
+    text = f"{run.delegate.name} on {run.release}: {options_text(run.delegate.options, run.options)}"
     yield Line("Target", HEADING)
     yield from _paragraph(message(text), view, "  ", "    ")
 
@@ -159,7 +158,7 @@ def _subgraph(run: SubgraphRun, refusal: Refusal | None, compute: Compute, view:
 
 
 def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
-    """What is counted here says nothing of latency; models without such work have no line."""
+    """These counts say nothing about latency; models without such work have no line."""
     if total:
         yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} delegated ({share(delegated, total)})", view)
 
@@ -173,7 +172,7 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Say what each further partition would bring, as far as it fits one look."""
+    """Say how many nodes each further partition would add; long lists are cut."""
     shown = dropped[:_GAINS_SHOWN]
     gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
     more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
@@ -181,7 +180,7 @@ def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
 
 
 class _Demand(NamedTuple):
-    """What a reason says apart from what was found."""
+    """What a reason says, without what was found."""
 
     code: str
     needed: str
@@ -232,7 +231,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> dict[tuple[_Demand, .
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
-    """Join what was found, apart from what is said elsewhere: the operator and why all delegation was taken back."""
+    """Join what was found, without what is said elsewhere: the operator and why all delegation was undone."""
     known = {op, refusal.message if refusal else ""}
     return "; ".join([found for found in dict.fromkeys([reason.found for reason in reasons]) if found not in known])
 

@@ -22,7 +22,7 @@ _NARROWEST_NEEDS = 24
 
 
 def when(check: Check[Any]) -> str:
-    """Say for which targets a check counts; nothing if for all."""
+    """Say which targets a check applies to; empty if to all."""
     words = [condition.words for condition in check.conditions]
     if check.introduced is not None:
         words.append(f"from {check.introduced}")
@@ -50,12 +50,12 @@ def rules_text(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], widt
 
 
 def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
-    """Return a table for each operator as Markdown; as a whole, also the options and the explanation of each code."""
+    """Return a Markdown table for each operator; if ``is_whole``, also the options and the explanation of each code."""
     lines = [
         f"# What the delegate {delegate.name} accepts",
         "",
-        "A node must meet every condition that counts for the target; they stand in the order in which the delegate tests them. "
-        "Operators that are not listed are refused.",
+        "A node must meet every condition that applies to the target; they are listed in the order in which the delegate tests "
+        "them. Operators that are not listed are refused.",
         *(_options(delegate) if is_whole else ()),
     ]
     for op, rule in rules.items():
@@ -64,7 +64,7 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], 
             lines.append(_not_accepted(delegate))
             continue
         if rule.introduced is not None:
-            lines += [f"Known from {rule.introduced} on.", ""]
+            lines += [f"Available from {rule.introduced}.", ""]
         lines += ["| | needs | when | code | source |", "|---|---|---|---|---|"]
         lines += [
             f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` | {_link(delegate.rules.source_of(check, rule))} |"
@@ -80,7 +80,7 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], 
 
 
 def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str | None, width: int) -> str:
-    """Return what releases changed, as a difference: conditions that went and came, operator by operator."""
+    """Return what releases changed: conditions removed and added, operator by operator."""
     if not changes:
         return f"{delegate.name}: no rule changed{f' after {since}' if since else ''}, as far as is known.\n"
     lines: list[str] = []
@@ -89,7 +89,7 @@ def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str |
         if change.release != release:
             lines += [*([""] if lines else []), f"{change.release}"]
             release = change.release
-        lines.append(f"  {change.op}{': known from here on' if change.is_new else ''}")
+        lines.append(f"  {change.op}{': new' if change.is_new else ''}")
         for sign, checks in (("-", change.dropped), ("+", change.added)):
             for check in checks:
                 lines += wrapped(f"{sign} needs {check.demand} ({delegate.rules.code_of(check.kind)})", width, "    ", "      ")
@@ -137,7 +137,7 @@ def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None]) -> 
 def _options(delegate: Delegate) -> Iterator[str]:
     if not delegate.options:
         return
-    yield from ("", "# Options", "", "| option | means | default | default of benchmark_model |", "|---|---|---|---|")
+    yield from ("", "# Options", "", "| option | meaning | default | default of benchmark_model |", "|---|---|---|---|")
     for option in delegate.options:
         values = [default_text(option.default_in(defaults)) for defaults in ("api", "benchmark")]
         yield f"| `{option.name}` | {_escaped(option.help)} | {' | '.join(map(_escaped, values))} |"
@@ -173,7 +173,7 @@ def _check_entry(delegate: Delegate, check: Check[Any], rule: OpRule[Any] | None
 
 
 def _link(source: Source) -> str:
-    """Return a link to a source; what it leads to stands once, at the end of the page."""
+    """Return a link to a source; its target is given once, at the end of the page."""
     return f"[`{source.symbol}`][{_label(source)}]"
 
 
@@ -193,7 +193,7 @@ def _source_entry(source: Source) -> dict[str, str]:
 
 
 def _sources(delegate: Delegate, rule: OpRule[Any]) -> list[Source]:
-    """Return where a rule and its checks stand upstream, each once."""
+    """Return where a rule and its checks are upstream, each place once."""
     places = [*delegate.rules.sources_of(rule), *[delegate.rules.source_of(check, rule) for check in rule.checks]]
     return list(dict.fromkeys(places))
 

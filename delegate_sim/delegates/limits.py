@@ -43,7 +43,10 @@ def keep_largest(decision: Decision, limit: int, minimum: int) -> Decision:
     if order_depends_on_library(candidates, limit, minimum):
         warnings += (library_order_warning(decision.graph, limit),)
     nodes = tuple(node for node in decision.nodes if node in kept)
-    return dataclasses.replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings)
+    own = decision.subsets
+    if own is not None:
+        own = tuple([subset._replace(is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in own])
+    return dataclasses.replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
 
 
 def partition_limit(found: int, limit: int, option: str) -> Reason:

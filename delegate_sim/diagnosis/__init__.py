@@ -1,1 +1,1 @@
-"""From refusals to what causes them: which few things keep nodes on the CPU, what each costs, and what to change."""
+"""From refusals to their causes: the few things that keep nodes on the CPU, what each costs, and what to change."""

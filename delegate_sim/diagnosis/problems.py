@@ -37,15 +37,42 @@ _SUGGESTIONS = (
         "delegate was written for",
     ),
     Suggestion(
+        "raise-version",
+        "convert so that the operator has a newer version",
+        "the delegate asks for a newer version of the operator than the file has: convert with a newer converter",
+    ),
+    Suggestion(
+        "analyse-source",
+        "analyse the model from before it was compiled",
+        "the node runs on the accelerator that it was compiled for, and nothing can be said of it here: analyse the "
+        "model that went into the compiler",
+    ),
+    Suggestion(
+        "avoid-flex",
+        "do without TensorFlow's own operators",
+        "convert without tf.lite.OpsSet.SELECT_TF_OPS, which shows every layer that needs it, and write those layers from "
+        "operators of TensorFlow Lite, or do their work in the application",
+    ),
+    Suggestion(
+        "leave-to-application",
+        "do the work in the application",
+        "export the model without the layer, and do its work in the application",
+    ),
+    Suggestion(
+        "leave-on-cpu",
+        "leave it on the CPU",
+        "it stands at the beginning or end of the model already, where it splits nothing: leave it there, or do without it",
+    ),
+    Suggestion(
         "replace-operator",
         "build the same from operators that the delegate has",
         "write the layer in the model's code from operators that the delegate takes, or move it to the beginning or end of the "
-        "model, where it splits nothing",
+        "model, where it does not split the graph",
     ),
     Suggestion(
         "raise-target-level",
-        "aim at a newer system",
-        "ask for the level that has the operation, if the devices have it, and leave the older ones to another delegate",
+        "target a newer system",
+        "require the level that has the operation if the devices support it, and leave older ones to another delegate",
     ),
     Suggestion(
         "avoid-operation",
@@ -61,30 +88,31 @@ _SUGGESTIONS = (
     Suggestion(
         "change-type",
         "use a type that the delegate takes",
-        "change the type in the model's code: int32 in place of int64 for indices, float32 in place of other floats, and casts "
-        "outside of the part that is delegated",
+        "change the type in the model's code: int32 instead of int64 for indices, float32 instead of other floats, and casts "
+        "outside the part that is delegated",
     ),
     Suggestion(
         "change-quantization",
-        "quantise otherwise",
-        "convert in float, or with full integer quantisation and a representative dataset; per-tensor in place of per-channel "
-        "weights where the delegate wants them",
+        "quantise differently",
+        "convert in float, or with full integer quantisation and a representative dataset; per-tensor instead of per-channel "
+        "weights where the delegate requires them",
     ),
     Suggestion(
         "change-constant",
         "make the operand constant, or computed",
         "give the layer weights, axes or sizes in the model's code instead of computing them, or the other way round, as the "
-        "delegate demands",
+        "delegate requires",
     ),
     Suggestion(
         "complete-operands",
-        "give the node the operands that the delegate wants",
-        "write the layer with a bias (of zeros) and without optional inputs, as the delegate demands",
+        "give the node the operands that the delegate requires",
+        "write the layer with a bias (of zeros) and without optional inputs, as the delegate requires",
     ),
     Suggestion(
         "change-shape",
         "use other sizes",
-        "change the sizes in the model's code: broadcast explicitly, pool in smaller windows, and leave out what has no elements",
+        "change the sizes in the model's code: broadcast explicitly, pool with smaller windows, and remove tensors without "
+        "elements",
     ),
     Suggestion(
         "change-attribute",
@@ -94,7 +122,7 @@ _SUGGESTIONS = (
     Suggestion(
         "raise-limit",
         "let the delegate take more partitions",
-        "raise the option that limits them, if more kernels pay off, or remove what splits the graph",
+        "raise the option that limits them, if more kernels pay off, or remove the nodes that split the graph",
     ),
 )
 

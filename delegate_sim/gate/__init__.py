@@ -1,1 +1,1 @@
-"""The gate of a build: what each model does on each target, against a committed baseline and budgets."""
+"""The check in a build: what each model does on each target, compared with a committed baseline and budgets."""

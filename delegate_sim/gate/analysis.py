@@ -14,7 +14,7 @@ from .results import FAILED, PASSED, Case
 
 
 def analysis_cases(report: Report) -> tuple[Case, ...]:
-    """Return a case for each delegate that was asked for; what the runtime applies by itself is left out."""
+    """Return a case for each delegate that was asked for; what the runtime applies by default is left out."""
     path = str(report.model.path)
     return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
 
@@ -38,7 +38,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
 
 
 def _findings(run: Run) -> Iterator[Finding]:
-    """Return a finding for the refusal of the graph as a whole, and a warning for each node with reasons of its own."""
+    """Return a finding for the refusal of the whole graph, and a warning for each node with reasons of its own."""
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

@@ -1,6 +1,6 @@
-"""The committed baseline: what each model did on each target when somebody last agreed to it.
+"""The committed baseline: what each model did on each target when somebody last accepted it.
 
-One JSON file, ordered by model and target, a node to a line, so that a change reads well in a review.
+One JSON file, ordered by model and target, with one node per line, so that changes are easy to review.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..errors import DelegateSimError
 from ..files import alone_with, write_whole
 from ..results.measures import OUTCOMES, Measures
-from ..results.outline import Constant, NodeOutline, Operand, Output, SubgraphOutline
+from ..results.outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 from ..text import printable
 
 SCHEMA = "delegate-sim/baseline/1"
@@ -23,8 +23,8 @@ class BaselineError(DelegateSimError):
     """The file is not a baseline, or cannot be read or written."""
 
 
-class Key(NamedTuple):
-    """What an entry is found by: the model's path, relative to the configuration and with slashes, and the target's name."""
+class EntryKey(NamedTuple):
+    """Identifies an entry: the model's path, relative to the configuration and with slashes, and the target's name."""
 
     model: str
     target: str
@@ -35,7 +35,7 @@ class Entry:
     """One model on one target.
 
     ``fallback`` lists, for each subgraph and code, the nodes that stay on the CPU. ``rule_set`` and ``tool`` are the versions
-    that found all this.
+    that produced the entry.
     """
 
     sha256: str
@@ -66,18 +66,18 @@ class Fallback(NamedTuple):
 class Baseline:
     """All entries."""
 
-    entries: Mapping[Key, Entry] = field(default_factory=dict)
+    entries: Mapping[EntryKey, Entry] = field(default_factory=dict)
 
 
 def read_baseline(path: str) -> Baseline:
-    """Read a baseline; without a file it is empty. Raises BaselineError naming the file and what is wrong."""
+    """Read a baseline, which is empty if there is no file. Raises BaselineError naming the file and what is wrong."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except FileNotFoundError:
         return Baseline()
     except (OSError, UnicodeDecodeError) as error:
-        raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not a text in UTF-8'}")) from error
+        raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}")) from error
     try:
         content = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -89,10 +89,10 @@ def read_baseline(path: str) -> Baseline:
         raise BaselineError(printable(f"{path}: is not a baseline: {error}")) from error
 
 
-def update_baseline(path: str, changed: Mapping[Key, Entry], removed: Iterable[Key] = ()) -> bool:
-    """Put entries into the file, leaving the others as they are in it by now; say whether it changed.
+def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
+    """Write entries to the file, leaving its other entries alone; return whether it changed.
 
-    Other processes that update it meanwhile wait; it is replaced as a whole. Raises BaselineError.
+    Other processes that update it at the same time wait; the file is replaced atomically. Raises BaselineError.
     """
     try:
         with alone_with(path):
@@ -129,7 +129,7 @@ def _lines(baseline: Baseline) -> Iterator[str]:
     yield "\n  }\n}\n"
 
 
-def _entry_lines(key: Key, entry: Entry) -> Iterator[str]:
+def _entry_lines(key: EntryKey, entry: Entry) -> Iterator[str]:
     measures = entry.measures
     values = {
         "model": key.model,
@@ -168,12 +168,12 @@ def _subgraph_lines(subgraph: SubgraphOutline) -> Iterator[str]:
     )
 
 
-def _operand_data(operand: Operand) -> Any:
+def _operand_data(operand: OutlineOperand) -> Any:
     return {"constant": operand.type} if isinstance(operand, Constant) else operand
 
 
 def _block(items: list[str], indent: str) -> str:
-    """Return a JSON array with an item to a line."""
+    """Return a JSON array with one item per line."""
     return f"[\n{indent}  " + f",\n{indent}  ".join(items) + f"\n{indent}]" if items else "[]"
 
 
@@ -188,12 +188,12 @@ class _Unexpected(Exception):
 def _baseline(content: Any) -> Baseline:
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         found = content.get("schema") if isinstance(content, dict) else None
-        raise _Unexpected(f"its schema is {found!r}, and this version reads {SCHEMA!r}")
+        raise _Unexpected(f"its schema is {found!r}, but this version reads {SCHEMA!r}")
     outlines = {
         sha256: tuple(map(_subgraph, _list(subgraphs, f"models.{sha256}")))
         for sha256, subgraphs in _get(content, "models", dict, "the file").items()
     }
-    entries: dict[Key, Entry] = {}
+    entries: dict[EntryKey, Entry] = {}
     for number, item in enumerate(_get(content, "entries", list, "the file")):
         key, entry = _entry(item, f"entries[{number}]", outlines)
         if key in entries:
@@ -202,7 +202,7 @@ def _baseline(content: Any) -> Baseline:
     return Baseline(entries)
 
 
-def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[Key, Entry]:
+def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[EntryKey, Entry]:
     def text(name: str) -> str:
         value: str = _get(item, name, str, where)
         return value
@@ -216,7 +216,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
     if not isinstance(item, dict):
         raise _Unexpected(f"{where} is not an object")
     if text("sha256") not in outlines:
-        raise _Unexpected(f"{where}.sha256 names a model that stands nowhere under models")
+        raise _Unexpected(f"{where}.sha256 names a model that is not under models")
     if text("outcome") not in OUTCOMES:
         raise _Unexpected(f"{where}.outcome is {text('outcome')!r}")
     measures = Measures(
@@ -228,7 +228,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         count("border_bytes"),
     )
     fallback = tuple(_fallback(group, f"{where}.fallback[{n}]") for n, group in enumerate(_get(item, "fallback", list, where)))
-    return Key(text("model"), text("target")), Entry(
+    return EntryKey(text("model"), text("target")), Entry(
         text("sha256"),
         text("delegate"),
         _get(item, "options", dict, where),
@@ -255,7 +255,7 @@ def _subgraph(item: Any) -> SubgraphOutline:
 
 
 def _node(item: Any) -> NodeOutline:
-    operands: tuple[Operand, ...] = tuple(map(_operand, _get(item, "in", list, "a node")))
+    operands: tuple[OutlineOperand, ...] = tuple(map(_operand, _get(item, "in", list, "a node")))
     return NodeOutline(
         _get(item, "op", str, "a node"),
         _get(item, "version", int, "a node"),
@@ -264,7 +264,7 @@ def _node(item: Any) -> NodeOutline:
     )
 
 
-def _operand(item: Any) -> Operand:
+def _operand(item: Any) -> OutlineOperand:
     if item is None or isinstance(item, str):
         return item
     return Constant(_get(item, "constant", str, "an operand"))
@@ -282,7 +282,7 @@ def _list(value: Any, where: str) -> list[Any]:
     return value
 
 
-_KINDS: Mapping[type, str] = {str: "a text", int: "a number", list: "an array", dict: "an object"}
+_KINDS: Mapping[type, str] = {str: "a string", int: "a number", list: "an array", dict: "an object"}
 
 
 def _get(item: Any, name: str, kind: type, where: str) -> Any:

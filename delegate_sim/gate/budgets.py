@@ -1,4 +1,4 @@
-"""How much worse than the baseline a model may get, and limits that hold whatever the baseline says."""
+"""How much worse than the baseline a model may get, and limits that apply whatever the baseline says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..results.measures import NOT_RUNNING, OUTCOMES, Measures
 
 
 class Allowance(NamedTuple):
-    """How far a count may rise: by a number, or by a share of what it was (0.1 for ten per cent)."""
+    """How far a count may rise: by a number, or by a share of its old value (0.1 for ten per cent)."""
 
     number: int = 0
     share: float = 0.0
@@ -23,7 +23,7 @@ class Allowance(NamedTuple):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What may get worse before a check fails; None where nothing was said, which allows nothing."""
+    """How much worse measures may get before a check fails; None, if not configured, allows nothing."""
 
     partitions: Allowance | None = None
     delegate_kernels: Allowance | None = None
@@ -43,7 +43,7 @@ class Budgets:
     tolerance: Tolerance = Tolerance()
 
     def overridden_by(self, other: Budgets) -> Budgets:
-        """Return these budgets with what the other ones say in its place."""
+        """Return these budgets, overridden by whatever the other ones set."""
         return dataclasses.replace(_joined(self, other), tolerance=_joined(self.tolerance, other.tolerance))
 
 
@@ -61,8 +61,8 @@ class Regression(NamedTuple):
 def regressions(base: Measures, now: Measures, tolerance: Tolerance = Tolerance()) -> Iterator[Regression]:
     """Compare each measure with the baseline's.
 
-    Partitions, kernels and bytes are compared only where something is delegated before and now: without, they are 0, which is
-    no merit.
+    Partitions, kernels and bytes are compared only if something was delegated before and is now: otherwise they are 0, which
+    is not success.
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:
@@ -82,7 +82,7 @@ def regressions(base: Measures, now: Measures, tolerance: Tolerance = Tolerance(
 
 
 def improvements(base: Measures, now: Measures) -> list[str]:
-    """Name the measures that are better than in the baseline, each with what it was and is."""
+    """Name the measures that are better than in the baseline, each with its old and new value."""
     found = []
     if _RANKS[now.outcome] < _RANKS[base.outcome]:
         found.append(f"outcome {base.outcome} -> {now.outcome}")
@@ -98,7 +98,7 @@ def improvements(base: Measures, now: Measures) -> list[str]:
 
 
 def exceeded(now: Measures, budgets: Budgets) -> Iterator[tuple[str, str]]:
-    """Return code and message of each limit that the measures break; forbidden operators are not counted by measures."""
+    """Return code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
         yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
@@ -109,12 +109,12 @@ def exceeded(now: Measures, budgets: Budgets) -> Iterator[tuple[str, str]]:
 
 
 _ROUNDING = 1e-9
-"""What a share may be off by because it was computed."""
+"""The rounding error allowed in a computed share."""
 
 Values = TypeVar("Values", Budgets, Tolerance)
 
 _RANKS = {**dict.fromkeys(OUTCOMES, 1), "delegated": 0, **dict.fromkeys(NOT_RUNNING, 2)}
-"""What runs on the CPU alone is worse than what is delegated; what does not run at all is worse than both."""
+"""Running on the CPU only is worse than being delegated; not running at all is worse than both."""
 
 _COUNTS = (
     ("more-partitions", "partitions", "partitions"),

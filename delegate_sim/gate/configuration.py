@@ -1,17 +1,17 @@
-"""The configuration of a gate: ``delegate-sim.toml``, or ``[tool.delegate-sim]`` in ``pyproject.toml``."""
+"""The configuration of a check: ``delegate-sim.toml``, or ``[tool.delegate-sim]`` in ``pyproject.toml``."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
+from .. import toml
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError, OptionError
@@ -29,14 +29,14 @@ DEFAULT_BASELINE = "delegate-sim-baseline.json"
 
 
 class ConfigurationError(DelegateSimError):
-    """There is no configuration, or something is wrong in it; names file, line and key."""
+    """There is no configuration, or it contains an error; the message names file, line and key."""
 
 
 @dataclass(frozen=True)
-class Target:
-    """What models are held to: a delegate with its options on a release of the runtime.
+class ConfiguredTarget:
+    """What models are checked on: a delegate with its options, on a release of the runtime.
 
-    A target for several releases is one for each, named ``NAME@RELEASE``; ``group`` is the name in the configuration.
+    A target with several releases becomes one for each, named ``NAME@RELEASE``; ``group`` is the name in the configuration.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Target:
     release: Release
     defaults: str
     models: tuple[str, ...] | None
-    """Patterns of the models it concerns; None for all."""
+    """Patterns of the models it applies to; None for all."""
     budgets: Budgets
     has_own_resolver: bool = False
     """Whether the application registers operators that the runtime's own resolver does not have."""
@@ -70,8 +70,8 @@ class Configuration:
     models: tuple[str, ...]
     exclude: tuple[str, ...]
     baseline: str | None
-    """Path of the baseline; None to go by budgets alone."""
-    targets: tuple[Target, ...]
+    """Path of the baseline; None to check budgets only."""
+    targets: tuple[ConfiguredTarget, ...]
     budgets: Budgets
     overrides: tuple[Override, ...]
 
@@ -80,11 +80,11 @@ class Configuration:
         found = _matched(self.root, self.models) - _matched(self.root, self.exclude)
         return sorted(path for path in found if os.path.isfile(os.path.join(self.root, path)))
 
-    def concerns(self, target: Target, model: str) -> bool:
-        """Whether a target holds for a model."""
+    def concerns(self, target: ConfiguredTarget, model: str) -> bool:
+        """Whether a target applies to a model."""
         return target.models is None or matches(model, target.models)
 
-    def budgets_of(self, target: Target, model: str) -> Budgets:
+    def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
         """Return the budgets of a model on a target: the general ones, the target's, then each override in order."""
         budgets = self.budgets.overridden_by(target.budgets)
         for override in self.overrides:
@@ -95,12 +95,12 @@ class Configuration:
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Whether a path with slashes fits one of the patterns; ``**`` stands for any number of folders, also none."""
+    """Whether a path with slashes matches one of the patterns; ``**`` matches any number of folders, including none."""
     return any(_matches(path.split("/"), pattern.split("/")) for pattern in patterns)
 
 
 def find_configuration(folder: str) -> str:
-    """Return the path of the nearest configuration from a folder upwards; raises ConfigurationError if there is none."""
+    """Return the path of the nearest configuration in a folder or above; raises ConfigurationError if there is none."""
     start = folder = os.path.abspath(folder)
     while True:
         own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)
@@ -131,14 +131,14 @@ def read_configuration(path: str) -> Configuration:
             raise ConfigurationError(printable(f"{path}: has no table [tool.delegate-sim]"))
     try:
         return _configuration(path, _Table(table, prefix))
-    except _Problem as problem:
+    except _ConfigurationProblem as problem:
         key = ".".join(str(part) for part in problem.key[len(prefix) :])
         line = line_of(text, problem.key)
         raise ConfigurationError(printable(f"{path}:{line}: {f'{key}: ' if key else ''}{problem}")) from problem
 
 
-class _Problem(Exception):
-    """Something is wrong with the value of a key."""
+class _ConfigurationProblem(Exception):
+    """The value of a key is wrong."""
 
     def __init__(self, key: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
@@ -149,27 +149,27 @@ Parse = Callable[[Any], Any]
 
 
 class _Table:
-    """A table of the file, whose keys are taken one by one; those left over are unknown."""
+    """A table of the file, whose keys are read one by one; those left over are unknown."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
-            raise _Problem(key, f"takes a table, not {content!r}")
+            raise _ConfigurationProblem(key, f"takes a table, not {content!r}")
         self.content = content
         self.key = key
         self._known: list[str] = []
 
     def take(self, name: str, parse: Parse, default: Any = None) -> Any:
-        """Return the value of a key as parsed, or the default without it."""
+        """Return the parsed value of a key, or the default if it is not there."""
         self._known.append(name)
         if name not in self.content:
             return default
         try:
             return parse(self.content[name])
         except (ValueError, OptionError) as error:
-            raise _Problem((*self.key, name), str(error)) from error
+            raise _ConfigurationProblem((*self.key, name), str(error)) from error
 
     def table(self, name: str) -> _Table | None:
-        """Return the table of a key, None without it."""
+        """Return the table of a key, or None."""
         self._known.append(name)
         return _Table(self.content[name], (*self.key, name)) if name in self.content else None
 
@@ -178,16 +178,16 @@ class _Table:
         self._known.append(name)
         found = self.content.get(name, [])
         if not isinstance(found, list):
-            raise _Problem((*self.key, name), f"is written [[{name}]]")
+            raise _ConfigurationProblem((*self.key, name), f"must be written as [[{name}]]")
         return [_Table(content, (*self.key, name, number)) for number, content in enumerate(found)]
 
     def finish(self) -> None:
-        """Refuse keys that nobody asked for."""
+        """Refuse keys that are not known."""
         for name in self.content:
             if name not in self._known:
                 near = get_close_matches(name, self._known, n=1)
                 known = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(self._known))}"
-                raise _Problem((*self.key, name), f"there is no such key; {known}")
+                raise _ConfigurationProblem((*self.key, name), f"there is no such key; {known}")
 
 
 def _configuration(path: str, table: _Table) -> Configuration:
@@ -201,7 +201,7 @@ def _configuration(path: str, table: _Table) -> Configuration:
     budgets = _budgets_in(table.table("budgets"))
     targets = table.table("targets")
     if targets is None or not targets.content:
-        raise _Problem(table.key, "there is no target; one is written [targets.NAME] with a delegate")
+        raise _ConfigurationProblem(table.key, "there is no target; write one as [targets.NAME] with a delegate")
     found = tuple(
         target
         for name, content in targets.content.items()
@@ -213,10 +213,10 @@ def _configuration(path: str, table: _Table) -> Configuration:
     return Configuration(path, root, models, exclude, baseline_path, found, budgets, overrides)
 
 
-def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: str, root: str) -> list[Target]:
+def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: str, root: str) -> list[ConfiguredTarget]:
     delegate = table.take("delegate", _delegate)
     if delegate is None:
-        raise _Problem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
+        raise _ConfigurationProblem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
     defaults = table.take("defaults", _defaults, defaults)
     releases = table.take("runtime", _releases, runtime)
     given = table.table("options")
@@ -229,7 +229,7 @@ def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: s
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return [
-        Target(
+        ConfiguredTarget(
             name if len(releases) == 1 else f"{name}@{release}",
             *(name, delegate, options, release, defaults, models, budgets, resolver),
         )
@@ -247,16 +247,16 @@ def _options(delegate: Delegate, given: _Table | None, defaults: str, root: str)
             parse_options(delegate.name, delegate.options, {name: values[name]}, defaults)
         except OptionError as error:
             assert given is not None
-            raise _Problem((*given.key, key), str(error)) from error
+            raise _ConfigurationProblem((*given.key, key), str(error)) from error
     return parse_options(delegate.name, delegate.options, values, defaults)
 
 
-def _override(table: _Table, targets: Sequence[Target]) -> Override:
+def _override(table: _Table, targets: Sequence[ConfiguredTarget]) -> Override:
     names = list(dict.fromkeys([name for target in targets for name in (target.group, target.name)]))
     models = table.take("models", _patterns)
     chosen = table.take("targets", lambda value: _known_targets(value, names))
     if models is None and chosen is None:
-        raise _Problem(table.key, "names neither models nor targets; what holds for all stands in [budgets]")
+        raise _ConfigurationProblem(table.key, "names neither models nor targets; what applies to all belongs in [budgets]")
     budgets = _budgets(table)
     table.finish()
     return Override(models, chosen, budgets)
@@ -298,13 +298,13 @@ def _releases(value: Any) -> tuple[Release, ...]:
     if not isinstance(value, list):
         return (parse_release(value),)
     if not value:
-        raise ValueError("takes a release, or a list of some")
+        raise ValueError("takes a release or a non-empty list of releases")
     return tuple(dict.fromkeys(map(parse_release, value)))
 
 
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"takes a whole number from 0 up, not {value!r}")
+        raise ValueError(f"takes a whole number of at least 0, not {value!r}")
     return value
 
 
@@ -315,7 +315,7 @@ def _share(value: Any) -> float:
     per_cent = _PER_CENT.fullmatch(value) if isinstance(value, str) else None
     share = float(per_cent[1]) / 100 if per_cent else value
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise ValueError(f'takes a share from 0 to 1, or a text such as "90 %", not {value!r}')
+        raise ValueError(f'takes a share from 0 to 1, or a string such as "90 %", not {value!r}')
     return float(share)
 
 
@@ -326,12 +326,12 @@ def _allowance(value: Any) -> Allowance:
             return Allowance(share=float(per_cent[1]) / 100)
     elif isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return Allowance(number=value)
-    raise ValueError(f'takes a whole number from 0 up, or a text such as "10 %", not {value!r}')
+    raise ValueError(f'takes a whole number of at least 0, or a string such as "10 %", not {value!r}')
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"takes a text, not {value!r}")
+        raise ValueError(f"takes a string, not {value!r}")
     return value
 
 
@@ -339,7 +339,7 @@ def _texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list):
-        raise ValueError(f"takes a list of texts, not {value!r}")
+        raise ValueError(f"takes a list of strings, not {value!r}")
     return tuple(map(_text, value))
 
 
@@ -347,7 +347,7 @@ def _patterns(value: Any) -> tuple[str, ...]:
     patterns = tuple(pattern.removeprefix("./") for pattern in _texts(value))
     for pattern in patterns:
         if os.path.isabs(pattern):
-            raise ValueError(f"takes patterns relative to the file, not {pattern!r}")
+            raise ValueError(f"takes patterns relative to this file, not {pattern!r}")
     return patterns
 
 
@@ -386,7 +386,7 @@ _CLAUSE = re.compile(r"\s*(==|!=|<=|>=|<|>)?\s*(\d+(?:\.\d+)*)\s*")
 
 
 def _check_version(value: Any) -> None:
-    """Refuse to go on if this version is not the one that is asked for."""
+    """Raise ValueError if this version does not satisfy the requirement."""
     own = _release_numbers(__version__)
     for clause in _text(value).split(","):
         match = _CLAUSE.fullmatch(clause)
@@ -397,7 +397,7 @@ def _check_version(value: Any) -> None:
             "==": own == asked, "!=": own != asked, "<=": own <= asked, ">=": own >= asked, "<": own < asked, ">": own > asked,
         }[match[1] or "=="]  # fmt: skip
         if not fits:
-            raise ValueError(f"{value} is asked for; this is delegate-sim {__version__}")
+            raise ValueError(f"{value} is required, but this is delegate-sim {__version__}")
 
 
 def _release_numbers(version: str) -> tuple[int, ...]:
@@ -411,12 +411,12 @@ def _parsed(path: str) -> tuple[str, dict[str, Any]]:
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
-        return text, tomllib.loads(text)
+        return text, toml.loads(text)
     except OSError as error:
         raise ConfigurationError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(printable(f"{path}: is not a text in UTF-8")) from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigurationError(printable(f"{path}: is not UTF-8 text")) from error
+    except (toml.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+), column \d+\)", str(error))
         message = re.sub(r" \(at .*\)$", "", str(error))
         line = place[1] if place else len(text.splitlines())

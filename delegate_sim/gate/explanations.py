@@ -1,4 +1,4 @@
-"""What stands behind the codes of a check."""
+"""What the codes of a check mean."""
 
 from __future__ import annotations
 
@@ -7,82 +7,82 @@ from types import MappingProxyType
 
 from ..rules.kinds import Explanation
 
-_AGREE = "If the change is meant, agree to it with delegate-sim check --update and commit the baseline."
+_AGREE = "If the change is intended, accept it with delegate-sim check --update and commit the baseline."
 
 GATE: Mapping[str, Explanation] = MappingProxyType(
     {
         "worse-outcome": Explanation(
             "worse outcome than in the baseline",
-            "The delegate ran nodes of the model when the baseline was written. Now it is not applied, takes nothing or is taken "
-            "back, or a kernel fails later on.",
-            f"The findings beside it name the cause. {_AGREE}",
+            "The delegate ran nodes of the model when the baseline was written. Now it is not applied, takes nothing or is "
+            "undone, or a kernel fails later on.",
+            f"The findings that accompany it name the cause. {_AGREE}",
         ),
         "more-partitions": Explanation(
             "more partitions than in the baseline",
-            "The runtime splits the graph into more partitions, so that tensors pass between CPU and delegate more often.",
+            "The runtime splits the graph into more partitions, so tensors pass between CPU and delegate more often.",
             f"Look at the nodes that fell back: each may split a partition in two. {_AGREE}",
         ),
         "more-delegate-kernels": Explanation(
             "more delegate kernels than in the baseline",
-            "The delegate's share of the graph falls into more kernels, each of which is compiled and called by itself.",
+            "The delegated part of the graph is split into more kernels, each of which is compiled and invoked separately.",
             f"Look at the nodes that fell back: each may split a kernel in two. {_AGREE}",
         ),
         "more-fallback-nodes": Explanation(
             "more nodes on the CPU than in the baseline",
             "Nodes that the delegate ran when the baseline was written, or nodes that are new, stay on the CPU.",
-            f"The findings beside it name each node, its reasons and what changed at it. {_AGREE}",
+            f"The findings that accompany it name each node, its reasons and what changed in it. {_AGREE}",
         ),
         "smaller-delegated-share": Explanation(
             "smaller share of nodes delegated than in the baseline",
-            "Of all nodes a smaller share runs on the delegate. That is also so when delegated nodes have gone, by fusion say, "
-            "and those on the CPU have stayed.",
-            f"Set a tolerance for delegated-share if such changes are usual. {_AGREE}",
+            "A smaller share of all nodes runs on the delegate. This also happens if delegated nodes disappear, for example "
+            "because they were fused, while those on the CPU remain.",
+            f"Set a tolerance for delegated-share if such changes are common. {_AGREE}",
         ),
         "more-border-bytes": Explanation(
             "more bytes across borders than in the baseline",
-            "More bytes go into and come out of the delegate's kernels in one inference, constants left out.",
+            "More bytes go into and out of the delegate's kernels in one inference, not counting constants.",
             f"Look at the partitions with delegate-sim analyze, or set a tolerance for border-bytes. {_AGREE}",
         ),
         "no-baseline-entry": Explanation(
             "model without an entry in the baseline",
-            "The configuration names the model and the target, and the baseline does not say what to expect of them.",
+            "The configuration names the model and the target, but the baseline does not say what to expect of them.",
             "Write the entry with delegate-sim check --update and commit the baseline.",
         ),
         "no-model-for-entry": Explanation(
             "entry in the baseline without a model",
-            "The baseline has an entry for a model that is not there any more, or for a target that the configuration does not "
-            "name, so that nothing is checked against it.",
-            "Bring the model back, or drop the entry with delegate-sim check --prune and commit the baseline.",
+            "The baseline has an entry for a model that no longer exists, or for a target that the configuration does not "
+            "name, so nothing is checked against it.",
+            "Restore the model, or remove the entry with delegate-sim check --prune and commit the baseline.",
         ),
         "budget-partitions": Explanation(
             "more partitions than the budget allows",
-            "The configuration limits the partitions with max-partitions, whatever the baseline says.",
+            "The configuration limits the number of partitions with max-partitions, whatever the baseline says.",
             "Remove what splits the graph, or raise the budget.",
         ),
         "budget-fallback": Explanation(
             "more nodes on the CPU than the budget allows",
-            "The configuration limits the nodes on the CPU with max-fallback, whatever the baseline says.",
+            "The configuration limits the number of nodes on the CPU with max-fallback, whatever the baseline says.",
             "Look at the reasons with delegate-sim analyze, or raise the budget.",
         ),
         "budget-delegated-share": Explanation(
             "smaller share delegated than the budget allows",
-            "The configuration demands a share of delegated nodes with min-delegated-share, whatever the baseline says.",
+            "The configuration requires a share of delegated nodes with min-delegated-share, whatever the baseline says.",
             "Look at the reasons with delegate-sim analyze, or lower the budget.",
         ),
         "budget-fallback-op": Explanation(
             "operator that must not stay on the CPU",
-            "The configuration forbids with forbid-fallback-ops that nodes of this operator stay on the CPU.",
-            "Mend what keeps the node from the delegate, or take the operator out of the list.",
+            "With forbid-fallback-ops, the configuration does not allow nodes of this operator to stay on the CPU.",
+            "Fix what keeps the node off the delegate, or remove the operator from the list.",
         ),
         "not-delegated": Explanation(
             "node that no delegate is asked about",
-            "The node lies in a subgraph that the runtime skips or does not reach.",
+            "The node is in a subgraph that the runtime skips or does not reach.",
             "Nothing needs to be done about the node itself.",
         ),
         "unreadable-model": Explanation(
             "model that cannot be read",
             "The file is missing, cannot be opened, or is not a TFLite model.",
-            "Mend or restore the file.",
+            "Repair or restore the file.",
         ),
     }
 )

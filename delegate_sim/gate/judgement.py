@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.model import Model
+from ..options import option_as_typed
 from ..results.changes import Matching, NodeChange, compare_outlines
 from ..results.findings import ERROR, NOTE, WARNING, Finding
 from ..results.measures import NOT_RUNNING, Measures, measure
@@ -16,25 +17,25 @@ from ..results.rule_set import rule_set_version
 from ..rules.rule import Reason
 from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
 from ..version import __version__
-from .baseline import Entry, Fallback, Key
+from .baseline import Entry, EntryKey, Fallback
 from .budgets import Budgets, Regression, exceeded, improvements, regressions
-from .configuration import Target
+from .configuration import ConfiguredTarget
 from .results import BETTER, FAILED, PASSED, Case
 
 
-def run_target(model: Model, target: Target) -> Run:
+def run_target(model: Model, target: ConfiguredTarget) -> Run:
     """Apply the target's delegate to a model."""
     assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
     return simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
 
 
 def update_command(path: str) -> str:
-    """Return the command that agrees to what a model does now."""
+    """Return the command that accepts what a model does now."""
     return f"delegate-sim check --update {shlex.quote(path)}"
 
 
-def take_entry(run: Run, model: Model, target: Target) -> Entry:
-    """Return what the baseline is to say of a run."""
+def take_entry(run: Run, model: Model, target: ConfiguredTarget) -> Entry:
+    """Return the baseline entry for a run."""
     groups: dict[tuple[int, str], list[int]] = {}
     for subgraph, index, reasons in on_cpu(run):
         groups.setdefault((subgraph.graph.index, code_of(reasons)), []).append(index)
@@ -52,7 +53,9 @@ def take_entry(run: Run, model: Model, target: Target) -> Entry:
     )
 
 
-def judge(key: Key, path: str, run: Run, model: Model, target: Target, entry: Entry | None, budgets: Budgets) -> Case:
+def judge(
+    key: EntryKey, path: str, run: Run, model: Model, target: ConfiguredTarget, entry: Entry | None, budgets: Budgets
+) -> Case:
     """Compare a run with the baseline's entry, if there is one, and with the budgets."""
     now = measure(run)
     case = Case(
@@ -100,10 +103,10 @@ def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Mea
     if (worse or better or fallen) and entry.rule_set != case.rule_set:
         notes.append(_rules_changed(entry, case, same_model))
     if is_failed and not fallen:
-        notes.append("no node fell back that was delegated before: the borders between partitions have moved")
+        notes.append("no previously delegated node fell back: the borders between partitions have moved")
     if better and not worse:
         notes.append(f"better than the baseline: {'; '.join(better)}")
-        notes.append(f"to hold on to it: {update_command(case.path)}")
+        notes.append(f"to keep it that way: {update_command(case.path)}")
     elif worse and not is_failed:
         notes.append("worse than the baseline, within the tolerance")
     elif not worse and not same_model:
@@ -122,8 +125,8 @@ def _with_itself(run: Run) -> Matching:
     return Matching(tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ())
 
 
-def _target_changes(target: Target, entry: Entry) -> list[str]:
-    """List what the target says otherwise than when the baseline was written."""
+def _target_changes(target: ConfiguredTarget, entry: Entry) -> list[str]:
+    """List how the target differs from when the baseline was written."""
     then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
     now = {
         "delegate": target.delegate.name,
@@ -131,13 +134,14 @@ def _target_changes(target: Target, entry: Entry) -> list[str]:
         "defaults": target.defaults,
         **option_values(target.options),
     }
-    return [f"{name} {then[name]} -> {now[name]}" for name in now if name in then and then[name] != now[name]]
+    changed = [name for name in now if name in then and then[name] != now[name]]
+    return [f"{option_as_typed(target.delegate.options, name)} {then[name]} -> {now[name]}" for name in changed]
 
 
 def _rules_changed(entry: Entry, case: Case, same_model: bool) -> str:
     versions = f"delegate-sim {entry.tool}, rule set {entry.rule_set} -> delegate-sim {__version__}, rule set {case.rule_set}"
     if same_model:
-        return f"the model is that of the baseline: what changed are the rules of the tool ({versions})"
+        return f"the model is the same as in the baseline: the rules of the tool changed ({versions})"
     return f"the model changed, and so did the rules of the tool ({versions})"
 
 
@@ -148,7 +152,7 @@ def _regression_finding(regression: Regression) -> Finding:
 
 
 def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:
-    """Return a finding for each node that fell back, and one for all those that a refusal of the whole graph concerns."""
+    """Return a finding for each node that fell back, and one for all those affected by a refusal of the whole graph."""
     changes = _changes_by_node(matching)
     with_graph = 0
     for subgraph, index, reasons, is_new in _newly_on_cpu(run, entry, matching):
@@ -170,7 +174,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
 
 
 def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
-    """Return each node that was not on the CPU before, and whether that is because it was not there."""
+    """Return each node that was not on the CPU before, and whether that is because it did not exist."""
     before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)
@@ -198,5 +202,5 @@ def _over_budget(run: Run, now: Measures, budgets: Budgets) -> Iterator[Finding]
     if forbidden:
         for subgraph, index, reasons in on_cpu(run):
             if subgraph.graph.nodes[index].op in forbidden:
-                what = "stays on the CPU, which forbid-fallback-ops rules out"
+                what = "stays on the CPU, which forbid-fallback-ops does not allow"
                 yield node_finding("budget-fallback-op", ERROR, what, subgraph, index, reasons)

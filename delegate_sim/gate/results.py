@@ -1,16 +1,17 @@
-"""What a command found, as data that every output format is made from."""
+"""What a command found, as the data that every output format is made from."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..results.changes import NodeChange
 from ..results.findings import ERROR, Finding
 from ..results.measures import Measures
+from ..results.shown import Shown, Table
 from ..version import __version__
 
 PASSED = "passed"
@@ -18,16 +19,16 @@ BETTER = "better"
 """Passed, and better than the baseline says."""
 FAILED = "failed"
 UNREADABLE = "unreadable"
-"""The model cannot be read, so that nothing is known of it."""
+"""The model cannot be read, so nothing is known about it."""
 
 
 @dataclass(frozen=True)
 class Case:
     """One model on one target.
 
-    ``model`` names the model in a baseline, ``path`` is how it is reached from the working directory. ``measures`` is None
-    where there is nothing to measure: the model cannot be read, or is gone. ``baseline`` is None without an entry, and always
-    in an analysis.
+    ``model`` names the model in a baseline, ``path`` is its path from the working directory. ``measures`` is None where there is
+    nothing to measure: the model cannot be read or does not exist. ``baseline`` is None if there is no entry, and always in an
+    analysis.
     """
 
     model: str
@@ -39,7 +40,7 @@ class Case:
     status: str
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    """What else is to be said: better than the baseline, changed options or rules."""
+    """Remarks: better than the baseline, changed options or rules."""
     measures: Measures | None = None
     baseline: Measures | None = None
     changes: tuple[NodeChange, ...] = ()
@@ -59,8 +60,8 @@ def unreadable_case(
 SCHEMA = "delegate-sim/check/1"
 
 
-@dataclass(frozen=True)
-class Results:
+@dataclass(frozen=True, repr=False)
+class Results(Shown):
     """All cases of one call of a command: ``analyze`` or ``check``."""
 
     command: str
@@ -80,11 +81,24 @@ class Results:
             "cases": [_case_entry(case) for case in self.cases],
         }
 
+    def _line(self) -> str:
+        from .tables import results_line
+
+        return results_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import results_tables
+
+        return results_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("cases", "findings")
+
 
 def fingerprints(case: Case) -> Sequence[str]:
     """Return, for each finding of a case, a digest that stays the same when nodes are renumbered or wording changes.
 
-    It is made of model, target, code, operator and tensor name; equal ones are told apart by their order.
+    It is made from model, target, code, operator and tensor name; findings that agree in these are distinguished by their order.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     found = []

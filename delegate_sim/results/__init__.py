@@ -1,1 +1,1 @@
-"""What is told of simulations: reports, measures, and comparisons of them."""
+"""What simulations found: reports, measures and comparisons."""

@@ -15,8 +15,8 @@ class NodeChange(NamedTuple):
     """A node that was added, removed, or changed in one respect.
 
     ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``, or for a subgraph's own tensors
-    ``subgraph input``. ``old`` and ``new`` are what stood and stands there, empty where there is nothing. ``node`` is the
-    index in the model as it is now, None for one that is gone; ``old_node`` that in the baseline, None for an added one.
+    ``subgraph input``. ``old`` and ``new`` are the values before and after, empty if there is none. ``node`` is the index
+    in the model as it is now, None for a removed node; ``old_node`` that in the baseline, None for an added one.
     ``name`` is that of the node's first output tensor.
     """
 

@@ -1,6 +1,6 @@
 """Two runs side by side: two models on one target, or one model on two targets, node by node.
 
-Nodes are matched by structure, so that one that was renumbered or renamed is still the same.
+Nodes are matched by structure, so that renumbered or renamed nodes are still recognised.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,16 +23,17 @@ from .nodes import node_location
 from .outline import outline
 from .report import CPU, node_reasons
 from .rule_set import rule_set_version
+from .shown import Shown, Table
 
 SCHEMA = "delegate-sim/compare/1"
 
 DELEGATE = "delegate"
-"""Where a node runs that the delegate takes."""
+"""Where a node that the delegate takes runs."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two runs, and the set of defaults for options that were not given (which also decides what is logged)."""
+    """One of the two runs, and the set of defaults for options that were not given (which also determines what is logged)."""
 
     model: Model
     run: Run
@@ -58,14 +59,14 @@ class State(NamedTuple):
 
     @property
     def demands(self) -> tuple[tuple[str, str], ...]:
-        """What the reasons ask for, whatever was found: code and demand of each."""
+        """What the reasons require, regardless of what was found: code and demand of each."""
         return tuple([(reason.code, reason.needed) for reason in self.reasons])
 
 
 class ComparedNode(NamedTuple):
-    """A node that one side has, or both. ``op`` and ``name`` (of the first output) are those in B, for one only in A its own.
+    """A node that one side has, or both. ``op`` and ``name`` (of the first output) are those in B, or in A if only A has it.
 
-    ``changes`` are what changed at the node itself between the models.
+    ``changes`` is what changed in the node itself between the models.
     """
 
     subgraph: int
@@ -76,9 +77,9 @@ class ComparedNode(NamedTuple):
     changes: tuple[NodeChange, ...] = ()
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What differs between two runs. Nodes stand in running order; ``to_dict`` gives the stable form."""
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
+    """What differs between two runs. Nodes are in execution order; ``to_dict`` gives the stable form."""
 
     a: Side
     b: Side
@@ -89,9 +90,9 @@ class Comparison:
     only_in_a: tuple[ComparedNode, ...]
     only_in_b: tuple[ComparedNode, ...]
     reasons_changed: tuple[ComparedNode, ...]
-    """On the CPU on both sides, for reasons that ask for something else."""
+    """On the CPU on both sides, for different reasons."""
     input_changes: tuple[NodeChange, ...]
-    """Inputs of subgraphs that are not the same."""
+    """Subgraph inputs that differ."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/1``)."""
@@ -111,9 +112,22 @@ class Comparison:
             ],
         }
 
+    def _line(self) -> str:
+        from .tables import comparison_line
+
+        return comparison_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import comparison_tables
+
+        return comparison_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("runs", "nodes")
+
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Match the nodes of both sides, subgraph by subgraph, and say which of them run elsewhere or for other reasons refused."""
+    """Match the nodes of both sides, subgraph by subgraph, and find those that move or are refused for different reasons."""
     matching = _match(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:
@@ -143,7 +157,7 @@ def _match(a: Side, b: Side) -> Matching:
 def _nodes(
     a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
 ) -> Iterator[ComparedNode]:
-    """Return every node of either side: those of B, and behind those of a subgraph what only A has there."""
+    """Return every node of either side: for each subgraph those of B, followed by those that only A has."""
     for number in range(max(len(a.subgraphs), len(b.subgraphs))):
         matched = old_of[number] if number < len(old_of) else {}
         old = a.subgraphs[number] if number < len(a.subgraphs) else None

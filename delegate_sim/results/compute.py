@@ -1,8 +1,8 @@
 """What nodes cost in multiply-accumulate operations (multiply-adds), counted from the shapes of the prepared graph.
 
-This is counting, and no estimate of latency: how long a multiply-add takes differs between delegates, types and operators, and
-bytes that cross borders cost time as well. Nodes count by the definition of their operator, whatever algorithm a kernel uses:
-padding counts like other elements, sparse weights like dense ones, and each subgraph as running once.
+These are counts, not an estimate of latency: how long a multiply-add takes differs between delegates, types and operators, and
+bytes that cross borders cost time as well. Nodes are counted by the definition of their operator, whatever algorithm a kernel
+uses: padding counts like other elements, sparse weights like dense ones, and each subgraph as running once.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _GREATEST_RANK = 32
 def multiply_adds(node: NodeView) -> int:
     """Return the multiply-adds of one node in one inference.
 
-    Counted are convolutions, matrix products and recurrent layers. Any other operator has 0: element-wise work, pooling and
-    reductions are not counted, nor are biases and activations. A size that is unknown counts as the shape shows it. A node
-    whose operands are missing, or do not have the ranks and sizes that its operator needs, has 0.
+    Convolutions, matrix products and recurrent layers are counted. Any other operator has 0: element-wise work, pooling and
+    reductions are not counted, nor are biases and activations. An unknown size counts as the shape gives it. A node whose
+    operands are missing, or do not have the ranks and sizes that its operator needs, has 0.
     """
     counter = None if node.node.is_custom else _COUNTERS.get(node.op)
     return counter(node) if counter is not None else 0
@@ -53,7 +53,7 @@ class Compute:
 
     @property
     def delegated_share(self) -> float:
-        """Delegated multiply-adds of all, from 0 to 1; 1 for a model without any."""
+        """The share of multiply-adds that is delegated, from 0 to 1; 1 for a model without any."""
         return self.delegated_multiply_adds / self.multiply_adds if self.multiply_adds else 1.0
 
     def of(self, subgraph: int, nodes: Iterable[int]) -> int:
@@ -85,7 +85,7 @@ def _by_node(graph: Graph) -> Mapping[int, int]:
 
 
 def _product(sizes: Sequence[int]) -> int:
-    """Multiply sizes; 0 where they are no sizes of a tensor."""
+    """Multiply sizes; 0 if they cannot be those of a tensor."""
     return math.prod(sizes) if len(sizes) <= _GREATEST_RANK and min(sizes, default=0) >= 0 else 0
 
 
@@ -100,7 +100,7 @@ def _has_ranks(rank: int, *tensors: Tensor) -> bool:
 def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> int:
     """Every element of the filter meets every position once; the last dimension of ``positions`` is that of the channels.
 
-    The filter of a grouped convolution has the input channels of one group only, so that groups need no further thought.
+    The filter of a grouped convolution has the input channels of one group only, so groups need no special treatment.
     """
     return _elements(weights) * _product(positions.shape[:-1]) if _has_ranks(rank, weights, positions) else 0
 
@@ -137,8 +137,8 @@ def _batch_matmul(node: NodeView) -> int:
 def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
     """Every element of the weights is used once for each sequence and step, in whichever order the input has these.
 
-    ``weights`` are the operands that hold some; those of a gate or projection that is left out add nothing. Those of one
-    dimension, such as a peephole's, stand for a diagonal matrix.
+    ``weights`` are the operands that hold weights; those of a gate or projection that is left out add nothing. One-dimensional
+    ones, such as a peephole's, represent a diagonal matrix.
     """
     source = node.input(0)
     if source.rank != rank:
@@ -151,7 +151,7 @@ _BASIC_LSTM_WEIGHTS = 2
 _CELL_WEIGHTS = (*range(1, 12), 16)
 """The operands of an LSTM that hold weights: of the input, recurrent, peephole, and of the projection."""
 _BACKWARD = 17
-"""How far behind an operand of the forward cell that of the backward cell lies."""
+"""The distance from an operand of the forward cell to that of the backward cell."""
 _LSTM_AUXILIARY_INPUT, _LSTM_AUXILIARY_WEIGHTS = 39, range(40, 48)
 _RNN_AUXILIARY_INPUT, _RNN_AUXILIARY_WEIGHTS = 9, range(10, 12)
 
@@ -162,7 +162,7 @@ def _lstm(node: NodeView) -> int:
 
 
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
-    """Without weights of its own, an auxiliary input is what the backward cell reads, with as many weights as ever."""
+    """An auxiliary input without weights of its own is what the backward cell reads, with the same number of weights."""
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
 
@@ -191,9 +191,9 @@ def _sizes_along(tensor: Tensor, dimensions: Sequence[int]) -> list[int] | None:
 
 
 def _stablehlo_convolution(node: NodeView) -> int:
-    """Each position of the output is computed with the whole filter; where holes are put into the input, each of the input is.
+    """Each position of the output is computed with the whole filter; with a dilated input, each position of the input is.
 
-    Steps may leave out positions of such an input, so that the lesser of both numbers counts.
+    Strides may skip positions of such an input, so the smaller of the two numbers counts.
     """
     source, weights, result, options = node.input(0), node.input(1), node.output(0), node.options
     axes = (options.kernel_output_feature_dimension, options.kernel_input_feature_dimension, *options.kernel_spatial_dimensions)

@@ -21,7 +21,7 @@ class OperatorRow(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """A node that some runs delegate and others do not. ``reasons`` holds, for each run, None or why it does not."""
+    """A node that some runs delegate and others do not. ``reasons`` holds, for each run, why it does not, or None."""
 
     subgraph: int
     node: Node
@@ -40,7 +40,7 @@ def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
 
 
 def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
-    """List the nodes that not all runs treat alike, in order."""
+    """List the nodes that the runs treat differently, in order."""
     found = []
     for subgraph, node, taken in _nodes(runs):
         if any(taken) and not all(taken):

@@ -8,7 +8,7 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
 class Location(NamedTuple):
-    """A node, or without one the model as a whole. ``name`` is that of the node's first output tensor."""
+    """A node, or the whole model. ``name`` is that of the node's first output tensor."""
 
     subgraph: int | None = None
     subgraph_name: str = ""

@@ -1,4 +1,4 @@
-"""Which node of a model became which in a later version of it, though nodes were renumbered and tensors renamed."""
+"""Which node of a model became which in a later version, even if nodes were renumbered and tensors renamed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Hashable, Iterator
 
 from .outline import Constant, NodeOutline, SubgraphOutline
 
-Key = Callable[[int], Hashable | None]
+MatchingKey = Callable[[int], Hashable | None]
 
 
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
-    """Return the index in ``old`` of each node of ``new`` that was there before.
+    """Return the index in ``old`` of each node of ``new`` that existed before.
 
-    Surest first: equal operators all the way up to the inputs and equal names; either way without the names, up to the inputs
-    or down to the ends; equal operator and names (some converters number tensors, so that names alone may mislead); what is
-    alike told apart by what it lies next to and then by its order; a neighbour of a matched node at the same operand; equal
-    names though the operator is another; at last the order among nodes of one operator behind a matched one.
+    The most certain matches come first: equal operators all the way up to the inputs, and equal names; the same without names,
+    up to the inputs or down to the outputs; equal operator and names (some converters number tensors, so names alone may
+    mislead); equal nodes told apart by their neighbours and then by their order; a neighbour of a matched node at the same
+    operand; equal names with a different operator; finally the order among nodes of one operator after a matched one.
     """
     matching = _Matching(old, new)
     matching.pair_unique(lambda side, index: _joined(side.cones[index], _named(side.nodes[index], with_op=True)))
@@ -48,7 +48,7 @@ class _Side:
     def __init__(self, subgraph: SubgraphOutline) -> None:
         self.nodes = subgraph.nodes
         self.producer: dict[str, tuple[int, int]] = {}
-        """Node and output position that make each tensor."""
+        """Node and output position that produce each tensor."""
         self.consumers: dict[str, list[tuple[int, int]]] = defaultdict(list)
         """Nodes and operand positions that read each tensor."""
         for index, node in enumerate(self.nodes):
@@ -62,7 +62,7 @@ class _Side:
         self.cones_below = self._cones_below()
 
     def _cones(self) -> list[str]:
-        """Return for each node a digest of its operator and of all that it is computed from; shapes and versions left out."""
+        """Return for each node a digest of its operator and of all that it is computed from, without shapes and versions."""
         found: list[str] = []
         for index, node in enumerate(self.nodes):
             parts = [node.op]
@@ -107,7 +107,7 @@ class _Matching:
         self.new_of: dict[int, int] = {}
 
     def pair_unique(self, key: Callable[[_Side, int], Hashable | None]) -> None:
-        """Pair the unmatched nodes that alone have a key on their side."""
+        """Pair the unmatched nodes whose key is unique on their side."""
         old = _unique(self._left(self.old, self.new_of), lambda index: key(self.old, index))
         new = _unique(self._left(self.new, self.old_of), lambda index: key(self.new, index))
         for value, index in new.items():
@@ -115,7 +115,7 @@ class _Matching:
                 self._pair(old[value], index)
 
     def pair_neighbours(self, key: Callable[[_Side, int], Hashable]) -> None:
-        """Pair what alone has a key and meets a matched node at one place, and so on from there."""
+        """Pair nodes whose key is unique among those that meet a matched node in one place, and go on from there."""
         waiting = list(self.old_of)
         while waiting:
             index = waiting.pop()
@@ -130,7 +130,7 @@ class _Matching:
     def pair_in_order(self, key: Callable[[_Side, int, int | None], Hashable]) -> None:
         """Pair the k-th unmatched node of a key with the k-th on the other side.
 
-        The key may go by the matched node that comes before, as an index of the new version.
+        The key may depend on the matched node before it, given as an index of the new version.
         """
         waiting: dict[Hashable, list[int]] = defaultdict(list)
         behind: int | None = None
@@ -158,7 +158,7 @@ class _Matching:
         return [index for index in range(len(side.nodes)) if index not in matched]
 
 
-def _unique(indices: list[int], key: Key) -> dict[Hashable, int]:
+def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
     found: dict[Hashable, list[int]] = defaultdict(list)
     for index in indices:
         value = key(index)
@@ -170,7 +170,7 @@ def _unique(indices: list[int], key: Key) -> dict[Hashable, int]:
 def _unique_neighbours(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbours that share place and key with no other one."""
+    """Return the unmatched neighbours whose place and key are unique."""
     found: dict[Hashable, set[int]] = defaultdict(set)
     for place, neighbour in side.neighbours(index):
         if neighbour not in matched:

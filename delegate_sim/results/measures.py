@@ -1,4 +1,4 @@
-"""What a run comes to in numbers: those that a baseline keeps and a gate compares."""
+"""The numbers of a run, which a baseline keeps and a check compares."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..runtime.interpreter import NOT_LOADED, NOT_PREPARED, Run
 from .report import border_bytes
 
 FAILS_LATER = "delegated, then fails"
-"""The outcome of a run that delegates nodes, and after which the application's AllocateTensors fails all the same."""
+"""The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""
 
 OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER, NOT_PREPARED, NOT_LOADED)
 """Every outcome that measures can have."""
@@ -21,8 +21,8 @@ NOT_RUNNING = frozenset({FAILS_LATER, NOT_PREPARED, NOT_LOADED})
 class Measures:
     """The numbers of one run, over all subgraphs.
 
-    ``partitions`` counts all, as the runtime does; ``border_bytes`` are those that go into and come out of the delegate's
-    kernels in one inference, constants left out. Without a delegated node both are 0.
+    ``partitions`` counts all, as the runtime does; ``border_bytes`` is what goes into and out of the delegate's kernels in one
+    inference, not counting constants. Without a delegated node both are 0.
     """
 
     outcome: str
@@ -39,7 +39,7 @@ class Measures:
 
     @property
     def delegated_share(self) -> float:
-        """Delegated nodes of all, from 0 to 1; 1 for a model without nodes."""
+        """The share of nodes that is delegated, from 0 to 1; 1 for a model without nodes."""
         return self.delegated_nodes / self.nodes if self.nodes else 1.0
 
     @property
@@ -55,7 +55,7 @@ def measure(run: Run) -> Measures:
     return Measures(
         outcome=FAILS_LATER if run.outcome == "delegated" and run.refusal else run.outcome,
         nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
-        delegated_nodes=sum([len(subset.nodes) for _, subset in kernels]),
+        delegated_nodes=sum([len(subgraph.delegated) for subgraph in run.subgraphs]),
         partitions=len(subsets),
         delegate_kernels=len(kernels),
         border_bytes=sum([border_bytes(graph, subset.inputs) + border_bytes(graph, subset.outputs) for graph, subset in kernels]),

@@ -13,7 +13,7 @@ _NOT_ASKED = "not-delegated"
 
 
 def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
-    """Return each node that is not delegated, in running order, with its reasons."""
+    """Return each node that is not delegated, in execution order, with its reasons."""
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan:
             if index not in subgraph.delegated:
@@ -21,12 +21,12 @@ def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
 
 
 def code_of(reasons: Sequence[Reason]) -> str:
-    """Return the code that stands for a node's reasons: the first."""
+    """Return the code that represents a node's reasons: the first."""
     return reasons[0].code if reasons else _NOT_ASKED
 
 
 def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
-    """Return where a node stands; None stands for the subgraph as a whole."""
+    """Return the location of a node, or of the whole subgraph if the index is None."""
     graph = subgraph.graph
     if index is None:
         return Location(graph.index, graph.name)
@@ -39,7 +39,7 @@ def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
 def node_finding(
     code: str, level: str, what: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], more: str = ""
 ) -> Finding:
-    """Say of a node that it does, or did, something because of its reasons."""
+    """Return the finding that a node does, or did, something for its reasons."""
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"

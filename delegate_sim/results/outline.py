@@ -1,4 +1,4 @@
-"""What a baseline keeps of a model: enough to say later, node by node, what changed."""
+"""What a baseline keeps about a model: enough to say later, node by node, what changed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Output(NamedTuple):
     type: str
 
 
-Operand = str | Constant | None
+OutlineOperand = str | Constant | None
 """The name of a tensor that is computed, a constant, or None for an operand left out."""
 
 
 class NodeOutline(NamedTuple):
-    """One node as the model file has it."""
+    """One node as it is in the model file."""
 
     op: str
     version: int
-    inputs: tuple[Operand, ...]
+    inputs: tuple[OutlineOperand, ...]
     outputs: tuple[Output, ...]
 
     @property
@@ -55,14 +55,14 @@ class SubgraphOutline(NamedTuple):
 def outline(model: Model) -> tuple[SubgraphOutline, ...]:
     """Return the outline of every subgraph.
 
-    Sizes that the file leaves open are written ``?``. Long names are shortened in a way that keeps different ones different;
-    tensors without a name, and all but the first of one name, are told apart by ``#`` and their index.
+    Unknown sizes are written ``?``. Long names are shortened so that different ones stay different; tensors without a name, and
+    all but the first of the same name, are distinguished by ``#`` and their index.
     """
     return tuple(map(_subgraph, file_graphs(model)))
 
 
-def operand_text(inputs: Sequence[Operand], position: int) -> str:
-    """Say what kind of operand stands at a position; which computed tensor it is does not matter."""
+def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
+    """Return the kind of the operand at a position; which computed tensor it is does not matter."""
     operand = inputs[position] if position < len(inputs) else None
     if operand is None:
         return "none"
@@ -89,7 +89,7 @@ def _subgraph(graph: Graph) -> SubgraphOutline:
     return SubgraphOutline(_short(graph.name), results(graph.inputs), nodes)
 
 
-def _operand(tensors: Sequence[Tensor], names: Mapping[int, str], index: int) -> Operand:
+def _operand(tensors: Sequence[Tensor], names: Mapping[int, str], index: int) -> OutlineOperand:
     if index == OPTIONAL_TENSOR:
         return None
     return Constant(_type(tensors[index])) if tensors[index].is_constant else names[index]

@@ -1,4 +1,4 @@
-"""One model on one delegate under every release of the runtime: which release takes it, and what changes from one to the next."""
+"""One model on one delegate in every release of the runtime: which releases take it, and what changes from one to the next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..delegates.base import Delegate, Options
+from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.notes import predicted_build
@@ -26,7 +26,7 @@ class Unloaded(NamedTuple):
 
 
 class Move(NamedTuple):
-    """Nodes of one operator whose verdict changes from the release before, and why: what now, or before, refused them."""
+    """Nodes of one operator whose verdict differs from the previous release's, and why the one or the other refused them."""
 
     op: str
     is_delegated: bool
@@ -52,7 +52,7 @@ class ReleaseRow:
     moves: tuple[Move, ...]
     """Against the last release before that loads the model; empty for the first."""
     notes: tuple[str, ...]
-    """What is not known well of the release's rules."""
+    """What is uncertain about the release's rules."""
     is_certain: bool = True
     """Whether it is known of this release that the delegate's kernels cannot be made, if they cannot."""
 
@@ -81,7 +81,7 @@ class ReleaseTable:
 
     model: Model
     delegate: Delegate
-    options: Options
+    options: OptionValues
     rows: tuple[ReleaseRow, ...]
 
     @property
@@ -108,7 +108,7 @@ class ReleaseTable:
 def release_table(
     model: Model,
     delegate: Delegate,
-    options: Options,
+    options: OptionValues,
     defaults: str,
     releases: Sequence[str] = KNOWN_RELEASES,
     *,
@@ -148,7 +148,7 @@ def release_table(
 
 
 def _moves(before: Run, after: Run) -> list[Move]:
-    """Group the nodes that run elsewhere than under the release before by operator and reasons."""
+    """Group the nodes that moved since the previous release by operator and reasons."""
     found: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
     for old, new in zip(before.subgraphs, after.subgraphs, strict=True):
         graph = new.graph

@@ -13,8 +13,8 @@ from ..rules.rule import Check, OpRule
 class RuleChange(NamedTuple):
     """What a release changed in the rule of one operator.
 
-    ``is_new`` says that the delegate knows the operator since then; ``dropped`` are conditions that it dropped, ``added`` those
-    that it added. A condition that was changed is in both, old and new.
+    ``is_new`` says that the release added the operator to the delegate; ``dropped`` are the conditions that it removed,
+    ``added`` those that it added. A changed condition is in both, old and new.
     """
 
     release: Release
@@ -25,7 +25,7 @@ class RuleChange(NamedTuple):
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
-    """Return the changes, oldest release first; ``since`` leaves out those that this release and earlier ones made."""
+    """Return the changes, oldest release first; ``since`` leaves out those made by this release and earlier ones."""
     found = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
     wanted = [change for change in found if since is None or not since.is_at_least(change.release)]
     return sorted(wanted, key=lambda change: (change.release.order, change.op))

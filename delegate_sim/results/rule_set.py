@@ -1,4 +1,4 @@
-"""The version of what decides about a delegate: while it is the same, so is every verdict on the same model and target."""
+"""The version of a delegate's rule set: while it stays the same, so does every verdict on the same model and target."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from ..rules.book import RuleBook
 from ..rules.rule import Check, OpRule
 
 SEMANTICS = 1
-"""Raised by hand when reading, preparing or partitioning changes what comes out for any delegate.
+"""Raised by hand when a change to reading, preparing or partitioning changes the result for any delegate.
 
-What a rule says is counted as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides otherwise
-though its rules read the same; wording counts nowhere.
+Rules count as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides differently although its
+rules read the same. Wording does not count, except that of checks and conditions with a function of their own, which nothing
+else tells apart.
 """
 
 
 def rule_set_version(delegate: Delegate) -> str:
-    """Return a digest of a delegate's rules as data, and of the numbers that stand for what is not data."""
+    """Return a digest of a delegate's rules as data, and of the version numbers for what is not data."""
     return _digest(delegate)
 
 
 @functools.cache
 def _digest(delegate: Delegate) -> str:
-    import hashlib  # loads OpenSSL, which only reports for programs need
+    import hashlib  # loads OpenSSL, which only machine-readable reports need
     import json
 
     content = [SEMANTICS, delegate.semantics, [list(book_data(book)) for book in delegate.rule_books]]
@@ -33,7 +34,7 @@ def _digest(delegate: Delegate) -> str:
 
 
 def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
-    """Return all rules as plain data, without wording: operator, release, and the checks in order."""
+    """Return all rules as plain data: operator, release, and the checks in order, by ``Check.data`` where they have it."""
     yield [book.delegate, book.policy.name, sorted(book.explained)]
     for op, rule in sorted(book.rules.items()):
         yield [op, op in book.custom, _text(rule.introduced), *_rule_data(book, rule)]
@@ -48,7 +49,7 @@ def _check_data(book: RuleBook[Any], check: Check[Any]) -> list[Any]:
     return [
         book.code_of(check.kind),
         check.native or book.native_of(check.kind),
-        check.demand,
+        check.data or check.demand,
         [condition.words for condition in check.conditions],
         _text(check.introduced),
         _text(check.withdrawn),

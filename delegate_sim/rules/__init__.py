@@ -1,1 +1,1 @@
-"""What an acceptance rule is, whatever the delegate: checks, kinds of problem, and the engine that asks them."""
+"""What an acceptance rule is for any delegate: checks, kinds of problem, and the engine that evaluates them."""

@@ -1,4 +1,4 @@
-"""All rules of a delegate, and the one engine that asks them."""
+"""All rules of a delegate, and the one engine that evaluates them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_KEPT = 4096
 
 
 class Policy(Enum):
-    """How a delegate goes on after a node failed a check."""
+    """What a delegate does after a node fails a check."""
 
     FIRST_FAILURE = "stops at the first failure"
     ALL_FAILURES = "collects every failure"
@@ -46,7 +46,7 @@ class Unknown(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A check with what its refusal says, as it counts for one target."""
+    """A check and the text of its refusal, as it applies to one target."""
 
     finder: Callable[[NodeView, Any], str | None]
     code: str
@@ -56,7 +56,7 @@ class _Asked(NamedTuple):
 
 
 class _Checks(NamedTuple):
-    """The checks that count for one target, and the finder of the one that accepts early."""
+    """The checks that apply to one target, and the finder of the one that accepts early."""
 
     early: Callable[[NodeView, Any], str | None] | None
     checks: tuple[_Asked, ...]
@@ -66,10 +66,10 @@ class _Checks(NamedTuple):
 class RuleBook(Generic[T]):
     """The rules of one delegate.
 
-    ``families`` are rules by operator, of which each operator has one; ``custom`` are those of custom operators. ``kinds`` are
-    the kinds of problem that occur, in the delegate's words. ``source`` is where rules stand that name no other place.
-    ``excluded`` returns why a node is refused before its rule is looked at, None if it is not. ``key`` returns what of a target
-    decides which checks count; all of it unless given.
+    ``families`` are the rules by operator, one for each; ``custom`` are those of custom operators. ``kinds`` are the kinds of
+    problem that occur, in the delegate's words. ``source`` is the upstream place of rules that name no other. ``excluded``
+    returns why a node is refused before its rule is looked at, or None. ``key`` returns the part of a target that determines
+    which checks apply; all of it unless given.
     """
 
     delegate: str
@@ -84,7 +84,7 @@ class RuleBook(Generic[T]):
     key: Callable[[T], Hashable] | None = None
 
     _kept: dict[Hashable, _Checks | None] = field(default_factory=dict, init=False, repr=False)
-    """Which checks count, by operator and target."""
+    """Which checks apply, by operator and target."""
 
     @functools.cached_property
     def rules(self) -> Rules[T]:
@@ -142,20 +142,20 @@ class RuleBook(Generic[T]):
         return self._worded(kind).code(self.delegate)
 
     def native_of(self, kind: Kind) -> str:
-        """Return the delegate's own name for a kind of problem, or ours where it has none."""
+        """Return the delegate's own name for a kind of problem, or ours if it has none."""
         worded = self._worded(kind)
         return worded.native or worded.suffix or worded.name
 
     def hint_of(self, check: Check[T]) -> str:
-        """Return in a few words what to change where a check is not met."""
+        """Return in a few words what to change if a check is not met."""
         return check.hint or self._worded(check.kind).hint
 
     def sources_of(self, rule: OpRule[T]) -> tuple[Source, ...]:
-        """Return where a rule stands upstream."""
+        """Return where a rule is upstream."""
         return rule.source or (self.source,)
 
     def source_of(self, check: Check[T], rule: OpRule[T]) -> Source:
-        """Return where a check stands upstream."""
+        """Return where a check is upstream."""
         return check.source or self.sources_of(rule)[0]
 
     def _worded(self, kind: Kind) -> Kind:
@@ -164,7 +164,7 @@ class RuleBook(Generic[T]):
         return self._by_name[kind.name]
 
     def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
-        """Return the checks that count for a target; None if the delegate does not know the operator."""
+        """Return the checks that apply to a target; None if the delegate does not know the operator."""
         key = (op, is_custom, target if self.key is None else self.key(target))
         try:
             return self._kept[key]

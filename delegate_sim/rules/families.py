@@ -1,6 +1,6 @@
-"""In which file of a delegate's rules each operator stands: the same for every delegate.
+"""Which file of a delegate's rules each operator is in: the same for every delegate.
 
-``delegates/DELEGATE/rules/FAMILY.py`` has the rules of a family; a delegate without operators of a family has no such file.
+``delegates/DELEGATE/rules/FAMILY.py`` has the rules of a family; a delegate with no operators in a family has no such file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Kinds of problem: what stands behind the code of a refusal, declared once for all delegates.
+"""Kinds of problem: what the code of a refusal means, declared once for all delegates.
 
-A delegate words a kind differently only where it really differs (``Kind.reworded``).
+A delegate words a kind differently only where the difference is real (``Kind.reworded``).
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ class Problem(Enum):
 
 
 class Explanation(NamedTuple):
-    """What stands behind a code: a title, what it means, and what to do about it."""
+    """What a code means: a title, the meaning, and what to do about it."""
 
     title: str
     meaning: str
     advice: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of problem.
 
-    ``name`` is what checks know it by; a delegate's code for it is ``DELEGATE-name``, unless ``suffix`` says otherwise.
+    ``name`` is how checks refer to it; a delegate's code for it is ``DELEGATE-name``, unless ``suffix`` says otherwise.
     ``title``, ``meaning`` and ``advice`` explain the code, ``hint`` says in a few words what to change. ``native`` is the
-    delegate's own word for it where it has one. An ``is_shared`` kind has the same code for every delegate: its name.
+    delegate's own name for it, if any. An ``is_shared`` kind has the same code for every delegate: its name.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Kind:
 
     @property
     def explanation(self) -> Explanation:
-        """What stands behind the kind's code."""
+        """What the kind's code means."""
         return Explanation(self.title, self.meaning, self.advice)
 
     def reworded(self, **changes: Any) -> Kind:
@@ -75,10 +75,10 @@ class Kind:
 OPERATOR = Kind(
     "unsupported-operator",
     Problem.OPERATOR,
-    "operator the delegate does not have",
+    "operator that the delegate does not have",
     "The delegate has no implementation of this operator.",
     "Replace the operator in the model with supported ones, or leave it to the CPU at the beginning or end of the model, where "
-    "it splits nothing.",
+    "it does not split the graph.",
     "replace the operator, or move it to the beginning or end of the model",
 )
 VERSION = Kind(
@@ -110,8 +110,8 @@ CONSTANT = Kind(
     "constant-operand",
     Problem.CONSTANT,
     "operand must be constant",
-    "The value of this operand must be stored in the model file. What the runtime computes while it prepares the graph does not "
-    "count.",
+    "The value of this operand must be stored in the model file. Values that the runtime computes while it prepares the graph "
+    "do not count.",
     "Fix the shapes of the model before converting it, so that the converter folds the operand into a constant.",
     "fix the shapes before converting, so that the converter folds this operand into a constant",
 )
@@ -120,8 +120,8 @@ TENSOR_TYPE = Kind(
     Problem.TYPE,
     "type of a tensor",
     "The operator is not taken with a tensor of this type.",
-    "Convert the model so that the tensor has a type that is taken, or insert a CAST.",
-    "convert so that the tensor has a type that is taken",
+    "Convert the model so that the tensor has a supported type, or insert a CAST.",
+    "convert so that the tensor has a supported type",
 )
 HYBRID = Kind(
     "hybrid",
@@ -183,15 +183,15 @@ QUANTIZATION = Kind(
     "quantization",
     Problem.QUANTIZATION,
     "quantisation parameters",
-    "The operator demands particular quantisation parameters.",
-    "Quantise with a representative data set, and with the parameters that are asked for.",
-    "quantise with the parameters that are asked for",
+    "The operator requires particular quantisation parameters.",
+    "Quantise with a representative data set, and with the parameters that are required.",
+    "quantise with the parameters that are required",
 )
 NEIGHBOUR = Kind(
     "neighbouring-node",
     Problem.NEIGHBOURS,
     "depends on the nodes around it",
-    "Whether the node is taken depends on the nodes that make its operands or read its results.",
+    "Whether the node is taken depends on the nodes that produce its operands or read its results.",
     "Look at the reasons of the nodes around it.",
     "look at the reasons of the nodes around it",
 )
@@ -202,8 +202,8 @@ DYNAMIC_TENSORS = Kind(
     "dynamic-sized tensor in the graph",
     "Before a delegate is applied, the CPU kernels prepare the graph. If the size of a tensor is known only at run time, the "
     "runtime refuses the whole graph to every delegate that has not declared that it takes such tensors.",
-    "Fix the shapes of the model before converting it, so that whatever decides shapes becomes constant. The report names the "
-    "tensor, the node that makes it dynamic and, where one is to blame, the operand that would have to be constant.",
+    "Fix the shapes of the model before converting it, so that everything that determines shapes becomes constant. The report "
+    "names the tensor, the node that makes it dynamic and, if there is one, the operand that would have to be constant.",
     "fix the shapes of the model before converting it",
     is_shared=True,
 )
@@ -211,8 +211,8 @@ CPU_KERNEL_AFTER_REMAPPING = Kind(
     "cpu-kernel-after-remapping",
     Problem.QUANTIZATION,
     "CPU node left with float16 constants",
-    "The delegate lets nodes read float16 constants directly instead of through DEQUANTIZE, and then did not get all of these "
-    "nodes, usually because of a limit on partitions. The CPU kernels of the nodes left over do not take float16, so the "
+    "The delegate lets nodes read float16 constants directly instead of through DEQUANTIZE, but then did not get all of these "
+    "nodes, usually because of a limit on partitions. The CPU kernels of the remaining nodes do not take float16, so the "
     "runtime undoes all delegation.",
     "Raise the limit on partitions so that these nodes are delegated too, or convert without float16 weights.",
     "raise the limit on partitions so that the node is delegated, or convert without float16 weights",
@@ -223,7 +223,7 @@ CYCLIC_GRAPH = Kind(
     Problem.MODEL,
     "nodes that wait for each other",
     "Some nodes need their own results, directly or through others, so the graph cannot be split into partitions that run one "
-    "after the other. The runtime gives up on the delegate.",
+    "after the other. The runtime does not apply the delegate.",
     "Repair the model file: no converter writes such graphs.",
     "repair the model: no node may need its own result",
     is_shared=True,
@@ -233,7 +233,7 @@ PARTITION_LIMIT = Kind(
     Problem.LIMIT,
     "beyond the limit on partitions",
     "The delegate accepts the node, but takes only a limited number of partitions, those with the most nodes first, and the "
-    "node's is not among them.",
+    "node's partition is not among them.",
     "Raise the limit if the overhead of more delegate kernels pays off, or remove the refused nodes that split the graph, so "
     "that partitions merge.",
     "raise the limit, or merge partitions by removing what splits them",
@@ -256,7 +256,7 @@ FLOAT16_DEQUANTIZE = Kind(
     "In a model with float16 weights the nodes read the float16 constants directly. The DEQUANTIZE nodes that widen them stay "
     "on the CPU, unless every other node is accepted: then the delegate takes the whole graph.",
     "Nothing needs to be done about this node: look at the reasons of the other nodes.",
-    "make every other node acceptable, and this one goes along",
+    "make every other node acceptable; this one is then taken with them",
     is_shared=True,
 )
 
@@ -298,4 +298,4 @@ NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED)
 """Why the runtime does not load a model."""
 
 RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, *NOT_LOADED_KINDS, CPU_KERNEL_NOT_PREPARED)
-"""Problems of the runtime itself, whatever the delegate."""
+"""Problems of the runtime itself, which any delegate can have."""

@@ -8,13 +8,18 @@ from ..graph.graph import NodeView
 from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operand:
     """One operand or result of a node, with the name that messages give it."""
 
     position: int
     name: str
     is_result: bool = False
+
+    @property
+    def data(self) -> tuple[str, int]:
+        """The side and the position, as plain data."""
+        return ("output" if self.is_result else "input", self.position)
 
     def tensor(self, node: NodeView) -> Tensor:
         """Return the tensor; what is left out or missing reads as ``NO_TENSOR``."""

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ..delegates.base import Decision, Delegate, KernelFailure, Options
+from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
 from ..graph.graph import Graph, PrepareFailure, file_graphs
-from ..graph.partition import PartitionError, Subset, partition
-from ..model.model import Model, Node
+from ..graph.partition import PartitionError, Subset
+from ..model.model import Model
 from ..prepare import Repreparation, prepare, prepare_rest
 from ..releases.catalogue import Release
 from ..releases.notes import predicted_build
@@ -35,7 +35,9 @@ from ..rules.kinds import (
     OPERATOR_NOT_LOADED,
     TENSOR_TYPE_NOT_LOADED,
 )
+from .attribution import attributed_decision, attributed_failure, attributed_subsets
 from .loading import Loading, first_node, load_on, loading_warnings
+from .plan import DELEGATE, ChangedPlan, plan_after
 from .reading import as_read_by
 from .run import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun, option_values
 
@@ -52,9 +54,6 @@ __all__ = [
     "simulate",
     "simulate_chain",
 ]
-
-DELEGATE = 51
-"""The builtin code of a delegate's kernel in the graph."""
 
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
@@ -74,14 +73,14 @@ class Assumptions:
 
 NOTHING_ASSUMED = Assumptions()
 
-Application = tuple[Delegate, Options]
+Application = tuple[Delegate, OptionValues]
 """A delegate that is applied, with its options."""
 
 
 def simulate(
     model: Model,
     delegate: Delegate,
-    options: Options,
+    options: OptionValues,
     release: Release,
     defaults: str = "api",
     assumptions: Assumptions = NOTHING_ASSUMED,
@@ -171,12 +170,12 @@ class _Chain:
         is_refused = self.loading.refused and not assumptions.has_own_resolver
         self.is_loaded = not (is_refused or self.loading.refused_tensors)
         self._warnings = tuple(loading_warnings(model, self.loading, has_own_resolver=assumptions.has_own_resolver))
-        self._plans: dict[int, tuple[tuple[Node, ...], tuple[int, ...]]] = {}
-        """Nodes and execution plan of each subgraph that a delegate changed."""
+        self._plans: dict[int, ChangedPlan] = {}
+        """Those of the subgraphs that a delegate changed."""
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
 
-    def apply(self, delegate: Delegate, options: Options, defaults: str) -> None:
+    def apply(self, delegate: Delegate, options: OptionValues, defaults: str) -> None:
         """Apply one more delegate."""
         is_static = not delegate.allows_dynamic_tensors(options)
         graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
@@ -189,8 +188,13 @@ class _Chain:
             self._is_static |= is_static
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
-                    self._plans[subgraph.graph.index] = _plan_after(subgraph, delegate.kernel_name)
+                    self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate)
         self.runs.append(run)
+
+    def _plan_after(self, run: SubgraphRun, delegate: Delegate) -> ChangedPlan:
+        assert run.decision is not None
+        given = len(self.model.subgraphs[run.graph.index].tensors)
+        return plan_after(run.decision.graph, run.plan, delegate.kernel_name, given)
 
     def is_fully_delegated(self) -> bool:
         """Whether nothing of the first subgraph is left to the CPU."""
@@ -227,8 +231,8 @@ class _Chain:
             graph = dataclasses.replace(graph, assumed=accepted)
         if graph.index not in self._plans:
             return graph
-        nodes, plan = self._plans[graph.index]
-        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan)
+        nodes, plan, added = self._plans[graph.index]
+        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added)
 
     def _take_back(self, failed: Run) -> None:
         """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""
@@ -241,20 +245,6 @@ class _Chain:
                 self.runs[number] = dataclasses.replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)
 
 
-def _plan_after(run: SubgraphRun, kernel_name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """Return nodes and plan with a kernel in place of each delegated partition (``ReplaceNodeSubsetsWithDelegateKernels``)."""
-    assert run.decision is not None
-    nodes = list(run.decision.graph.nodes)
-    plan: list[int] = []
-    for subset in run.subsets:
-        if subset.is_delegated:
-            plan.append(len(nodes))
-            nodes.append(Node(len(nodes), kernel_name, DELEGATE, None, 1, subset.inputs, subset.outputs, (), None, None))
-        else:
-            plan += subset.nodes
-    return tuple(nodes), tuple(plan)
-
-
 class _Simulation:
     """One delegate applied to the subgraphs as they are."""
 
@@ -264,7 +254,7 @@ class _Simulation:
         needs_static: bool,
         is_allocated: bool,
         delegate: Delegate,
-        options: Options,
+        options: OptionValues,
         release: Release,
         defaults: str,
         warnings: Sequence[str] = (),
@@ -308,26 +298,30 @@ class _Simulation:
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
         self.warnings += decision.warnings
         self.log_lines += decision.log_lines
-        self.subgraphs[graph.index] = SubgraphRun(graph, decision)
-        if decision.failure is not None or not decision.nodes:
-            return decision.failure
-        subsets = decision.preview if decision.keeps_preview else partition(decision.graph, decision.nodes)
+        shown = attributed_decision(graph, decision)
+        self.subgraphs[graph.index] = SubgraphRun(graph, shown)
+        if decision.failure is not None:
+            return attributed_failure(graph, decision, decision.failure)
+        if not decision.nodes:
+            return None
+        subsets = decision.grouped()
         self.log_lines.append(
             replacing_line(
                 self.release,
                 replaced=len(decision.nodes),
-                total=len(graph.execution_plan),
+                total=len(decision.graph.execution_plan),
                 kernel=self.delegate.kernel_name,
                 partitions=len(subsets),
                 subgraph=graph.index,
                 name=graph.name,
             )
         )
-        self.subgraphs[graph.index] = SubgraphRun(graph, decision, subsets)
-        failure = self._prepare_plan(graph, decision, subsets)
+        self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
+        failure = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
         if failure is None:
             return None
         place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+        failure = attributed_failure(graph, decision, failure)
         if failure.is_crash:
             self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
@@ -357,18 +351,24 @@ class _Simulation:
                 continue
             for index in subset.nodes:
                 node = decision.graph.nodes[index]
-                if node is graph.nodes[index]:
+                is_added = index >= len(graph.nodes)
+                if not is_added and node is graph.nodes[index]:
                     continue
                 message = repreparation.refusal(node)
                 if message is not None:
+                    operands = "operands" if is_added else "float16 constants"
                     return KernelFailure(
                         index,
                         None,
                         CPU_KERNEL_AFTER_REMAPPING.name,
-                        f"the CPU kernel of {node.op} cannot take the float16 constants that the delegate gave it: {message}",
+                        f"the CPU kernel of {node.op} cannot take the {operands} that the delegate gave it: {message}",
                         CPU_KERNEL_AFTER_REMAPPING.hint,
                     )
         return None
+
+    def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+        """Ask the stage behind the delegate, once all kernels are made."""
+        return self.delegate.refusal_behind(decision, subsets, self.options, self.release)
 
     def _refuse_dynamic(self, graph: Graph) -> Refusal:
         assert graph.dynamic is not None
@@ -401,7 +401,8 @@ class _Simulation:
         for graph in graphs:
             if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
                 with suppress(PartitionError):
-                    self.subgraphs[graph.index] = SubgraphRun(graph, self.delegate.decide(graph, self.options, self.release))
+                    decision = self.delegate.decide(graph, self.options, self.release)
+                    self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome in ("refused", NOT_PREPARED):
@@ -424,7 +425,9 @@ class _Simulation:
             return benchmark_failure_line(self.delegate.provider_name)
         first = self.subgraphs[0]
         kernels = sum(subset.is_delegated for subset in first.subsets)
-        cpu_nodes = len(first.graph.execution_plan) - len(first.delegated)
+        cpu_nodes = sum(len(subset.nodes) for subset in first.plan if not subset.is_delegated)
+        if not first.plan:
+            cpu_nodes = len(first.graph.execution_plan)
         return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..delegates.base import Decision, Delegate, Options
+from ..delegates.base import Decision, Delegate, OptionValues
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..releases.catalogue import Release
@@ -27,11 +27,14 @@ class SubgraphRun:
     decision: Decision | None = None
     subsets: tuple[Subset, ...] = ()
     """All partitions in running order; none if no node was replaced."""
+    plan: tuple[Subset, ...] = ()
+    """The same with the nodes that the delegate added to the graph, where it added any (``Decision.origins``)."""
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
-        """The nodes that run on the delegate in the end."""
-        return frozenset(node for subset in self.subsets if subset.is_delegated for node in subset.nodes)
+        """The nodes that run on the delegate in the end, each as a whole."""
+        nodes = {kind: [subset.nodes for subset in self.subsets if subset.is_delegated == kind] for kind in (True, False)}
+        return frozenset().union(*nodes[True]).difference(*nodes[False])
 
     def without_kernels(self) -> SubgraphRun:
         """Return the run with all nodes back on the CPU; the verdicts on them stay."""
@@ -62,7 +65,7 @@ class Run:
     """One delegate applied to a model."""
 
     delegate: Delegate
-    options: Options
+    options: OptionValues
     release: Release
     outcome: str
     """``delegated``, ``none``, ``refused``, ``restored``, ``not-prepared`` or ``not-loaded``."""
@@ -72,6 +75,9 @@ class Run:
     subgraphs: tuple[SubgraphRun, ...]
     by_default: bool = False
     """Whether the runtime applied the delegate by itself."""
+
+    def __repr__(self) -> str:
+        return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"
 
 
 def option_values(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def test_a_model_that_cannot_be_read_has_a_place_in_them(run, model, tmp_path):
     }
     assert "<error " in (tmp_path / "out.xml").read_text(encoding="utf-8")
     assert not (tmp_path / "out.json").exists()
-    assert result.stderr.splitlines()[-1] == f"error: {tmp_path / 'out.json'}: not written, since 1 model could not be read"
+    assert result.stderr.splitlines()[-1] == f"error: {tmp_path / 'out.json'}: not written, because 1 model could not be read"
 
 
 def test_github_summary(run, model, tmp_path):

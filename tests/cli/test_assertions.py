@@ -62,8 +62,8 @@ def test_what_holds_returns_the_analysis(mixed, assertion, arguments):
     [
         ("assert_partitions", {"max": 2}, "3 partitions, at most 2 allowed"),
         ("assert_delegate_kernels", {"max": 1}, "2 delegate kernels, at most 1 allowed"),
-        ("assert_delegated", {}, "2 of 4 nodes delegated (50 %), at least 100 % demanded"),
-        ("assert_delegated", {"min_share": 0.505}, "2 of 4 nodes delegated (50 %), at least 50.5 % demanded"),
+        ("assert_delegated", {}, "2 of 4 nodes delegated (50 %), at least 100 % required"),
+        ("assert_delegated", {"min_share": 0.505}, "2 of 4 nodes delegated (50 %), at least 50.5 % required"),
         ("assert_fallback", {}, "2 nodes on the CPU, at most 0 allowed"),
         ("assert_fallback", {"max": 1}, "2 nodes on the CPU, at most 1 allowed"),
         ("assert_fallback", {"max": 1, "forbid": "SUB"}, "2 nodes on the CPU, at most 1 allowed"),
@@ -145,7 +145,7 @@ def test_a_failure_is_not_endless_and_safe_to_print():
 def test_nodes_with_different_findings_share_a_group():
     lines = failure(analysis_of(chain_model(["ADD", "ADD 4", "ADD 4", "ADD 5"])), "assert_fallback")
     start = lines.index("ADD: 3 nodes [1-3]")
-    assert lines[start + 1] == "nnapi-operator-version: version 4; needs version at most 2 (node 1; alike for the others)"
+    assert lines[start + 1] == "nnapi-operator-version: version 4; needs version at most 2 (node 1; similar for the others)"
 
 
 @pytest.mark.parametrize("share", [95, -0.1])

@@ -67,7 +67,7 @@ def test_a_repository_from_init_to_a_failure_and_back(repository, run):
     updated = run("check", "--update")
     assert (updated.exit_code, updated.stdout.splitlines()[-2:]) == (
         0,
-        ["Baseline: 3 added, 0 changed, 0 dropped", "3 models on 1 target: 3 passed"],
+        ["Baseline: 3 added, 0 changed, 0 removed", "3 models on 1 target: 3 passed"],
     )
     clean = run("check")
     assert (clean.exit_code, clean.stdout) == (0, "3 models on 1 target: 3 passed\n")
@@ -90,7 +90,7 @@ def test_the_explanation_in_text(gated, run):
         "(changed: version 1 -> 9)",
         "hint: convert so that the operator keeps an older version",
         "RESIZE_NEAREST_NEIGHBOR (node 1, resized) fell back to the CPU: ",
-        "note: the target changed since the baseline: driver_rejects [] -> ['RESIZE_NEAREST_NEIGHBOR']",
+        "note: the target changed since the baseline: --driver-rejects [] -> ['RESIZE_NEAREST_NEIGHBOR']",
         "error: worse-outcome: outcome: delegated -> refused",
         "dynamic-tensors: tensor ",
         "made so by node 1 (RESHAPE), because its input tensor 1 (shape) is not constant; 3 nodes fall back with it (changed: "
@@ -165,7 +165,7 @@ def test_better_passes_and_tells_how_to_hold_on_to_it(gated, run):
     better = run("check", "--verbose")
     assert better.exit_code == 0
     assert "models/classifier.tflite on nnapi: better" in better.stdout
-    assert "to hold on to it: delegate-sim check --update models/classifier.tflite" in " ".join(better.stdout.split())
+    assert "to keep it that way: delegate-sim check --update models/classifier.tflite" in " ".join(better.stdout.split())
     assert run("check", "--update").exit_code == 0
     assert "better" not in run("check").stdout
 
@@ -191,7 +191,7 @@ def test_rules_that_changed_are_told_from_a_model_that_changed(gated, run, monke
     result = run("check")
     assert result.exit_code == 1
     words = " ".join(result.stdout.split())
-    assert "the model is that of the baseline: what changed are the rules of the tool (delegate-sim 0.0.9, rule set 0" in words
+    assert "the model is the same as in the baseline: the rules of the tool changed (delegate-sim 0.0.9, rule set 0" in words
     assert "FULLY_CONNECTED (node 0, left) fell back to the CPU: version 9" in words
     baseline.write_text(text.replace('"rule_set": "', '"rule_set": "f'), encoding="utf-8")
     both = " ".join(run("check").stdout.split())
@@ -213,7 +213,7 @@ def test_an_entry_without_a_model_fails_until_it_is_dropped(gated, run):
     (gated / "models" / "upsampler.tflite").unlink()
     result = run("check")
     assert result.exit_code == 1
-    assert "no-model-for-entry: the baseline has an entry, and the model is not there" in " ".join(result.stdout.split())
+    assert "no-model-for-entry: the baseline has an entry, but the model does not exist" in " ".join(result.stdout.split())
     assert "hint: delegate-sim check --prune" in result.stdout
     assert run("check", "models/reshaper.tflite").exit_code == 0, "only what was asked for counts"
     assert run("check", "--update").exit_code == 1, "an update does not drop what was not run"
@@ -248,7 +248,10 @@ def test_budgets_hold_whatever_the_baseline_says(gated, run):
     assert "budget-partitions: 3 partitions; max-partitions is 2" in words
     assert "budget-fallback: 3 nodes stay on the CPU; max-fallback is 2" in words
     assert "budget-delegated-share: 0 of 3 nodes (0.00%) are delegated; min-delegated-share is 50.00%" in words
-    assert "budget-fallback-op: FULLY_CONNECTED (node 1, v2/left) stays on the CPU, which forbid-fallback-ops rules out" in words
+    assert (
+        "budget-fallback-op: FULLY_CONNECTED (node 1, v2/left) stays on the CPU, which forbid-fallback-ops does not allow"
+        in words
+    )
 
 
 def test_budgets_without_a_baseline(gated, run):
@@ -259,7 +262,7 @@ def test_budgets_without_a_baseline(gated, run):
     refused = run("check", "--update")
     assert (refused.exit_code, refused.stderr) == (
         2,
-        "error: delegate-sim.toml: baseline = false, so that there is no baseline to write\n",
+        "error: delegate-sim.toml: baseline = false, so there is no baseline to write\n",
     )
 
 
@@ -323,16 +326,16 @@ def test_targets_can_be_chosen(gated, run):
     fault = "error: delegate-sim.toml: there is no target 'other'; known are nnapi, graphics\n"
     assert (run("check", "--target", "other").exit_code, run("check", "--target", "other").stderr) == (2, fault)
     nobody = run("check", "--target", "graphics", "models/upsampler.tflite")
-    assert (nobody.exit_code, nobody.stderr) == (2, "error: delegate-sim.toml: no target concerns models/upsampler.tflite\n")
+    assert (nobody.exit_code, nobody.stderr) == (2, "error: delegate-sim.toml: no target applies to models/upsampler.tflite\n")
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         (None, "there is no delegate-sim.toml and no pyproject.toml with [tool.delegate-sim] here or above"),
-        ("models = 3\n", "delegate-sim.toml:1: models: takes a list of texts, not 3"),
-        ('models = ["none/*"]\n[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: no file matches none/*, so that there is"),
-        ('[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: names no model, so that there is nothing to check"),
+        ("models = 3\n", "delegate-sim.toml:1: models: takes a list of strings, not 3"),
+        ('models = ["none/*"]\n[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: no file matches none/*, so there is"),
+        ('[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: names no model, so there is nothing to check"),
     ],
 )
 def test_configurations_that_cannot_be_used(repository, run, text, fault):
@@ -386,7 +389,7 @@ def test_a_report_that_cannot_be_written(gated, run):
 def test_init_does_not_replace_a_configuration(gated, run):
     before = (gated / CONFIGURATION).read_bytes()
     result = run("init")
-    assert (result.exit_code, result.stderr) == (2, "error: delegate-sim.toml: is there already; --force replaces it\n")
+    assert (result.exit_code, result.stderr) == (2, "error: delegate-sim.toml: already exists; --force replaces it\n")
     assert (gated / CONFIGURATION).read_bytes() == before
     assert run("init", "--force", "--delegate", "gpu", "--delegate", "xnnpack").exit_code == 0
     assert "[targets.xnnpack]" in (gated / CONFIGURATION).read_text(encoding="utf-8")

@@ -69,7 +69,7 @@ Side by side
   multiply-adds                    0          0
   multiply-adds delegated          0          0
 
-No node moves: each runs where it ran.
+No node moves: each runs in the same place on both sides.
 """
 
 TWO_DELEGATES = """\
@@ -79,7 +79,7 @@ Delegated in A, on the CPU in B: 1 node
       splits them
     ADD: 1 node [3], t3, 2 partitions
 
-On the CPU for other reasons: 2 nodes
+On the CPU for different reasons: 2 nodes
   in A, nnapi-operator: needs an operator that NNAPI has
   in B, gpu-unsupported-operator: needs an operator that the GPU delegate has
     ROUND: 1 node [1], t1
@@ -178,8 +178,8 @@ def test_options_of_both_sides_and_of_one(run, run_json):
     assert [given["feature_level"] for given in options] == [29, 30]
     assert [given["allow_fp16"] for given in options] == [True, True]
     lines = text(run("compare", "a.tflite", "--with", "feature_level=30")).splitlines()
-    assert lines[1] == "  nnapi on litert-2.3: feature_level=1000008"
-    assert "  nnapi on litert-2.3: feature_level=30" in lines
+    assert lines[1] == "  nnapi on litert-2.3: --feature-level=1000008"
+    assert "  nnapi on litert-2.3: --feature-level=30" in lines
 
 
 def test_an_option_goes_to_each_delegate_that_has_it(run_json):

@@ -6,7 +6,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-4 nodes, each delegate by itself on litert-2.3
+4 nodes, each delegate on its own, on litert-2.3
   delegate  outcome    delegated  partitions  kernels  first blocker
   nnapi     delegated   2 (50 %)           3        2  ROUND 1: nnapi-operator
   gpu       delegated   1 (25 %)           2        1  ROUND 1: gpu-unsupported-operator
@@ -20,7 +20,7 @@ One in detail: --delegate NAME (all of them: --delegate all)
 """
 
 DYNAMIC = """\
-1 node, each delegate by itself on litert-2.3
+1 node, each delegate on its own, on litert-2.3
   delegate  outcome  delegated  partitions  kernels
   nnapi     refused    0 (0 %)           0        0
   gpu       refused    0 (0 %)           0        0

@@ -27,30 +27,37 @@ CONV_2D
   6   3 inputs                                              nnapi-missing-bias
   7   dilation 1                            below level 29  nnapi-operand-value
   8   as many input as filter channels      below level 29  nnapi-operand-value
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: NNAPIDelegateKernel::Validate
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectMaxOpVersion
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: IsHybridOperator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectIsFloatOrUint8Operator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectIsRestrictedScalesCompliant
 """
 
 MISSING_BIAS = """\
 nnapi-missing-bias: CONV_2D without bias
 
-The delegate takes convolutions only with a bias operand.
+The delegate takes CONV_2D only with a bias operand.
 
-What to do: Add a bias of zeros to the layer.
+What to do: Give the layer a bias of zeros.
 
 Delegate nnapi
   needs 3 inputs
       CONV_2D
+  source: tflite/delegates/nnapi/nnapi_delegate.cc:
+    NNAPIDelegateKernel::Validate
 """
 
 DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
 
 Before a delegate is applied, the CPU kernels prepare the graph. If the size of
-a tensor is then known only while running, the runtime refuses every delegate
-that has not declared that it takes such tensors, for the whole graph.
+a tensor is known only at run time, the runtime refuses the whole graph to every
+delegate that has not declared that it takes such tensors.
 
-What to do: Fix the shapes of the model before converting it, so that what
-decides shapes becomes constant. The report names the tensor, the node that
-makes it dynamic and, if one is to blame, the operand that would have to be
+What to do: Fix the shapes of the model before converting it, so that everything
+that determines shapes becomes constant. The report names the tensor, the node
+that makes it dynamic and, if there is one, the operand that would have to be
 constant.
 
 Concerns every delegate.
@@ -71,7 +78,8 @@ def known_codes():
 
 
 def codes_in_sources():
-    for path in Path(delegate_sim.__file__).parent.rglob("*.py"):
+    package = Path(delegate_sim.__file__).parent
+    for path in set(package.rglob("*.py")).difference((package / "nnapi_runtime").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text())):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in CODE_POSITIONS:
                 code = call.args[CODE_POSITIONS[call.func.id] :][:1]
@@ -99,8 +107,8 @@ def test_both_sides_of_a_span_of_levels_and_the_accelerator(run):
         line.startswith("| 3 | input 0 of type FLOAT32 | from level 28, below level 29 | `nnapi-input-type` |") for line in lines
     )
     lines = run("rules", "--op", "MUL", "--format", "markdown").stdout.splitlines()
-    assert lines[4].startswith("| 1 | version at most 3 | with accelerator | `nnapi-operator-version` |")
-    assert lines[5].startswith("| 2 | version at most 2 | without accelerator | `nnapi-operator-version` |")
+    assert any(line.startswith("| 1 | version at most 3 | with accelerator | `nnapi-operator-version` |") for line in lines)
+    assert any(line.startswith("| 2 | version at most 2 | without accelerator | `nnapi-operator-version` |") for line in lines)
 
 
 def test_an_operator_that_the_delegate_does_not_take(run):

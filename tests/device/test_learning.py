@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from benchmarks.driver_profiles import REPRODUCED, outcome, pairs
-from delegate_sim.delegates.driver import DriverProfile, Rejection, read_profile
+from delegate_sim.delegates.driver_profile import DriverProfile, Rejection, read_profile
 from delegate_sim.device.learning import LearningError, learn, profile_text, rejection_text
 from delegate_sim.device.log import read_log
 from delegate_sim.device.reconcile import reconcile

@@ -101,31 +101,31 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('models = "a"\n', "1: there is no target; one is written [targets.NAME] with a delegate"),
+        ('models = "a"\n', "1: there is no target; write one as [targets.NAME] with a delegate"),
         ("[targets.t]\n", "1: targets.t: has no delegate; known are nnapi, gpu, vx, vx-nxp, coreml, hexagon, xnnpack"),
         ("\n[targets]\nt = 3\n", "3: targets.t: takes a table, not 3"),
         ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; known are nnapi"),
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),
         (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options.level: nnapi has no option 'level'"),
         (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9'; known are tf-2.10"),
-        (f"{TARGET}runtime = []\n", "3: targets.t.runtime: takes a release, or a list of some"),
+        (f"{TARGET}runtime = []\n", "3: targets.t.runtime: takes a release or a non-empty list of releases"),
         (f'{TARGET}options = {{ release = "tf-9" }}\n', "3: targets.t.options.release: there is no runtime 'tf-9'"),
         (f'{TARGET}defaults = "none"\n', "3: targets.t.defaults: takes api or benchmark, not 'none'"),
         (f'{TARGET}deleagte = "gpu"\n', "3: targets.t.deleagte: there is no such key; did you mean delegate?"),
         (f"model = 3\n{TARGET}", "1: model: there is no such key; did you mean models?"),
         (f"zzz = 3\n{TARGET}", "1: zzz: there is no such key; known are baseline, budgets"),
-        (f"models = [3]\n{TARGET}", "1: models: takes a text, not 3"),
-        (f'models = ["/a"]\n{TARGET}', "1: models: takes patterns relative to the file, not '/a'"),
-        (f"baseline = true\n{TARGET}", "1: baseline: takes a text, not True"),
-        (f"{TARGET}[budgets]\nmax-partitions = -1\n", "4: budgets.max-partitions: takes a whole number from 0 up, not -1"),
-        (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number from 0 up, not True"),
+        (f"models = [3]\n{TARGET}", "1: models: takes a string, not 3"),
+        (f'models = ["/a"]\n{TARGET}', "1: models: takes patterns relative to this file, not '/a'"),
+        (f"baseline = true\n{TARGET}", "1: baseline: takes a string, not True"),
+        (f"{TARGET}[budgets]\nmax-partitions = -1\n", "4: budgets.max-partitions: takes a whole number of at least 0, not -1"),
+        (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number of at least 0, not True"),
         (
             f"{TARGET}[budgets]\nmin-delegated-share = 90\n",
-            "4: budgets.min-delegated-share: takes a share from 0 to 1, or a text",
+            "4: budgets.min-delegated-share: takes a share from 0 to 1, or a string",
         ),
         (
             f"{TARGET}[budgets.tolerance]\npartitions = 1.5\n",
-            "4: budgets.tolerance.partitions: takes a whole number from 0 up, or a",
+            "4: budgets.tolerance.partitions: takes a whole number of at least 0, or a",
         ),
         (
             f"{TARGET}[budgets]\nforbid-fallback-ops = ['CONV2D']\n",
@@ -133,8 +133,11 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
         ),
         (f"{TARGET}[[overrides]]\nmax-partitions = 1\n", "3: overrides.0: names neither models nor targets"),
         (f"{TARGET}[[overrides]]\ntargets = 'u'\n", "4: overrides.0.targets: there is no target 'u'; known are t"),
-        (f"{TARGET}[overrides]\n", "3: overrides: is written [[overrides]]"),
-        (f"required-version = '>=99'\n{TARGET}", f"1: required-version: >=99 is asked for; this is delegate-sim {__version__}"),
+        (f"{TARGET}[overrides]\n", "3: overrides: must be written as [[overrides]]"),
+        (
+            f"required-version = '>=99'\n{TARGET}",
+            f"1: required-version: >=99 is required, but this is delegate-sim {__version__}",
+        ),
         (f"required-version = 'newest'\n{TARGET}", "1: required-version: takes a version such as"),
         (f"{TARGET}models = [\n", "3: is not TOML: "),
         ("models = 1\nmodels = 2\n", "2: is not TOML: Cannot overwrite a value"),
@@ -155,7 +158,7 @@ def test_errors_in_a_project_file_name_the_key_below_the_table(write):
     path = write("[project]\nname = 'x'\n\n[tool.delegate-sim.targets.t]\ndelegate = 3\n", "pyproject.toml")
     with pytest.raises(ConfigurationError) as caught:
         read_configuration(path)
-    assert str(caught.value) == f"{path}:5: targets.t.delegate: takes a text, not 3"
+    assert str(caught.value) == f"{path}:5: targets.t.delegate: takes a string, not 3"
 
 
 @pytest.mark.parametrize(
@@ -168,7 +171,7 @@ def test_required_versions(write, version, fits):
     if fits:
         read_configuration(path)
     else:
-        with pytest.raises(ConfigurationError, match="is asked for"):
+        with pytest.raises(ConfigurationError, match="is required, but this is delegate-sim"):
             read_configuration(path)
 
 

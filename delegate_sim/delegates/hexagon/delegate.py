@@ -13,7 +13,7 @@ from ...graph.graph import Graph
 from ...options import Option, integer
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
-from ..base import Decision, Delegate, LogTraits, Options, kinds_by_code, take_supported
+from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code, take_supported
 from ..limits import keep_largest
 from .rules import RULES
 from .target import HexagonTarget
@@ -61,7 +61,7 @@ class HexagonDelegate(Delegate):
     log = LogTraits(switch="use hexagon")
     known_since = "tf-2.14"
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take the largest partitions."""
         found = take_supported(graph, RULES, HexagonTarget(release))
         decision = keep_largest(found, _limit(options), _minimum(options))
@@ -75,17 +75,17 @@ class HexagonDelegate(Delegate):
         )
 
 
-def _limit(options: Options) -> int:
+def _limit(options: OptionValues) -> int:
     limit: int = options["max_delegated_partitions"]
     return min(limit, MOST_PARTITIONS) if limit > 0 else DEFAULT_PARTITIONS
 
 
-def _minimum(options: Options) -> int:
+def _minimum(options: OptionValues) -> int:
     minimum: int = options["min_nodes_per_partition"]
     return minimum if minimum > 0 else DEFAULT_MINIMUM
 
 
-def _capping_warning(options: Options) -> tuple[str, ...]:
+def _capping_warning(options: OptionValues) -> tuple[str, ...]:
     limit = options["max_delegated_partitions"]
     if limit <= MOST_PARTITIONS:
         return ()

@@ -13,7 +13,7 @@ from ...options import Option, boolean, integer, names, text
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, Options, kinds_by_code, take_supported
+from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, OptionValues, kinds_by_code, take_supported
 from ..driver import Driver, DriverInterface, DriverQuestion, DriverQuestions, driver
 from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
@@ -155,7 +155,7 @@ FLOAT16_ALL_OR_NOTHING = Kind(
 )
 
 
-def driver_questions(graph: Graph, options: Options, release: Release = NEWEST) -> DriverQuestions | None:
+def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
     """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
     decision, has_float16 = _preview(graph, options, release)
     if not decision.nodes or not _asks_driver(options):
@@ -189,11 +189,11 @@ class NnapiDelegate(Delegate):
     known_since = "tf-2.10"
     is_unchanged_since = True
 
-    def allows_dynamic_tensors(self, options: Options) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Only as an option, and only from NNAPI 1.1 on."""
         return bool(options["allow_dynamic_dimensions"]) and options["feature_level"] > NNAPI_1_0
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Validate every node, ask the driver, and keep the largest partitions."""
         decision, has_float16 = _preview(graph, options, release)
         if not decision.nodes:
@@ -203,12 +203,12 @@ class NnapiDelegate(Delegate):
         return _limit(decision, options["max_number_delegated_partitions"])
 
     def kernel_failure(
-        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build the NNAPI model of one partition."""
         return _map(decision.graph, subset, options, release).failure
 
-    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""
         yield from super().remedies(code, options)
         if code == RULES.code_of(FEATURE_LEVEL):
@@ -217,7 +217,7 @@ class NnapiDelegate(Delegate):
                     yield {"feature_level": level, "device_feature_level": None}
 
 
-def _preview(graph: Graph, options: Options, release: Release) -> tuple[Decision, bool]:
+def _preview(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
     """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
     target = NnapiTarget(_validation_level(options), _is_accelerator_specified(options), release)
     remapping = Float16Remapping()
@@ -230,7 +230,7 @@ def _preview(graph: Graph, options: Options, release: Release) -> tuple[Decision
     )
 
 
-def _asks_driver(options: Options) -> bool:
+def _asks_driver(options: OptionValues) -> bool:
     """Whether the driver is asked about operations: from NNAPI 1.2 on, where an accelerator is specified."""
     return _is_accelerator_specified(options) and options["feature_level"] >= NNAPI_1_2
 
@@ -246,7 +246,7 @@ def _supported_with_float16(
     return supported, verdicts
 
 
-def _ask_driver(decision: Decision, options: Options, has_float16: bool, release: Release) -> Decision:
+def _ask_driver(decision: Decision, options: OptionValues, has_float16: bool, release: Release) -> Decision:
     """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
     names = frozenset(options["driver_rejects"])
     profile: Driver | None = options["driver"]
@@ -294,7 +294,7 @@ def _limit(decision: Decision, limit: int) -> Decision:
     )
 
 
-def _map(graph: Graph, subset: Subset, options: Options, release: Release) -> MappedPartition:
+def _map(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> MappedPartition:
     return map_partition(
         graph,
         subset.nodes,
@@ -306,16 +306,16 @@ def _map(graph: Graph, subset: Subset, options: Options, release: Release) -> Ma
     )
 
 
-def _uses_target_devices(options: Options) -> bool:
+def _uses_target_devices(options: OptionValues) -> bool:
     """``ShouldUseTargetDevices``: a named accelerator, or from NNAPI 1.2 on all but NNAPI's CPU."""
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and options["feature_level"] >= NNAPI_1_2)
 
 
-def _is_accelerator_specified(options: Options) -> bool:
+def _is_accelerator_specified(options: OptionValues) -> bool:
     return options["accelerator_name"] != REFERENCE_DEVICE and _uses_target_devices(options)
 
 
-def _device_level(options: Options) -> int:
+def _device_level(options: OptionValues) -> int:
     """``GetTargetFeatureLevel``: the runtime's level, or the devices' if that is lower."""
     level: int = options["feature_level"]
     device: int | None = options["device_feature_level"]
@@ -324,14 +324,14 @@ def _device_level(options: Options) -> int:
     return min(level, device)
 
 
-def _validation_level(options: Options) -> int:
+def _validation_level(options: OptionValues) -> int:
     """Without target devices, nodes are validated at Android's API level, which stays at 33 beyond NNAPI's level 5."""
     if options["feature_level"] >= NNAPI_1_2 and _uses_target_devices(options):
         return _device_level(options)
     return int(min(options["feature_level"], FEATURE_LEVEL_5))
 
 
-def _mapping_level(options: Options) -> int:
+def _mapping_level(options: OptionValues) -> int:
     if options["feature_level"] >= NNAPI_1_2 and _uses_target_devices(options):
         return _device_level(options)
     return int(options["feature_level"])

@@ -69,18 +69,20 @@ class _Kernel:
 
     def __init__(self, graph: Graph, visit: Visit) -> None:
         self.graph = graph
-        self.visit = visit
+        self.release = visit.release
+        self.value_of_variable = visit.variables.value_of
+        self.elided_float16 = visit.unpacking.elided_float16
         self._datatypes: dict[int, str | None] = {}
 
     def tensor(self, index: int) -> Tensor:
         """Return a tensor; of a variable, one of its kind."""
-        return self.visit.variables.value_of(index) or self.graph.tensors[index]
+        return self.value_of_variable(index) or self.graph.tensors[index]
 
     def datatype(self, index: int) -> str | None:
         """Return XNNPACK's datatype of a tensor; readers of an elided DEQUANTIZE have its float16 constant."""
         if index not in self._datatypes:
-            is_float16 = index in self.visit.unpacking.elided_float16
-            self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.visit.release)
+            is_float16 = index in self.elided_float16
+            self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.release)
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
@@ -99,7 +101,7 @@ class _Kernel:
         """``DefineXNNPACKValue``, in order of tensors."""
         values = {index for node in nodes for index in (*self.operands(node), *node.outputs) if index >= 0}
         for index in sorted(values):
-            if self.graph.tensors[index].type == "RESOURCE" and self.visit.variables.value_of(index) is None:
+            if self.graph.tensors[index].type == "RESOURCE" and self.value_of_variable(index) is None:
                 continue
             if self.datatype(index) is None:
                 tensor = self.tensor(index)

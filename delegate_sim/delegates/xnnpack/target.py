@@ -5,6 +5,7 @@ Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` an
 
 from __future__ import annotations
 
+import functools
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ FLAGS = MappingProxyType(
 )
 """The bits of ``TfLiteXNNPackDelegateOptions::flags``, by the names behind ``TFLITE_XNNPACK_DELEGATE_FLAG_``."""
 
-DEFAULT_FLAGS = FLAGS["qs8"] | FLAGS["qu8"]
+QS8, QU8 = FLAGS["qs8"], FLAGS["qu8"]
+DEFAULT_FLAGS = QS8 | QU8
 """``TfLiteXNNPackDelegateOptionsDefault`` as the runtime is built, with quantised operators of both kinds."""
 
 
@@ -49,6 +51,11 @@ class XnnpackTarget(NamedTuple):
     @property
     def dynamic_quantization(self) -> bool:
         """Whether float activations are quantised at run time to go with integer weights."""
-        if self.release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
-            return not self.has("disable_dynamically_quantized_ops")
-        return self.has("enable_latest_operators")
+        return _dynamic_quantization(self)
+
+
+@functools.lru_cache
+def _dynamic_quantization(target: XnnpackTarget) -> bool:
+    if target.release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
+        return not target.has("disable_dynamically_quantized_ops")
+    return target.has("enable_latest_operators")

@@ -55,7 +55,7 @@ STALE = case(
     FAILED,
     model="models/gone.tflite",
     path="models/gone.tflite",
-    findings=(Finding("no-model-for-entry", ERROR, "the baseline has an entry, and the model is gone"),),
+    findings=(Finding("no-model-for-entry", ERROR, "the baseline has an entry, but the model is gone"),),
     baseline=BEFORE,
 )
 

@@ -20,7 +20,7 @@ def test_annotations_then_a_line_for_each_case():
         "needs a bias%0AWhat to do: add a bias of zeros to the layer\n"
         "::error file=models/detector.tflite,title=more-partitions on phone::partitions 3 -> 5; 3 are allowed\n"
         "::error file=models/broken.tflite,title=unreadable-model on phone::models/broken.tflite: is not a TFLite model\n"
-        "::error file=models/gone.tflite,title=no-model-for-entry on phone::the baseline has an entry, and the model is gone\n"
+        "::error file=models/gone.tflite,title=no-model-for-entry on phone::the baseline has an entry, but the model is gone\n"
         "::notice file=models/detector.tflite,title=more-border-bytes on phone::bytes across borders 1,024 -> 2,048\n"
         "::group::delegate-sim check: failed: 4 cases (2 failed, 1 unreadable)\n"
         "- models/detector.tflite on tablet: passed; partitions 3, delegate kernels 1, fallback nodes 2, delegated share 80 %, "

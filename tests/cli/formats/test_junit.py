@@ -34,8 +34,8 @@ def test_the_document():
         "  </testsuite>\n"
         '  <testsuite name="models/gone.tflite" tests="1" failures="1" errors="0">\n'
         '    <testcase name="phone" classname="models/gone.tflite">\n'
-        '      <failure message="the baseline has an entry, and the model is gone" type="no-model-for-entry">'
-        "error no-model-for-entry: the baseline has an entry, and the model is gone</failure>\n"
+        '      <failure message="the baseline has an entry, but the model is gone" type="no-model-for-entry">'
+        "error no-model-for-entry: the baseline has an entry, but the model is gone</failure>\n"
         "    </testcase>\n"
         "  </testsuite>\n"
         "</testsuites>\n"

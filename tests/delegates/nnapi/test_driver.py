@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import delegate_sim
-from delegate_sim.delegates.driver import DriverProfile, Rejection
+from delegate_sim.delegates.driver_profile import DriverProfile, Rejection
 from delegate_sim.delegates.nnapi.driver import nodes_supported_by_driver, rejected_operations
 from delegate_sim.delegates.nnapi.mapping import map_partition
 from delegate_sim.graph.graph import file_graph

@@ -9,7 +9,7 @@ from typing import Any
 
 from ....graph.graph import NodeView
 from ....rules import kinds
-from ....rules.numbers import Numbers, at_most, exactly
+from ....rules.numbers import Numbers, at_most, exactly, up_to_one
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
@@ -32,12 +32,12 @@ RELU_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1"))
 """``IsActivationReluOrNone``."""
 
 
-def hexagon_rule(*checks: Check[Any], version_in: Numbers = exactly(1)) -> OpRule[HexagonTarget]:  # noqa: B008 - a constant
+UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_most(4)
+
+
+def hexagon_rule(*checks: Check[Any], version_in: Numbers = UP_TO_1) -> OpRule[HexagonTarget]:
     """Return the rule of an operator: ranks of all tensors, the version, and its own checks."""
     return OpRule((*_RANKS, version(version_in).from_source(_VERSIONS), *checks))
-
-
-UP_TO_2, UP_TO_3, UP_TO_4 = at_most(2), at_most(3), at_most(4)
 
 
 def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[Any], ...]:

@@ -17,6 +17,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
 from ..datatypes import datatype, first_zero_point
 from ..scales import has_one_scale, scales_of
+from ..target import QS8, QU8
 from ..visit import Visit
 from .checks import (
     BIAS,
@@ -61,9 +62,9 @@ def _unless_dynamic(position: int, *checks: Check[Any]) -> tuple[Check[Any], ...
 def _weights_type(node: NodeView, visit: Visit) -> str | None:
     """The types that ``CheckTensorFilterType`` takes."""
     name = node.input(1).type
-    if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.has("qs8")):
+    if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.flags & QS8):
         return None
-    return None if name == "UINT8" and visit.target.has("qu8") else f"weights of type {name}"
+    return None if name == "UINT8" and visit.target.flags & QU8 else f"weights of type {name}"
 
 
 def _not_yet(kind: str) -> Check[Any]:

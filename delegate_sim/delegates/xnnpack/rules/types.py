@@ -15,7 +15,7 @@ from ....rules.operands import Operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target
 from ..scales import EIGHT_BIT_TYPES, has_one_scale, scales_of
-from ..target import XnnpackTarget
+from ..target import QS8, QU8, XnnpackTarget
 from ..visit import Visit
 from .upstream import in_method
 
@@ -64,8 +64,8 @@ class Types(NamedTuple):
         """Whether a type is accepted."""
         return (
             name in self.always
-            or (self.signed and name == "INT8" and target.has("qs8"))
-            or (self.unsigned and name == "UINT8" and target.has("qu8"))
+            or (self.signed and name == "INT8" and target.flags & QS8 != 0)
+            or (self.unsigned and name == "UINT8" and target.flags & QU8 != 0)
         )
 
 

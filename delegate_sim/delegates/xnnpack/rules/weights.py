@@ -13,6 +13,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target
 from ..datatypes import are_usable_scales, first_zero_point, is_usable_zero_point
 from ..scales import has_one_scale, scales_of
+from ..target import QS8
 from ..visit import Visit
 from .checks import MAX_RANK, WEIGHTS
 from .types import FLOAT16_LAYERS, FLOAT_OR_8_BITS, of_type
@@ -73,7 +74,9 @@ def quantized_bias(which: Operand) -> tuple[Check[Any], ...]:
 
     def find_type(node: NodeView, visit: Visit) -> str | None:
         name = which.tensor(node).type
-        return None if name in ("FLOAT32", "FLOAT16") or (name == "INT32" and visit.target.has("qs8")) else f"bias of type {name}"
+        return (
+            None if name in ("FLOAT32", "FLOAT16") or (name == "INT32" and visit.target.flags & QS8) else f"bias of type {name}"
+        )
 
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)
