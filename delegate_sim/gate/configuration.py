@@ -16,7 +16,7 @@ from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError, OptionError
 from ..model.schema import enum_names, is_operator
-from ..options import DEFAULT_SETS, RELEASE, parse_options, without_release
+from ..options import DEFAULT_SETS, RELEASE, boolean, parse_options, without_release
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..text import printable
 from ..toml_lines import line_of
@@ -48,6 +48,8 @@ class ConfiguredTarget:
     models: tuple[str, ...] | None
     """Patterns of the models it applies to; None for all."""
     budgets: Budgets
+    has_own_resolver: bool = False
+    """Whether the application registers operators that the runtime's own resolver does not have."""
 
 
 @dataclass(frozen=True)
@@ -222,12 +224,14 @@ def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: s
         releases = given.take(RELEASE, _releases)
         del given.content[RELEASE]
     options = _options(delegate, given, defaults, root)
+    resolver = table.take("own-resolver", boolean, False)
     models = table.take("models", _patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return [
         ConfiguredTarget(
-            name if len(releases) == 1 else f"{name}@{release}", name, delegate, options, release, defaults, models, budgets
+            name if len(releases) == 1 else f"{name}@{release}",
+            *(name, delegate, options, release, defaults, models, budgets, resolver),
         )
         for release in releases
     ]

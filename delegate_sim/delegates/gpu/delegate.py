@@ -142,7 +142,7 @@ class GpuDelegate(Delegate):
         """Build the delegate's own model of one partition.
 
         How it is built is read from the newest sources. What older releases accept is measured; whether they could then build it
-        is not, so a failure is only suspected there.
+        is not: a failure is predicted there.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):

@@ -128,7 +128,7 @@ def driver_questions(graph: Graph, options: OptionValues, release: Release = NEW
         return None
     found = []
     for subset in decision.candidates:
-        mapped = _map(decision.graph, subset, options)
+        mapped = _map(decision.graph, subset, options, release)
         if mapped.failure is not None:
             return None
         whole = is_all_or_nothing(decision.graph, subset.nodes)
@@ -152,7 +152,7 @@ class NnapiDelegate(Delegate):
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
     log = LogTraits(switch="use nnapi", prints_refusals=True)
-    known_since = "tf-2.14"
+    known_since = "tf-2.10"
     is_unchanged_since = True
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
@@ -165,14 +165,14 @@ class NnapiDelegate(Delegate):
         if not decision.nodes:
             return decision
         if _asks_driver(options):
-            decision = _ask_driver(decision, options, has_float16)
+            decision = _ask_driver(decision, options, has_float16, release)
         return _limit(self, decision, options[self.limit_option])
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build the NNAPI model of one partition."""
-        return _map(decision.graph, subset, options).failure
+        return _map(decision.graph, subset, options, release).failure
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""
@@ -212,14 +212,14 @@ def _supported_with_float16(
     return supported, verdicts
 
 
-def _ask_driver(decision: Decision, options: OptionValues, has_float16: bool) -> Decision:
+def _ask_driver(decision: Decision, options: OptionValues, has_float16: bool, release: Release) -> Decision:
     """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
     names = frozenset(options["driver_rejects"])
     profile: Driver | None = options["driver"]
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
     for subset in decision.candidates:
-        mapped = _map(decision.graph, subset, options)
+        mapped = _map(decision.graph, subset, options, release)
         if mapped.failure is not None:
             return dataclasses.replace(decision, nodes=(), failure=mapped.failure)
         supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapped, names, profile)
@@ -260,7 +260,7 @@ def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
     )
 
 
-def _map(graph: Graph, subset: Subset, options: OptionValues) -> MappedPartition:
+def _map(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> MappedPartition:
     return map_partition(
         graph,
         subset.nodes,
@@ -268,6 +268,7 @@ def _map(graph: Graph, subset: Subset, options: OptionValues) -> MappedPartition
         subset.outputs,
         target_feature_level=_mapping_level(options),
         runtime_feature_level=options["feature_level"],
+        release=release,
     )
 
 

@@ -11,14 +11,13 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from ....graph.graph import NodeView
-from ....model import schema
 from ....model.model import Tensor
 from ....rules import kinds
 from ....rules.numbers import at_most
 from ....rules.operands import INPUT, OUTPUT, Operand, operand
 from ....rules.rule import Check
 from ....rules.source import LITERT, Source
-from ....rules.vocabulary import check, check_for_target, refused_if, typed, version
+from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
 from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
 from ..questions import is_hybrid
 from ..target import NnapiTarget, level_in_words
@@ -110,13 +109,7 @@ RESTRICTED_SCALES_ONLY = check(
 ).from_source(_helper("ExpectIsRestrictedScalesCompliant"))
 
 
-def fused(node: NodeView) -> str | None:
-    """Find a fused activation; unlike elsewhere, one that is not known counts."""
-    found = node.options.fused_activation_function
-    return f"fused {schema.enum_names('ActivationFunctionType').get(found, found)}" if found else None
-
-
-NO_ACTIVATION = check(kinds.ACTIVATION, "no fused activation", fused)
+NO_ACTIVATION = activation(("NONE",))
 
 
 def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[object]:
