@@ -69,7 +69,6 @@ CASES = (
     Case("separable", "float", "nnapi", activation="gelu"),
     Case("separable", "float", "nnapi", activation="round"),
     Case("separable", "float", "coreml", activation="gelu"),
-    Case("separable", "float", "nnapi", activation="mirror"),
     Case("transformer", "float", "nnapi", activation="gelu"),
 )
 
@@ -89,18 +88,15 @@ def network(keras: Any, tf: Any, case: Case, *, rewritten: bool = False) -> Any:
 
 def _activation(tf: Any, name: str, *, rewritten: bool) -> Callable[[Any], Any]:
     """Return a layer between others, as it is usually written or as a diagnosis suggests."""
-    usual, suggested = {
+    layers: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         "relu": (tf.nn.relu, tf.nn.relu),
         "gelu": (
             lambda x: tf.nn.gelu(x, approximate=True),
             lambda x: 0.5 * x * (1.0 + tf.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))),
         ),
         "round": (tf.round, lambda x: tf.floor(x + 0.5)),
-        "mirror": (
-            lambda x: tf.pad(x, [[0, 0], [1, 1], [0, 0], [0, 0]], "REFLECT"),
-            lambda x: tf.concat([x[:, 1:2], x, x[:, -2:-1]], 1),
-        ),
-    }[name]
+    }
+    usual, suggested = layers[name]
     return suggested if rewritten else usual
 
 
@@ -202,6 +198,7 @@ _NETWORKS: Mapping[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {
 def convert(tf: Any, model: Any, batch: int | None, setting: str) -> bytes:
     """Convert a network with a batch, None for one of unknown size."""
     import numpy as np
+
     spec = tf.TensorSpec([batch, *model.input_shape[1:]], tf.float32, name="input")
     concrete = tf.function(model.call).get_concrete_function(spec)
     constants = importlib.import_module("tensorflow.python.framework.convert_to_constants")

@@ -81,8 +81,8 @@ _RUNTIME = "runtime"
     "--search",
     "goal",
     metavar="GOAL",
-    help="Find the fewest causes whose removal leaves at most N partitions (N) or delegate kernels (kernels=N), or brings P percent "
-    "of the multiply-adds to the delegate (multiply-adds=P%).",
+    help="Find the fewest causes whose removal leaves at most N partitions (N) or delegate kernels (kernels=N), or brings P "
+    "percent of the multiply-adds to the delegate (multiply-adds=P%).",
 )
 @target_options
 @result_options

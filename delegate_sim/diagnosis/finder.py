@@ -178,7 +178,7 @@ class _Finder:
             self._note(identity, Case(refused.key, refused.op, reason))
 
     def _note_limit(self, case: Case) -> None:
-        options = next(iter(self.delegate.remedies(case.reason.code, self.first.run.options)), {})
+        options: Mapping[str, Any] = next(iter(self.delegate.remedies(case.reason.code, self.first.run.options)), {})
         identity = Identity(Problem.LIMIT, tuple([f"{name}={value}" for name, value in options.items()]))
         self.remedies[identity] = Remedy(options=options)
         self._note(identity, case)

@@ -25,8 +25,8 @@ Gain = tuple[float, float, float, float]
 class Ranking(NamedTuple):
     """The causes in their order, and for those that were simulated what would be.
 
-    ``needs`` has the causes whose removal alone changes nothing: the others that must be removed too, None where that is not known
-    or not enough.
+    ``needs`` has the causes whose removal alone changes nothing: the others that must be removed too, None where that is not
+    known or not enough.
     """
 
     order: tuple[Cause, ...]
