@@ -12,7 +12,7 @@ from benchmarks.architecture import PAGE, page_with_picture, rooms_imported
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("errors", "text", "files", "toml_lines", "version"),
+    ("errors", "text", "files", "model_files", "toml_lines", "version"),
     ("releases",),
     ("options",),
     ("model",),

@@ -15,7 +15,7 @@ from .results import FAILED, PASSED, Case
 
 def analysis_cases(report: Report) -> tuple[Case, ...]:
     """Return a case for each delegate that was asked for; what the runtime applies by default is left out."""
-    path = str(report.model.path)
+    path = report.model.path or "-"
     return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
 
 

@@ -7,41 +7,9 @@ from fixtures.builder import ModelBuilder
 
 MIXED = """\
 4 nodes, each delegate on its own, on litert-2.3
-  delegate  outcome    delegated  partitions  kernels  first blocker
-  nnapi     delegated   2 (50 %)           3        2  ROUND 1: nnapi-operator
-  gpu       delegated   1 (25 %)           2        1  ROUND 1: gpu-unsupported-operator
-  vx        delegated   3 (75 %)           3        2  ROUND 1: vx-unsupported-operator
-  vx-nxp    delegated   3 (75 %)           3        2  ROUND 1: vx-unsupported-operator
-  coreml    none         0 (0 %)           0        0  ADD 2: partition-minimum
-  hexagon   none         0 (0 %)           0        0  ADD 2: hexagon-tensor-type
-  xnnpack   delegated  4 (100 %)           1        1
-
-One in detail: --delegate NAME (all of them: --delegate all)
+  delegate  outcome    delegated  multiply-adds  partitions  kernels  border bytes  first blocker
+  nnapi     delegated   2 (50 %)              -           3        2            64  ROUND 1: nnapi-operator
 """
-
-DYNAMIC = """\
-1 node, each delegate on its own, on litert-2.3
-  delegate  outcome  delegated  partitions  kernels
-  nnapi     refused    0 (0 %)           0        0
-  gpu       refused    0 (0 %)           0        0
-  vx        none       0 (0 %)           0        0
-  vx-nxp    none       0 (0 %)           0        0
-  coreml    refused    0 (0 %)           0        0
-  hexagon   refused    0 (0 %)           0        0
-  xnnpack   none       0 (0 %)           0        0
-
-  delegate  first blocker
-  nnapi     dynamic-tensors
-  gpu       dynamic-tensors
-  vx        RESHAPE 1: vx-constant-operand
-  vx-nxp    RESHAPE 1: vx-constant-operand
-  coreml    dynamic-tensors
-  hexagon   dynamic-tensors
-  xnnpack   RESHAPE 1: xnnpack-constant-operand
-
-One in detail: --delegate NAME (all of them: --delegate all)
-"""
-
 
 @pytest.fixture
 def dynamic_model(tmp_path):
