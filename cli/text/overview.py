@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -109,8 +108,11 @@ def _model_cells(summary: Summary | None) -> tuple[str, ...]:
 
 def _common_folder(paths: Sequence[str]) -> str:
     """Return the folder in which all paths are, with a slash, empty if there is none."""
-    prefix = os.path.commonprefix([path[: path.rfind("/") + 1] for path in paths])
-    return prefix[: prefix.rfind("/") + 1]
+    folders = {path[: path.rfind("/") + 1] for path in paths}
+    shortest = min(folders, key=len)
+    while not all(folder.startswith(shortest) for folder in folders):
+        shortest = shortest[: shortest[:-1].rfind("/") + 1]
+    return shortest
 
 
 def _shortened(path: str, room: int) -> str:

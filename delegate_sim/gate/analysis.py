@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..results.compute import compute_of
 from ..results.findings import ERROR, WARNING, Finding
 from ..results.measures import measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
@@ -20,6 +21,7 @@ def analysis_cases(report: Report) -> tuple[Case, ...]:
 
 
 def _case(path: str, sha256: str, run: Run) -> Case:
+    compute = compute_of(run)
     return Case(
         model=path,
         path=path,
@@ -34,6 +36,8 @@ def _case(path: str, sha256: str, run: Run) -> Case:
         log_lines=run.log_lines,
         sha256=sha256,
         rule_set=rule_set_version(run.delegate),
+        multiply_adds=compute.multiply_adds,
+        delegated_multiply_adds=compute.delegated_multiply_adds,
     )
 
 
