@@ -32,7 +32,7 @@ def print_error(message: str) -> None:
     from delegate_sim.text import printable
 
     hide_progress()
-    print(f"error: {printable(message)}", file=sys.stderr)
+    print(f"error: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def width() -> int:

@@ -13,13 +13,14 @@ from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, 
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
-from delegate_sim.runtime.interpreter import Application, option_values, simulate, simulate_chain
+from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
 from delegate_sim.text import printable
 
 from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
 from ..exits import DONE, USAGE
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
+from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, width, write, write_lines
 from ..text.overview import ModelRow, model_rows, models_lines, overview_lines
 from ..text.report import HEADING, View, report_lines
@@ -49,21 +50,33 @@ class _Analysis:
     """What to do with each model."""
 
     def __init__(
-        self, targets: Sequence[Application], release: Release, defaults: str, is_chain: bool, by_default: Application | None
+        self,
+        targets: Sequence[Application],
+        release: Release,
+        defaults: str,
+        is_chain: bool,
+        by_default: Application | None,
+        assumptions: Assumptions,
     ) -> None:
         self.targets = targets
         self.release = release
         self.defaults = defaults
         self.is_chain = is_chain
         self.by_default = by_default
+        self.assumptions = assumptions
 
     def report(self, path: str) -> Report:
         """Analyse one model."""
         model = read_model(path)
         if self.is_chain:
-            runs = simulate_chain(model, self.targets, self.release, self.defaults, self.by_default)
+            runs = simulate_chain(model, self.targets, self.release, self.defaults, self.by_default, self.assumptions)
         else:
-            runs = tuple([simulate(model, delegate, options, self.release, self.defaults) for delegate, options in self.targets])
+            runs = tuple(
+                [
+                    simulate(model, delegate, options, self.release, self.defaults, self.assumptions)
+                    for delegate, options in self.targets
+                ]
+            )
         return Report(model, runs, self.is_chain)
 
 
@@ -95,6 +108,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help="Whether the runtime applies XNNPACK by default to the nodes that a single delegate, or a chain, leaves.",
 )
+@own_resolver_option
 @click.option(
     "--option",
     "pairs",
@@ -125,6 +139,7 @@ def command(
     delegates: Sequence[str],
     chain: bool,
     default_xnnpack: bool,
+    own_resolver: bool,
     pairs: Sequence[str],
     release: str,
     defaults: str,
@@ -150,7 +165,9 @@ def command(
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     by_default = _default_delegate(delegates) if default_xnnpack and (chain or len(delegates) == 1) else None
-    analysis = _Analysis(targets, parse_release(release), defaults, chain or by_default is not None, by_default)
+    is_chain = chain or by_default is not None
+    assumptions = Assumptions(has_own_resolver=own_resolver)
+    analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
     chosen_models = Models(models)
     view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults))
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)

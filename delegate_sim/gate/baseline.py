@@ -14,7 +14,7 @@ from typing import Any
 from ..files import alone_with, write_whole
 from ..text import printable
 from .baseline_content import FIRST_SCHEMA, SCHEMA, baseline_of
-from .entries import Baseline, BaselineError, Entry, Fallback, Key, Unexpected
+from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
 from .packing import packed, ranges
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
     "Baseline",
     "BaselineError",
     "Entry",
+    "EntryKey",
     "Fallback",
-    "Key",
     "baseline_text",
     "read_baseline",
     "update_baseline",
@@ -52,7 +52,7 @@ def read_baseline(path: str) -> Baseline:
         raise BaselineError(printable(f"{path}: is not a baseline: {error}")) from error
 
 
-def update_baseline(path: str, changed: Mapping[Key, Entry], removed: Iterable[Key] = ()) -> bool:
+def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
     """Write entries to the file, leaving its other entries alone; return whether it changed.
 
     Other processes that update it at the same time wait; the file is replaced atomically. Raises BaselineError.
@@ -91,7 +91,7 @@ def _separated(lines: Sequence[str]) -> Iterator[str]:
         yield line
 
 
-def _entry_data(key: Key, entry: Entry) -> Mapping[str, Any]:
+def _entry_data(key: EntryKey, entry: Entry) -> Mapping[str, Any]:
     measures = entry.measures
     return {
         "model": key.model,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..results.measures import OUTCOMES, Measures
-from ..results.outline import Constant, NodeOutline, Operand, Output, SubgraphOutline
-from .entries import Baseline, Entry, Fallback, Key, Unexpected
+from ..results.outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
+from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
 
 SCHEMA = "delegate-sim/baseline/2"
@@ -28,7 +28,7 @@ def baseline_of(content: Any) -> Baseline:
             sha256: tuple(map(_subgraph, _list(subgraphs, f"models.{sha256}")))
             for sha256, subgraphs in _get(content, "models", dict, "the file").items()
         }
-    entries: dict[Key, Entry] = {}
+    entries: dict[EntryKey, Entry] = {}
     for number, item in enumerate(_get(content, "entries", list, "the file")):
         key, entry = _entry(item, f"entries[{number}]", outlines)
         if key in entries:
@@ -53,7 +53,7 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
         raise Unexpected(f"the outline of the model {sha256} cannot be read: {error}") from error
 
 
-def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[Key, Entry]:
+def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[EntryKey, Entry]:
     def text(name: str) -> str:
         value: str = _get(item, name, str, where)
         return value
@@ -79,7 +79,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         count("border_bytes"),
     )
     fallback = tuple(_fallback(group, f"{where}.fallback[{n}]") for n, group in enumerate(_get(item, "fallback", list, where)))
-    return Key(text("model"), text("target")), Entry(
+    return EntryKey(text("model"), text("target")), Entry(
         text("sha256"),
         text("delegate"),
         _get(item, "options", dict, where),
@@ -113,7 +113,7 @@ def _subgraph(item: Any) -> SubgraphOutline:
 
 
 def _node(item: Any) -> NodeOutline:
-    operands: tuple[Operand, ...] = tuple(map(_operand, _get(item, "in", list, "a node")))
+    operands: tuple[OutlineOperand, ...] = tuple(map(_operand, _get(item, "in", list, "a node")))
     return NodeOutline(
         _get(item, "op", str, "a node"),
         _get(item, "version", int, "a node"),
@@ -122,7 +122,7 @@ def _node(item: Any) -> NodeOutline:
     )
 
 
-def _operand(item: Any) -> Operand:
+def _operand(item: Any) -> OutlineOperand:
     if item is None or isinstance(item, str):
         return item
     return Constant(_get(item, "constant", str, "an operand"))

@@ -15,7 +15,7 @@ class BaselineError(DelegateSimError):
     """The file is not a baseline, or cannot be read or written."""
 
 
-class Key(NamedTuple):
+class EntryKey(NamedTuple):
     """Identifies an entry: the model's path, relative to the configuration and with slashes, and the target's name."""
 
     model: str
@@ -58,7 +58,7 @@ class Fallback(NamedTuple):
 class Baseline:
     """All entries; ``packed`` are the outlines of models as they stand in the file, by digest."""
 
-    entries: Mapping[Key, Entry] = field(default_factory=dict)
+    entries: Mapping[EntryKey, Entry] = field(default_factory=dict)
     packed: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..results.outline import Constant, NodeOutline, Operand, Output, SubgraphOutline
+from ..results.outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 
 _LARGEST = 1 << 28
 """Bytes of an outline, beyond which it is taken for damaged."""
@@ -65,11 +65,11 @@ def read_ranges(text: str) -> list[int]:
     return nodes
 
 
-def _operand_data(operand: Operand) -> Any:
+def _operand_data(operand: OutlineOperand) -> Any:
     return [operand.type] if isinstance(operand, Constant) else operand
 
 
-def _operand(item: Any) -> Operand:
+def _operand(item: Any) -> OutlineOperand:
     if item is None or isinstance(item, str):
         return item
     (kind,) = item

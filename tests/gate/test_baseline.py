@@ -19,8 +19,8 @@ from delegate_sim.gate.baseline import (
     Baseline,
     BaselineError,
     Entry,
+    EntryKey,
     Fallback,
-    Key,
     baseline_text,
     read_baseline,
     update_baseline,
@@ -96,7 +96,7 @@ FIRST_TEXT = """\
 
 
 def test_the_text(tmp_path):
-    baseline = Baseline({Key("a.tflite", "pixel"): entry()})
+    baseline = Baseline({EntryKey("a.tflite", "pixel"): entry()})
     text = TEXT.replace("OUTLINE", packed(OUTLINE))
     assert baseline_text(baseline) == text
     path = tmp_path / "baseline.json"
@@ -108,7 +108,7 @@ def test_the_first_schema_is_still_read_and_replaced_by_an_update(tmp_path):
     path = tmp_path / "baseline.json"
     path.write_text(FIRST_TEXT, encoding="utf-8")
     baseline = read_baseline(str(path))
-    assert baseline == Baseline({Key("a.tflite", "pixel"): entry()})
+    assert baseline == Baseline({EntryKey("a.tflite", "pixel"): entry()})
     assert update_baseline(str(path), baseline.entries)
     assert path.read_text(encoding="utf-8") == TEXT.replace("OUTLINE", packed(OUTLINE))
 
@@ -117,17 +117,18 @@ def test_an_outline_is_kept_as_it_was_packed(tmp_path):
     path = tmp_path / "baseline.json"
     content = base64.b64encode(zlib.compress(zlib.decompress(base64.b64decode(packed(OUTLINE))), 0)).decode()
     path.write_text(TEXT.replace("OUTLINE", content), encoding="utf-8")
-    assert not update_baseline(str(path), {Key("a.tflite", "pixel"): entry()})
-    assert update_baseline(str(path), {Key("b.tflite", "pixel"): entry()})
+    assert not update_baseline(str(path), {EntryKey("a.tflite", "pixel"): entry()})
+    assert update_baseline(str(path), {EntryKey("b.tflite", "pixel"): entry()})
     assert content in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not there")
 def test_changes_to_different_models_merge(tmp_path):
+    added = {EntryKey("e", "t"): entry("e")}
     texts = {
-        "base": {Key(name, "t"): entry(name) for name in "abcd"},
-        "ours": {Key(name, "t"): entry("new" if name == "b" else name, partitions=1 + (name == "b")) for name in "abcd"},
-        "theirs": {Key(name, "t"): entry("other" if name == "c" else name) for name in "abcd"} | {Key("e", "t"): entry("e")},
+        "base": {EntryKey(name, "t"): entry(name) for name in "abcd"},
+        "ours": {EntryKey(name, "t"): entry("new" if name == "b" else name, partitions=1 + (name == "b")) for name in "abcd"},
+        "theirs": {EntryKey(name, "t"): entry("other" if name == "c" else name) for name in "abcd"} | added,
     }
     for name, entries in texts.items():
         (tmp_path / name).write_text(baseline_text(Baseline(entries)), encoding="utf-8")
@@ -155,7 +156,7 @@ def test_nodes_as_ranges():
 
 def test_entries_stand_in_order_however_they_came(tmp_path):
     path = str(tmp_path / "baseline.json")
-    keys = [Key("b", "y"), Key("a", "z"), Key("b", "x")]
+    keys = [EntryKey("b", "y"), EntryKey("a", "z"), EntryKey("b", "x")]
     for key in keys:
         assert update_baseline(path, {key: entry()})
     assert list(read_baseline(path).entries) == sorted(keys)
@@ -166,17 +167,17 @@ def test_entries_stand_in_order_however_they_came(tmp_path):
 
 def test_an_update_leaves_other_entries_alone(tmp_path):
     path = str(tmp_path / "baseline.json")
-    update_baseline(path, {Key("a", "t"): entry(), Key("b", "t"): entry("cd"), Key("c", "t"): entry()})
-    assert update_baseline(path, {Key("b", "t"): entry("ef", partitions=2)}, removed=[Key("c", "t")])
-    assert read_baseline(path).entries == {Key("a", "t"): entry(), Key("b", "t"): entry("ef", partitions=2)}
+    update_baseline(path, {EntryKey("a", "t"): entry(), EntryKey("b", "t"): entry("cd"), EntryKey("c", "t"): entry()})
+    assert update_baseline(path, {EntryKey("b", "t"): entry("ef", partitions=2)}, removed=[EntryKey("c", "t")])
+    assert read_baseline(path).entries == {EntryKey("a", "t"): entry(), EntryKey("b", "t"): entry("ef", partitions=2)}
     assert '"cd"' not in Path(path).read_text(encoding="utf-8")
 
 
 def test_nothing_is_written_where_nothing_changed(tmp_path):
     path = tmp_path / "baseline.json"
-    assert update_baseline(str(path), {Key("a", "t"): entry()})
+    assert update_baseline(str(path), {EntryKey("a", "t"): entry()})
     before = path.stat()
-    assert not update_baseline(str(path), {Key("a", "t"): entry()})
+    assert not update_baseline(str(path), {EntryKey("a", "t"): entry()})
     assert path.stat().st_mtime_ns == before.st_mtime_ns
 
 
@@ -198,7 +199,7 @@ outlines = st.builds(
 )
 
 
-@given(st.dictionaries(st.builds(Key, names, names), outlines.map(lambda outline: (outline,)), max_size=4))
+@given(st.dictionaries(st.builds(EntryKey, names, names), outlines.map(lambda outline: (outline,)), max_size=4))
 def test_what_is_written_is_read_back(tmp_path_factory, found):
     entries = {key: entry(str(number), outline=outline) for number, (key, outline) in enumerate(found.items())}
     path = tmp_path_factory.mktemp("baseline") / "baseline.json"
@@ -276,7 +277,7 @@ def test_files_that_are_no_baselines(tmp_path, text, fault):
         read_baseline(str(path))
     assert str(caught.value).startswith(f"{path}: {fault}")
     with pytest.raises(BaselineError, match=re.escape(fault)):
-        update_baseline(str(path), {Key("a", "t"): entry()})
+        update_baseline(str(path), {EntryKey("a", "t"): entry()})
     assert path.read_text(encoding="utf-8") == text
 
 
@@ -303,11 +304,11 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
 
 WRITER = """
 import sys
-from delegate_sim.gate.baseline import Key, update_baseline
+from delegate_sim.gate.baseline import EntryKey, update_baseline
 from tests.gate.test_baseline import entry
 path, name = sys.argv[1:]
 for number in range(20):
-    update_baseline(path, {Key(f"{name}{number:02}", "t"): entry(f"{name}{number}")})
+    update_baseline(path, {EntryKey(f"{name}{number:02}", "t"): entry(f"{name}{number}")})
 """
 
 
@@ -325,7 +326,7 @@ def test_processes_that_update_at_once_lose_nothing(tmp_path):
 
 STUCK = """
 import os, sys
-from delegate_sim.gate.baseline import Key, update_baseline
+from delegate_sim.gate.baseline import EntryKey, update_baseline
 from tests.gate.test_baseline import entry
 
 def stop(*_):
@@ -333,13 +334,13 @@ def stop(*_):
     sys.stdin.read()
 
 os.replace = stop
-update_baseline(sys.argv[1], {Key("new", "t"): entry()})
+update_baseline(sys.argv[1], {EntryKey("new", "t"): entry()})
 """
 
 
 def test_a_kill_in_the_middle_of_an_update_leaves_the_old_file_whole(tmp_path):
     path = tmp_path / "baseline.json"
-    update_baseline(str(path), {Key("old", "t"): entry()})
+    update_baseline(str(path), {EntryKey("old", "t"): entry()})
     before = path.read_bytes()
     stuck = subprocess.Popen([sys.executable, "-c", STUCK, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert stuck.stdout.readline() == b"stuck\n"
@@ -347,6 +348,6 @@ def test_a_kill_in_the_middle_of_an_update_leaves_the_old_file_whole(tmp_path):
     stuck.communicate()
     assert path.read_bytes() == before
     assert len(os.listdir(tmp_path)) == 2, "the new text was complete beside the old file"
-    update_baseline(str(path), {Key("new", "t"): entry()})
-    assert set(read_baseline(str(path)).entries) == {Key("old", "t"), Key("new", "t")}
+    update_baseline(str(path), {EntryKey("new", "t"): entry()})
+    assert set(read_baseline(str(path)).entries) == {EntryKey("old", "t"), EntryKey("new", "t")}
     assert os.listdir(tmp_path) == ["baseline.json"], "what the killed process left is gone"
