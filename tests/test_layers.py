@@ -20,7 +20,8 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("errors", "text", "files", "toml_lines", "version"),
+    ("errors", "text", "files", "toml", "version"),
+    ("toml_lines",),
     ("releases",),
     ("options",),
     ("model",),
@@ -31,6 +32,7 @@ LAYERS = (
     ("results",),
     ("device", "diagnosis"),
     ("gate",),
+    ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}

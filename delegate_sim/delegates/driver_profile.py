@@ -88,7 +88,7 @@ class DriverProfile(Driver):
 
 def read_profile(path: str) -> DriverProfile:
     """Read a profile; raises ValueError in one line that names the file, the line, the key and what is wrong."""
-    import tomllib
+    from .. import toml
 
     try:
         with open(path, "rb") as file:
@@ -99,8 +99,8 @@ def read_profile(path: str) -> DriverProfile:
         raise ValueError(printable(f"{path}: is too large for a driver profile"))
     try:
         text = data.decode("utf-8")
-        content = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        content = toml.loads(text)
+    except (UnicodeDecodeError, toml.TOMLDecodeError, RecursionError) as error:
         raise ValueError(printable(f"{path}: is not TOML: {error}")) from error
     try:
         return _profile(path, content)

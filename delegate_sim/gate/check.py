@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..errors import ModelError
 from ..model.reader import load
 from ..results.findings import ERROR, Finding
+from ..results.shown import Shown, Table
 from ..runtime.interpreter import option_values
 from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
@@ -27,11 +28,29 @@ class Update(NamedTuple):
     is_written: bool
 
 
-class Checked(NamedTuple):
-    """What a check found, and what it did to the baseline if that was asked for."""
+@dataclasses.dataclass(frozen=True, repr=False)
+class Checked(Shown):
+    """What a check found, and what it did to the baseline if that was asked for. ``to_dict`` gives the stable form."""
 
     results: Results
     update: Update | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data (schema ``delegate-sim/check/1``)."""
+        return self.results.to_dict()
+
+    def _line(self) -> str:
+        from .tables import results_line
+
+        return results_line(self.results)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import results_tables
+
+        return results_tables(self.results)
+
+    def _shown(self) -> Sequence[str]:
+        return ("cases", "findings")
 
 
 class _Job(NamedTuple):

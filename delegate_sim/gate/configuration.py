@@ -5,13 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
+from .. import toml
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError, OptionError
@@ -407,12 +407,12 @@ def _parsed(path: str) -> tuple[str, dict[str, Any]]:
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
-        return text, tomllib.loads(text)
+        return text, toml.loads(text)
     except OSError as error:
         raise ConfigurationError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(printable(f"{path}: is not UTF-8 text")) from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (toml.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+), column \d+\)", str(error))
         message = re.sub(r" \(at .*\)$", "", str(error))
         line = place[1] if place else len(text.splitlines())

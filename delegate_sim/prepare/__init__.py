@@ -13,9 +13,10 @@ from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
 from . import families
+from .folding import FoldedGraph, Folding
 from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
 
-__all__ = ["KERNELS", "PrepareError", "Repreparation", "has_kernel", "prepare"]
+__all__ = ["KERNELS", "PrepareError", "Repreparation", "fold", "has_kernel", "prepare"]
 
 families.register()
 
@@ -34,6 +35,12 @@ def prepare(model: Model, fixed_shapes: bool = False, release: Release = NEWEST)
     """
     interpreter = _Interpreter(model, fixed_shapes, release)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
+
+
+def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
+    """Prepare every subgraph as a converter sees it: what follows from known shapes is computed, and becomes constant."""
+    interpreter = _FoldingInterpreter(model, release)
+    return tuple(interpreter.folded_graph(index) for index in range(len(model.subgraphs)))
 
 
 class Repreparation:
@@ -172,6 +179,35 @@ class _Interpreter:
             if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
                 subgraph.tensors[index].allocation = Allocation.ARENA
                 subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape
+
+
+class _FoldingInterpreter(_Interpreter):
+    """Prepares whole subgraphs: a node that cannot be prepared, or has dynamic results, leaves these open and stops nothing."""
+
+    def __init__(self, model: Model, release: Release) -> None:
+        super().__init__(model, release=release)
+        self._foldings: dict[int, Folding] = {}
+
+    def folded_graph(self, index: int) -> FoldedGraph:
+        """Prepare a subgraph and return it with what became constant."""
+        subgraph = self.subgraph(index)
+        self._prepare(subgraph)
+        return self._foldings[index].freeze()
+
+    def _prepare(self, subgraph: KernelSubgraph) -> None:
+        folding = self._foldings[subgraph.graph.index] = Folding(subgraph)
+        self._preparing.append(subgraph)
+        subgraph.failure = None
+        for position, node in enumerate(subgraph.nodes):
+            running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
+            try:
+                _run_kernel(running)
+                is_prepared = True
+            except PrepareError:
+                is_prepared = False
+            subgraph.nodes[position] = running.node
+            folding.note(running, is_prepared)
+        self._preparing.pop()
 
 
 _Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..delegates.limits import largest_partitions
@@ -17,12 +17,13 @@ from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ..version import __version__
 from .compute import Compute, compute_of
 from .rule_set import rule_set_version
+from .shown import Shown, Table
 
 SCHEMA = "delegate-sim/report/1"
 
 
-@dataclasses.dataclass(frozen=True)
-class Report:
+@dataclasses.dataclass(frozen=True, repr=False)
+class Report(Shown):
     """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
 
     model: Model
@@ -47,6 +48,19 @@ class Report:
                 for subgraph, places in enumerate(placements(self.runs))
             ]
         return entry
+
+    def _line(self) -> str:
+        from .tables import report_line
+
+        return report_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import report_tables
+
+        return report_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("runs", "on_cpu")
 
 
 CPU = "cpu"
@@ -115,6 +129,12 @@ def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
     return [index for index in tensors if not graph.tensors[index].is_constant]
 
 
+def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str | None]]:
+    """Return the names of a node's inputs and outputs; None stands for an operand that is left out."""
+    found = [[graph.tensors[index].name if index >= 0 else None for index in indices] for indices in (node.inputs, node.outputs)]
+    return found[0], found[1]
+
+
 def _model_entry(model: Model) -> dict[str, Any]:
     return {
         "path": model.path,
@@ -169,10 +189,13 @@ def _node_entry(
     run: SubgraphRun, partition_of: Mapping[int, int], refusal: Refusal | None, multiply_adds: Mapping[int, int], node: Node
 ) -> dict[str, Any]:
     verdict = run.decision.verdicts.get(node.index) if run.decision else None
+    inputs, outputs = node_tensors(run.graph, node)
     return {
         "index": node.index,
         "op": node.op,
         "version": node.version,
+        "inputs": inputs,
+        "outputs": outputs,
         "supported": verdict is not None and verdict.is_supported,
         "delegated": node.index in run.delegated,
         "partition": partition_of.get(node.index),

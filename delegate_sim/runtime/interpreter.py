@@ -80,6 +80,9 @@ class Run:
     by_default: bool = False
     """Whether the runtime applied the delegate by itself."""
 
+    def __repr__(self) -> str:
+        return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"
+
 
 @dataclass(frozen=True)
 class Assumptions:

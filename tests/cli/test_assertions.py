@@ -77,7 +77,7 @@ def test_what_does_not_hold_fails(mixed, assertion, arguments, found):
 
 def test_a_failure_says_why_and_what_to_change(mixed):
     lines = failure(mixed, "assert_partitions", 1)
-    assert lines.pop(1).startswith("target: nnapi on litert-2.3: --feature-level=31 ")
+    assert lines.pop(1).startswith("target: nnapi on litert-2.3: feature_level=31 ")
     assert lines == [
         "m.tflite on nnapi: 3 partitions, at most 1 allowed",
         f"log: {mixed.log_lines[0]}",

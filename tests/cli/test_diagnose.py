@@ -17,9 +17,9 @@ Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
 
 Now
-  nnapi on litert-2.3: --feature-level=1000008 disallow_nnapi_cpu=true
-    max_number_delegated_partitions=0 allow_dynamic_dimensions=false
-    allow_fp16=false
+  nnapi on litert-2.3: --feature-level=1000008 --disable_nnapi_cpu=true
+    --max_delegated_partitions=0 --nnapi_allow_dynamic_dimensions=false
+    --nnapi_allow_fp16=false
   delegated: 3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96
     bytes across borders
 
@@ -40,11 +40,11 @@ Now
    found: GELU; needed: an operator that NNAPI has
    without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
      -> 64
-   without all up to here: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes across
-     borders 96 -> 32
+   without all up to here: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes
+     across borders 96 -> 32
    replace-operator: GELU can be written as MUL, ADD and TANH, or MUL and
-     LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; rules
-     for it have gpu, vx, vx-nxp, xnnpack
+     LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; taken
+     by gpu, vx, vx-nxp, xnnpack
 
 Without any of them
   delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
@@ -150,7 +150,7 @@ def test_what_would_move(run, chain):
         (["--batch", "0"], "a batch has at least 1 element, not 0"),
         (["--base", "level=1"], "nnapi has no option 'level'"),
         (["--search", "0"], "Invalid value for '--search'"),
-        (["--search", "1", "--accept", "GELU"], "--search goes by the options alone"),
+        (["--search", "1", "--accept", "GELU"], "--search takes options of the delegate only"),
     ],
 )
 def test_suppositions_that_cannot_be(run, chain, arguments, fault):
@@ -161,15 +161,16 @@ def test_suppositions_that_cannot_be(run, chain, arguments, fault):
 
 
 SEARCH = """\
-2 causes must be removed for at most 1 partition; fewer are not enough (4 simulations)
+2 causes must be removed for at most 1 partition; fewer are not enough (4
+simulations)
 
 5 of 5 nodes delegated, 1 partition, without:
   - operator-version:ADD:4: ADD at version 4
     lower-version: convert so that the operator keeps an older version
   - operator:GELU: GELU is not mapped
     replace-operator: GELU can be written as MUL, ADD and TANH, or MUL and
-      LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; rules
-      for it have gpu, vx, vx-nxp, xnnpack
+      LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; taken
+      by gpu, vx, vx-nxp, xnnpack
 """
 
 
@@ -183,7 +184,7 @@ def test_search(run, run_json, chain):
     ]
     assert (
         run("whatif", chain, "--search", "5").stdout
-        == "There are at most 5 partitions as it is\n\n3 of 5 nodes delegated, 5 partitions, without:\n"
+        == "There are already at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, without:\n"
     )
 
 

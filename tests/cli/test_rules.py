@@ -37,25 +37,27 @@ CONV_2D
 MISSING_BIAS = """\
 nnapi-missing-bias: CONV_2D without bias
 
-The delegate takes convolutions only with a bias operand.
+The delegate takes CONV_2D only with a bias operand.
 
-What to do: Add a bias of zeros to the layer.
+What to do: Give the layer a bias of zeros.
 
 Delegate nnapi
   needs 3 inputs
       CONV_2D
+  source: tflite/delegates/nnapi/nnapi_delegate.cc:
+    NNAPIDelegateKernel::Validate
 """
 
 DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
 
 Before a delegate is applied, the CPU kernels prepare the graph. If the size of
-a tensor is then known only while running, the runtime refuses every delegate
-that has not declared that it takes such tensors, for the whole graph.
+a tensor is known only at run time, the runtime refuses the whole graph to every
+delegate that has not declared that it takes such tensors.
 
-What to do: Fix the shapes of the model before converting it, so that what
-decides shapes becomes constant. The report names the tensor, the node that
-makes it dynamic and, if one is to blame, the operand that would have to be
+What to do: Fix the shapes of the model before converting it, so that everything
+that determines shapes becomes constant. The report names the tensor, the node
+that makes it dynamic and, if there is one, the operand that would have to be
 constant.
 
 Concerns every delegate.

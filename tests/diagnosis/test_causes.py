@@ -27,7 +27,7 @@ def test_refusals_that_one_change_would_end_are_one_cause():
     gelu = diagnosis.findings[0].cause
     assert gelu.nodes == (NodeKey(0, 1), NodeKey(0, 4))
     assert (gelu.operators, gelu.codes) == ((("GELU", 2),), ("nnapi-operator",))
-    assert "MUL, ADD and TANH" in gelu.change
+    assert "x * x * x in place of pow(x, 3)" in gelu.change
 
 
 def test_what_would_be_without_a_cause_and_without_all_so_far():
@@ -81,7 +81,9 @@ def test_every_node_on_the_cpu_has_a_cause_and_without_all_of_them_none_is_left(
     delegated = {NodeKey(0, index) for index in diagnosis.run.subgraphs[0].delegated}
     assert with_cause | delegated == {NodeKey(0, index) for index in range(len(ops))}
     assert predict(diagnosis, [finding.cause for finding in diagnosis.findings]) == diagnosis.without_all.measures
-    assert diagnosis.without_all.measures.fallback_nodes == 0
+    # Nodes that a conversion brings, such as a QUANTIZE of the input, are not of the file and have no cause.
+    brought = diagnosis.without_all.measures.nodes - len(ops)
+    assert diagnosis.without_all.measures.fallback_nodes <= brought
 
 
 def test_a_kernel_that_cannot_be_made_is_a_cause():

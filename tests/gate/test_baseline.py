@@ -178,7 +178,7 @@ NODE = ("models", "ab", 0, "nodes", 0)
         (without("entries", 0, "partitions"), "is not a baseline: entries[0] has no"),
         (with_value(-1, "entries", 0, "partitions"), "is not a baseline: entries[0].partitions is -1"),
         (with_value(True, "entries", 0, "nodes"), "is not a baseline: entries[0] has no"),
-        (with_value("zz", "entries", 0, "sha256"), "is not a baseline: entries[0].sha256 names a model that stands nowhere"),
+        (with_value("zz", "entries", 0, "sha256"), "is not a baseline: entries[0].sha256 names a model that is not under models"),
         (with_value("odd", "entries", 0, "outcome"), "is not a baseline: entries[0].outcome is 'odd'"),
         (with_value(["2"], "entries", 0, "fallback", 0, "nodes"), "is not a baseline: entries[0].fallback[0].nodes are not"),
         (with_value([1], "entries", 0, "fallback"), "is not a baseline: entries[0].fallback[0] has no"),

@@ -121,7 +121,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
         (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number of at least 0, not True"),
         (
             f"{TARGET}[budgets]\nmin-delegated-share = 90\n",
-            "4: budgets.min-delegated-share: takes a share from 0 to 1, or a text",
+            "4: budgets.min-delegated-share: takes a share from 0 to 1, or a string",
         ),
         (
             f"{TARGET}[budgets.tolerance]\npartitions = 1.5\n",
@@ -171,7 +171,7 @@ def test_required_versions(write, version, fits):
     if fits:
         read_configuration(path)
     else:
-        with pytest.raises(ConfigurationError, match="is asked for"):
+        with pytest.raises(ConfigurationError, match="is required, but this is delegate-sim"):
             read_configuration(path)
 
 

@@ -83,11 +83,11 @@ def test_rules_are_those_that_occur_and_say_what_explain_says():
     assert next(rule for rule in rules if rule["id"] == "nnapi-missing-bias") == {
         "id": "nnapi-missing-bias",
         "shortDescription": {"text": "CONV_2D without bias"},
-        "fullDescription": {"text": "The delegate takes convolutions only with a bias operand."},
+        "fullDescription": {"text": "The delegate takes CONV_2D only with a bias operand."},
         "help": {
-            "text": "The delegate takes convolutions only with a bias operand.\n\nWhat to do: Add a bias of zeros to the layer.",
+            "text": "The delegate takes CONV_2D only with a bias operand.\n\nWhat to do: Give the layer a bias of zeros.",
             "markdown": (
-                "The delegate takes convolutions only with a bias operand.\n\n**What to do:** Add a bias of zeros to the layer."
+                "The delegate takes CONV_2D only with a bias operand.\n\n**What to do:** Give the layer a bias of zeros."
             ),
         },
         "defaultConfiguration": {"level": "error"},
