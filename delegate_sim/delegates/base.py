@@ -30,7 +30,7 @@ class KernelFailure(NamedTuple):
 
     ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is. ``is_crash`` says that the
     process ends there: nothing can be restored. ``is_known`` is False where it is read from the sources of another release than
-    the one that is simulated, so that it is only worth a warning.
+    the one that is simulated: the report marks it as a prediction.
     """
 
     node: int | None

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..model.model import Model
 from ..options import option_as_typed
 from ..results.changes import Matching, NodeChange, compare_outlines
+from ..results.compute import compute_of
 from ..results.findings import ERROR, NOTE, WARNING, Finding
-from ..results.measures import FAILS_LATER, Measures, measure
+from ..results.measures import NOT_RUNNING, Measures, measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.outline import outline
 from ..results.rule_set import rule_set_version
 from ..rules.rule import Reason
-from ..runtime.interpreter import Run, SubgraphRun, option_values, simulate
+from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
 from ..version import __version__
 from .baseline import Entry, EntryKey, Fallback
 from .budgets import Budgets, Regression, exceeded, improvements, regressions
@@ -25,7 +26,8 @@ from .results import BETTER, FAILED, PASSED, Case
 
 def run_target(model: Model, target: ConfiguredTarget) -> Run:
     """Apply the target's delegate to a model."""
-    return simulate(model, target.delegate, target.options, target.release, target.defaults)
+    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
+    return simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
 
 
 def update_command(path: str) -> str:
@@ -57,6 +59,7 @@ def judge(
 ) -> Case:
     """Compare a run with the baseline's entry, if there is one, and with the budgets."""
     now = measure(run)
+    compute = compute_of(run)
     case = Case(
         model=key.model,
         path=path,
@@ -69,6 +72,8 @@ def judge(
         log_lines=run.log_lines,
         sha256=model.sha256,
         rule_set=rule_set_version(target.delegate),
+        multiply_adds=compute.multiply_adds,
+        delegated_multiply_adds=compute.delegated_multiply_adds,
     )
     if entry is not None:
         case = _against_baseline(case, run, model, entry, now, budgets)
@@ -76,10 +81,19 @@ def judge(
         if changed:
             note = f"the target changed since the baseline: {', '.join(changed)}"
             case = dataclasses.replace(case, notes=(note, *case.notes))
-    over_budget = tuple(_over_budget(run, now, budgets))
-    if over_budget:
-        case = dataclasses.replace(case, status=FAILED, findings=(*case.findings, *over_budget))
-    return case
+    further = (*_not_running(run, now, entry), *_over_budget(run, now, budgets))
+    is_failed = any(finding.level == ERROR for finding in further)
+    return dataclasses.replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further))
+
+
+def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
+    """A model that does not run fails without a baseline too; one that was written of such a model agrees to it."""
+    is_agreed = entry is not None and entry.measures.outcome == now.outcome
+    if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
+        return
+    place = node_location(run.subgraphs[run.refusal.subgraph], run.refusal.node)
+    message = f"the model does not run ({now.outcome}): {run.refusal.message}"
+    yield Finding(run.refusal.code, WARNING if is_agreed else ERROR, message, run.refusal.hint, place)
 
 
 def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Measures, budgets: Budgets) -> Case:
@@ -153,7 +167,8 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
         more = _changed(changes.get((subgraph.graph.index, index), ()))
         yield node_finding(code_of(reasons), level, what, subgraph, index, reasons, more)
     refusal = run.refusal
-    is_worse = with_graph or (run.outcome == "delegated" and entry.measures.outcome != FAILS_LATER)
+    outcome = measure(run).outcome
+    is_worse = with_graph or (outcome in NOT_RUNNING and entry.measures.outcome != outcome)
     if refusal is not None and is_worse:
         more = f"; {with_graph:,} nodes fall back with it" if with_graph else ""
         if refusal.node is not None:

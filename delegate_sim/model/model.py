@@ -245,6 +245,8 @@ class Model:
     metadata: Mapping[str, tuple[int, int]]
     """(offset, size) in bytes of each entry, by name."""
     content: memoryview = field(repr=False, compare=False)
+    offset_buffers: frozenset[int] = frozenset()
+    """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """Options of nodes that are supposed to have others than in the file, by the position, below 0, that such a node names."""
 

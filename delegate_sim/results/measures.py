@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..runtime.interpreter import Run
+from ..runtime.interpreter import NOT_LOADED, NOT_PREPARED, Run
 from .report import border_bytes
 
 FAILS_LATER = "delegated, then fails"
 """The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""
 
-OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER)
+OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER, NOT_PREPARED, NOT_LOADED)
 """Every outcome that measures can have."""
+
+NOT_RUNNING = frozenset({FAILS_LATER, NOT_PREPARED, NOT_LOADED})
+"""Those after which the application cannot run the model at all, on the CPU or elsewhere."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ..delegates.limits import largest_partitions
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
-from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, NOT_LOADED_KINDS, PARTITION_LIMIT
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ..version import __version__
@@ -220,6 +220,10 @@ def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute
 def _taken_back(refusal: Refusal) -> Reason:
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
+    elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
+        needed, what = "operators and tensors that the release loads", "does not load the model"
+    elif refusal.code == CPU_KERNEL_NOT_PREPARED.name:
+        needed, what = "CPU kernels that can be prepared", "does not apply the delegate"
     else:
         needed, what = "every delegate kernel and CPU kernel to prepare", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {what}: {refusal.message}", refusal.message, needed, refusal.hint)

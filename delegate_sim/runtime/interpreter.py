@@ -7,81 +7,56 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
-from ..graph.graph import Graph, file_graphs
+from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..graph.partition import PartitionError, Subset
 from ..model.model import Model
-from ..prepare import Repreparation, has_kernel, prepare
-from ..releases.catalogue import NEWEST, Release
-from ..releases.notes import unknown_build
-from ..releases.wording import DYNAMIC_TENSOR_LINE, RESTORED_LINE, benchmark_failure_line, benchmark_line, replacing_line
-from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
+from ..prepare import Repreparation, prepare, prepare_rest
+from ..releases.catalogue import Release
+from ..releases.notes import predicted_build
+from ..releases.wording import (
+    DYNAMIC_TENSOR_LINE,
+    NOT_ALLOCATED_LINE,
+    NOT_INITIALISED_LINE,
+    RESTORED_LINE,
+    benchmark_failure_line,
+    benchmark_line,
+    replacing_line,
+)
+from ..rules.kinds import (
+    CPU_KERNEL_AFTER_REMAPPING,
+    CPU_KERNEL_NOT_PREPARED,
+    CYCLIC_GRAPH,
+    DYNAMIC_TENSORS,
+    OPERATOR_NOT_LOADED,
+    TENSOR_TYPE_NOT_LOADED,
+)
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
+from .loading import Loading, first_node, load_on, loading_warnings
 from .plan import DELEGATE, ChangedPlan, plan_after
-from .resolver import unresolved
+from .reading import as_read_by
+from .run import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun, option_values
+
+__all__ = [
+    "NOTHING_ASSUMED",
+    "NOT_LOADED",
+    "NOT_PREPARED",
+    "Application",
+    "Assumptions",
+    "Refusal",
+    "Run",
+    "SubgraphRun",
+    "option_values",
+    "simulate",
+    "simulate_chain",
+]
 
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
-
-
-@dataclass(frozen=True)
-class SubgraphRun:
-    """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
-
-    graph: Graph
-    decision: Decision | None = None
-    subsets: tuple[Subset, ...] = ()
-    """All partitions in running order; none if no node was replaced."""
-    plan: tuple[Subset, ...] = ()
-    """The same with the nodes that the delegate added to the graph, where it added any (``Decision.origins``)."""
-
-    @functools.cached_property
-    def delegated(self) -> frozenset[int]:
-        """The nodes that run on the delegate in the end, each as a whole."""
-        nodes = {kind: [subset.nodes for subset in self.subsets if subset.is_delegated == kind] for kind in (True, False)}
-        return frozenset().union(*nodes[True]).difference(*nodes[False])
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
-
-    With the outcome ``delegated``: why the model, though its nodes are replaced, will not run.
-    """
-
-    code: str
-    message: str
-    hint: str
-    subgraph: int
-    node: int | None
-    tensor: int | None
-    cause: int | None = None
-
-
-@dataclass(frozen=True)
-class Run:
-    """One delegate applied to a model."""
-
-    delegate: Delegate
-    options: OptionValues
-    release: Release
-    outcome: str
-    """``delegated``, ``none``, ``refused`` or ``restored``."""
-    refusal: Refusal | None
-    log_lines: tuple[str, ...]
-    warnings: tuple[str, ...]
-    subgraphs: tuple[SubgraphRun, ...]
-    by_default: bool = False
-    """Whether the runtime applied the delegate by itself."""
-
-    def __repr__(self) -> str:
-        return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"
 
 
 @dataclass(frozen=True)
@@ -92,6 +67,8 @@ class Assumptions:
     """Nodes of each subgraph that count as accepted by every delegate."""
     fixed_shapes: bool = False
     """Whether every tensor has the shape that the file gives it."""
+    has_own_resolver: bool = False
+    """Whether the application registers every operator that the runtime's own resolver does not have."""
 
 
 NOTHING_ASSUMED = Assumptions()
@@ -126,14 +103,59 @@ def simulate_chain(
     runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
     get that far after a delegate that cannot be applied.
     """
+    model = as_read_by(model, release)
     chain = _Chain(model, release, assumptions)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
-    is_over = defaults == "benchmark" and any(run.outcome in ("refused", "restored") for run in chain.runs)
+    if not chain.is_loaded:
+        return tuple([_not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
+    is_over = defaults == "benchmark" and any(run.outcome in _NOT_APPLIED for run in chain.runs)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default, "api")
         chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
+    if not is_over:
+        chain.allocate_tensors(defaults)
     return tuple(chain.runs)
+
+
+_NOT_APPLIED = frozenset({"refused", "restored", NOT_PREPARED})
+"""Outcomes of a delegate after which benchmark_model gives up."""
+
+
+def _load_refusal(model: Model, loading: Loading) -> Refusal:
+    """Return why a release does not load a model: at the first operator or tensor that it refuses."""
+    if not loading.refused:
+        tensor = loading.refused_tensors[0].index
+        kind = TENSOR_TYPE_NOT_LOADED
+        return Refusal(kind.name, loading.message, kind.hint, loading.subgraph, None, tensor)
+    message = loading.message
+    subgraph, node = first_node(model, loading.refused[0]) or (0, None)
+    if node is None:
+        message += "; the file lists the first of these, though no node uses it"
+    return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
+
+
+def _not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
+    """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
+    return dataclasses.replace(
+        run,
+        outcome=NOT_LOADED,
+        refusal=_load_refusal(model, loading),
+        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines,
+        subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
+    )
+
+
+def _not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
+    message = f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): {failure.message}"
+    hint = CPU_KERNEL_NOT_PREPARED.hint
+    return Refusal(CPU_KERNEL_NOT_PREPARED.name, message, hint, graph.index, failure.node, None)
+
+
+def _refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:
+    return Refusal(
+        failure.code, message, failure.hint, graph.index, failure.node, failure.tensor, is_predicted=not failure.is_known
+    )
 
 
 class _Chain:
@@ -144,6 +166,10 @@ class _Chain:
         self.release = release
         self.assumptions = assumptions
         self.runs: list[Run] = []
+        self.loading = load_on(model, release)
+        is_refused = self.loading.refused and not assumptions.has_own_resolver
+        self.is_loaded = not (is_refused or self.loading.refused_tensors)
+        self._warnings = tuple(loading_warnings(model, self.loading, has_own_resolver=assumptions.has_own_resolver))
         self._plans: dict[int, ChangedPlan] = {}
         """Those of the subgraphs that a delegate changed."""
         self._is_static = False
@@ -155,10 +181,10 @@ class _Chain:
         graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
-        run = _Simulation(self.model, current, needs_static, self._is_static, delegate, options, self.release, defaults).run()
+        run = _Simulation(current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings).run()
         if run.outcome == "restored":
             self._take_back(run)
-        elif run.outcome != "refused":
+        elif run.outcome not in _NOT_APPLIED:
             self._is_static |= is_static
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
@@ -174,6 +200,27 @@ class _Chain:
         """Whether nothing of the first subgraph is left to the CPU."""
         first = self._current(self._prepared()[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
+
+    def allocate_tensors(self, defaults: str) -> None:
+        """Have the application allocate tensors, where no delegate had the runtime do so: CPU kernels may now refuse nodes."""
+        if self._is_static or all(run.outcome in _NOT_APPLIED for run in self.runs):
+            return
+        first = self._prepared()[0]
+        if first.failure is None and first.dynamic is None:
+            return
+        failure = prepare_rest(self.model, self._delegated(), self.assumptions.fixed_shapes, self.release)
+        if failure is None:
+            return
+        refusal = _not_prepared(first, failure)
+        for number, run in enumerate(self.runs):
+            if run.outcome in ("delegated", "none") and run.refusal is None:
+                self.runs[number] = dataclasses.replace(run, outcome=NOT_PREPARED, refusal=refusal)
+        lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
+        self.runs[-1] = dataclasses.replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
+
+    def _delegated(self) -> dict[int, set[int]]:
+        """Return the nodes of each changed subgraph that run on delegates, their kernels among them."""
+        return {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
 
     def _prepared(self) -> tuple[Graph, ...]:
         return prepare(self.model, self.assumptions.fixed_shapes, self.release)
@@ -194,7 +241,7 @@ class _Chain:
         self._is_static = False
         for number, run in enumerate(self.runs):
             if run.outcome == "delegated":
-                subgraphs = tuple(SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in run.subgraphs)
+                subgraphs = tuple([subgraph.without_kernels() for subgraph in run.subgraphs])
                 self.runs[number] = dataclasses.replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)
 
 
@@ -203,7 +250,6 @@ class _Simulation:
 
     def __init__(
         self,
-        model: Model,
         graphs: tuple[Graph, ...],
         needs_static: bool,
         is_allocated: bool,
@@ -211,6 +257,7 @@ class _Simulation:
         options: OptionValues,
         release: Release,
         defaults: str,
+        warnings: Sequence[str] = (),
     ) -> None:
         self.graphs = graphs
         self.needs_static = needs_static
@@ -221,7 +268,7 @@ class _Simulation:
         self.release = release
         self.defaults = defaults
         self.log_lines: list[str] = []
-        self.warnings = [*delegate.release_notes(release), *resolution_warnings(model, release)]
+        self.warnings = [*delegate.release_notes(release), *warnings]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.later_failure: Refusal | None = None
 
@@ -229,13 +276,12 @@ class _Simulation:
         for graph in self.graphs:
             if graph.name.startswith(VALIDATION_PREFIX):
                 continue
+            if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
+                self.log_lines += graph.failure.lines
+                self._judge_rest(self.graphs[graph.index :])
+                return self._finish(NOT_PREPARED, _not_prepared(graph, graph.failure))
             if self.needs_static and _is_dynamic(graph):
                 return self._finish("refused", self._refuse_dynamic(graph))
-            if graph.failure is not None:
-                self.warnings.append(
-                    f"subgraph {graph.index}: the CPU runtime cannot prepare node {graph.failure.node} "
-                    f"({graph.nodes[graph.failure.node].op}): {graph.failure.message}; shapes after it are those of the file"
-                )
             failure = self._apply(graph)
             if failure is not None:
                 refusal = self._restore(graph, failure)
@@ -288,8 +334,9 @@ class _Simulation:
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
         """Note that the nodes are replaced, and yet the model will not run."""
         self.warnings.append(f"subgraph {graph.index}: {message}")
+        self._mark_prediction(failure)
         if self.later_failure is None:
-            self.later_failure = Refusal(failure.code, message, failure.hint, graph.index, failure.node, failure.tensor)
+            self.later_failure = _refusal(graph, failure, message)
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
@@ -299,9 +346,7 @@ class _Simulation:
                 # How the delegate would change a node that it does not accept is not known.
                 is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
                 failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
-                if failure is not None and not failure.is_known:
-                    self._warn_of_other_build(graph, failure)
-                elif failure is not None:
+                if failure is not None:
                     return failure
                 continue
             for index in subset.nodes:
@@ -323,17 +368,7 @@ class _Simulation:
 
     def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Ask the stage behind the delegate, once all kernels are made."""
-        failure = self.delegate.refusal_behind(decision, subsets, self.options, self.release)
-        if failure is not None and not failure.is_known:
-            self._warn_of_other_build(graph, failure)
-            return None
-        return failure
-
-    def _warn_of_other_build(self, graph: Graph, failure: KernelFailure) -> None:
-        self.warnings.append(
-            f"subgraph {graph.index}: in {NEWEST} a kernel cannot be created, and the runtime undoes all "
-            f"delegation; {unknown_build(self.release)}: {failure.message}"
-        )
+        return self.delegate.refusal_behind(decision, subsets, self.options, self.release)
 
     def _refuse_dynamic(self, graph: Graph) -> Refusal:
         assert graph.dynamic is not None
@@ -353,8 +388,13 @@ class _Simulation:
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
         """The runtime undoes all delegation, in every subgraph."""
         self.log_lines.append(RESTORED_LINE)
-        self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
-        return Refusal(failure.code, failure.message, failure.hint, graph.index, failure.node, failure.tensor)
+        self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
+        self._mark_prediction(failure)
+        return _refusal(graph, failure, failure.message)
+
+    def _mark_prediction(self, failure: KernelFailure) -> None:
+        if not failure.is_known:
+            self.warnings.append(predicted_build(self.release))
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
         """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""
@@ -365,8 +405,8 @@ class _Simulation:
                     self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
-        if outcome == "refused":
-            self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
+        if outcome in ("refused", NOT_PREPARED):
+            self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         if self.defaults == "benchmark":
             self.log_lines.append(self._benchmark_line(outcome))
         return Run(
@@ -381,7 +421,7 @@ class _Simulation:
         )
 
     def _benchmark_line(self, outcome: str) -> str:
-        if outcome in ("refused", "restored"):
+        if outcome in _NOT_APPLIED:
             return benchmark_failure_line(self.delegate.provider_name)
         first = self.subgraphs[0]
         kernels = sum(subset.is_delegated for subset in first.subsets)
@@ -394,29 +434,3 @@ class _Simulation:
 def _is_dynamic(graph: Graph) -> bool:
     """Whether a tensor is dynamic-sized, and the node that makes it so still runs on the CPU."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)
-
-
-def resolution_warnings(model: Model, release: Release) -> list[str]:
-    """Say which operators the runtime's own kernels do not resolve: a model that uses one fails to load as it is."""
-    warnings = []
-    for code in dict.fromkeys((node.op, node.version, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes):
-        op, version, is_custom = code
-        if not is_custom:
-            problem = unresolved(op, version, release)
-            if problem is not None:
-                warnings.append(f"{problem}; the model does not load unless the application registers one")
-        elif not has_kernel(op, is_custom=True):
-            warnings.append(f"custom operator {op}: assumed to be registered by the application")
-    return warnings
-
-
-def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options fit for JSON."""
-    return {name: _option_value(value) for name, value in options.items()}
-
-
-def _option_value(value: Any) -> Any:
-    """What is not plain data, such as the profile of a driver, is given as text."""
-    if value is None or isinstance(value, bool | int | float | str | list):
-        return value
-    return list(value) if isinstance(value, tuple) else str(value)

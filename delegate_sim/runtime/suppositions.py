@@ -36,6 +36,8 @@ class Supposition:
     fixed_inputs: bool = False
     conversion: str = ""
     fixed_shapes: bool = False
+    has_own_resolver: bool = False
+    """Whether the application registers every operator that the runtime's own resolver does not have."""
 
 
 def simulate_if(
@@ -49,7 +51,7 @@ def simulate_changed(
     change: Edited, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
 ) -> Run:
     """Apply a delegate to what ``changed`` made of a model."""
-    assumptions = Assumptions(_accepted(change, supposition), supposition.fixed_shapes)
+    assumptions = Assumptions(_accepted(change, supposition), supposition.fixed_shapes, supposition.has_own_resolver)
     return simulate(change.model, delegate, options, release, defaults, assumptions)
 
 

@@ -129,7 +129,7 @@ class GpuDelegate(Delegate):
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
             decision = dataclasses.replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > limit:
-            decision = keep_largest(decision, limit, minimum=0)
+            decision = keep_largest(self, decision, limit, minimum=0)
         remapped = remapping.apply(graph, decision.nodes)
         if remapped is graph:
             return decision
@@ -142,7 +142,7 @@ class GpuDelegate(Delegate):
         """Build the delegate's own model of one partition.
 
         How it is built is read from the newest sources. What older releases accept is measured; whether they could then build it
-        is not, so a failure is only suspected there.
+        is not: a failure is predicted there.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):
