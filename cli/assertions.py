@@ -127,7 +127,7 @@ def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
 
 
 @dataclass
-class _Group:
+class _ReasonGroup:
     """Nodes of one operator that stay on the CPU for the same reasons; ``reasons`` are the first node's."""
 
     subgraph: int
@@ -138,14 +138,14 @@ class _Group:
     """Whether the reasons of every node are worded identically."""
 
 
-def _fallback_groups(run: Run) -> list[_Group]:
+def _fallback_groups(run: Run) -> list[_ReasonGroup]:
     """Group the nodes that stay on the CPU, largest groups first."""
-    groups: dict[tuple[object, ...], _Group] = {}
+    groups: dict[tuple[object, ...], _ReasonGroup] = {}
     for subgraph, index, reasons in on_cpu(run):
         op = subgraph.graph.nodes[index].op
         demands = tuple((reason.code, reason.needed, reason.hint) for reason in reasons)
         place = subgraph.graph.index
-        group = groups.setdefault((place, op, demands), _Group(place, op, reasons, []))
+        group = groups.setdefault((place, op, demands), _ReasonGroup(place, op, reasons, []))
         group.nodes.append(index)
         group.is_uniform &= reasons == group.reasons
     return sorted(groups.values(), key=lambda group: -len(group.nodes))

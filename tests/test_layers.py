@@ -41,7 +41,7 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 CLI_LAYERS = (
     ("codes", "exits", "layout", "progress", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
-    ("models", "pytest_plugin", "target_options", "text"),
+    ("models", "pytest_plugin", "resolver_option", "target_options", "text"),
     ("formats",),
     ("outputs",),
     ("commands",),

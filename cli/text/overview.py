@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from delegate_sim.results.blockers import Blocker, Summary, summary_of
+from delegate_sim.results.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report import Report
 from delegate_sim.text import printable
 
@@ -41,7 +41,7 @@ class ModelRow(NamedTuple):
 
     path: str
     delegate: str = ""
-    summary: Summary | None = None
+    summary: BlockerSummary | None = None
     message: str = ""
 
 
@@ -77,12 +77,12 @@ def blocker_text(blocker: Blocker | None) -> str:
     return f"{name(blocker.op)} {blocker.nodes:,}: {blocker.code}" if blocker.op else blocker.code
 
 
-def multiply_adds_share(summary: Summary) -> str:
+def multiply_adds_share(summary: BlockerSummary) -> str:
     """Return the share of multiply-adds that is delegated, ``-`` for a model without any."""
     return share(summary.delegated_multiply_adds, summary.multiply_adds) if summary.multiply_adds else "-"
 
 
-def _cells(delegate: str, summary: Summary) -> tuple[str, ...]:
+def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
     measures = summary.measures
     return (
         delegate,
@@ -96,7 +96,7 @@ def _cells(delegate: str, summary: Summary) -> tuple[str, ...]:
     )
 
 
-def _model_cells(summary: Summary | None) -> tuple[str, ...]:
+def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
     """A run that delegates no node, or fails, shows its outcome instead of the share of nodes."""
     if summary is None:
         return "unreadable", "", "", "", ""

@@ -69,7 +69,7 @@ def _is_consequence(run: Run, code: str, kinds: Mapping[str, Kind]) -> bool:
     return code in kinds and kinds[code].problem in _CONSEQUENCES
 
 
-class Summary(NamedTuple):
+class BlockerSummary(NamedTuple):
     """A run in a row of a table: its numbers, the multiply-adds counted and delegated, and what keeps most on the CPU."""
 
     measures: Measures
@@ -78,7 +78,7 @@ class Summary(NamedTuple):
     blocker: Blocker | None
 
 
-def summary_of(model: Model, run: Run) -> Summary:
+def summary_of(model: Model, run: Run) -> BlockerSummary:
     """Return a run in a row of a table."""
     compute = compute_of(run)
-    return Summary(measure(run), compute.multiply_adds, compute.delegated_multiply_adds, main_blocker(model, run, compute))
+    return BlockerSummary(measure(run), compute.multiply_adds, compute.delegated_multiply_adds, main_blocker(model, run, compute))

@@ -110,28 +110,37 @@ def test_the_first_release_that_loads_a_model():
     result = graph.tensor("y", "FLOAT32", [1, 4])
     graph.node("SOFTMAX", [source], [result], version=4, options={"beta": 1.0})
     graph.outputs(result)
-    release, because = table_of(builder).first_loading
-    assert str(release) == "litert-2.1.6"
-    assert because == (("SOFTMAX", 4),)
+    first = table_of(builder).first_loading
+    assert list(first) == ["tf", "litert"]
+    assert first["tf"] is None
+    assert str(first["litert"].release) == "litert-2.1.6"
+    assert first["litert"].because_of == (("SOFTMAX", 4),)
+    assert first["litert"].because_of_types == ()
 
 
 def test_a_model_that_every_release_takes():
     table = table_of(chain_model(["ADD", "RELU"]))
     assert [str(release) for release in table.full] == [str(row.release) for row in table.rows]
     assert not any(row.moves for row in table.rows)
-    assert table.first_loading[1] == ()
+    assert {family: str(first.release) for family, first in table.first_loading.items()} == {
+        "tf": "tf-2.10",
+        "litert": "litert-1.0.1",
+    }
+    assert all(first.because_of == first.because_of_types == () for first in table.first_loading.values())
 
 
 def test_a_model_that_no_release_takes():
     table = table_of(chain_model(["ADD", "GELU 9"]))
     assert table.full == ()
-    assert table.first_loading is None
+    assert table.first_loading == {"tf": None, "litert": None}
 
 
-def test_a_build_that_is_only_known_of_the_newest_release_is_a_warning_before():
+def test_a_build_that_is_only_known_of_the_newest_release_is_predicted_before():
     model = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "reshaping.tflite"
     newest = delegate_sim.analyze(model, "gpu").to_dict()["runs"][0]
-    assert newest["outcome"] == "restored"
+    assert (newest["outcome"], newest["refusal"]["is_predicted"], newest["warnings"]) == ("restored", False, [])
     older = delegate_sim.analyze(model, "gpu", runtime="litert-2.1.3").to_dict()["runs"][0]
-    assert older["outcome"] == "delegated"
-    assert any("whether litert-2.1.3 does so is not known" in warning for warning in older["warnings"])
+    assert (older["outcome"], older["refusal"]["is_predicted"]) == ("restored", True)
+    assert older["refusal"] == {**newest["refusal"], "is_predicted": True}
+    note = "whether litert-2.1.3 can make the delegate's kernels is predicted as the newest sources make them"
+    assert older["warnings"] == [note]
