@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
 from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern, matching_files, models_below
+from delegate_sim.text import printable
 
-from .terminal import print_error, show_progress
+from .exits import DONE, USAGE
+from .terminal import Line, print_error, show_progress, write_result
 
 Found = TypeVar("Found")
 
@@ -90,6 +92,43 @@ class Models:
 def unreadable_entry(model: Unreadable) -> dict[str, object]:
     """Return the entry, among those of other models, of a model that cannot be read."""
     return {"model": {"path": model.path}, "error": model.message}
+
+
+class Answer(NamedTuple):
+    """What a command says of one model, in JSON and as text."""
+
+    entries: Callable[[], list[Any]]
+    lines: Callable[[], Iterable[Line]]
+
+
+def write_answers(models: Models, form: str, output: str | None, answer: Callable[[str], Answer]) -> int:
+    """Write what a command says of each model, each below its path if there are several; return the exit code."""
+    is_json = form == "json"
+
+    def take(path: str) -> tuple[str, list[Any]]:
+        found = answer(path)
+        return path, found.entries() if is_json else list(found.lines())
+
+    parts = list(models.each(take))
+    if parts or not models.is_single:
+        write_result(form, output, lambda: _whole(models, parts), lambda: _texts(models, parts))
+    return USAGE if models.unreadable else DONE
+
+
+def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:
+    entries = [entry for _, found in parts for entry in found]
+    if models.is_single:
+        return entries[0] if len(entries) == 1 else entries
+    return [*entries, *map(unreadable_entry, models.unreadable)]
+
+
+def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[Line]:
+    for number, (path, lines) in enumerate(parts):
+        if number:
+            yield Line("")
+        if not models.is_single:
+            yield Line(f"=== {printable(path)} ===", "bold")
+        yield from lines
 
 
 def _files_of(path: str) -> list[str]:

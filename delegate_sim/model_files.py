@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 
 MODEL_SUFFIXES = (".tflite", ".lite")
@@ -94,7 +95,7 @@ def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
     A folder that many links lead to is entered a few times only, and one that cannot be read is passed over.
     """
     entered: Counter[tuple[int, int]] = Counter()
-    waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(folder, (), frozenset())]
+    waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(folder, (), _above(folder))]
     while waiting:
         path, parts, above = waiting.pop()
         try:
@@ -114,3 +115,15 @@ def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
                     waiting.append((entry.path, names, above | {identity}))
             elif depth is None or len(names) <= depth:
                 yield names
+
+
+def _above(folder: str) -> frozenset[tuple[int, int]]:
+    """Return what identifies the folders that a folder is in, which a link may lead back to."""
+    found = set()
+    path = os.path.realpath(folder)
+    while (parent := os.path.dirname(path)) != path:
+        path = parent
+        with suppress(OSError):
+            status = os.stat(path)
+            found.add((status.st_dev, status.st_ino))
+    return frozenset(found)

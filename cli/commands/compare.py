@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from delegate_sim import load
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.errors import ModelError
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.comparison import compare
@@ -17,9 +17,10 @@ from delegate_sim.results.sides import simulated_side
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand, given_options
+from ..models import Answer, Models, model_paths, read_model, stands_for_many, write_answers
 from ..suggestions import suggestion
 from ..target_options import refuse_foreign_flags, target_options
-from ..terminal import result_options, width, write_result
+from ..terminal import result_options, width
 from ..text.compare import compare_lines
 
 _EPILOG = """\b
@@ -65,7 +66,7 @@ def command(
     output: str | None,
     verbose: bool,
     **flags: str | None,
-) -> None:
+) -> int:
     """Show what differs between two models, or between two targets for one model.
 
     The lines that the runtime prints for each side and the numbers side by side come first, then the nodes that only one side
@@ -73,13 +74,27 @@ def command(
     different reasons.
     """
     a, b = _targets(delegate, pairs, release, defaults, flags, _settings(settings))
-    is_same_model = path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a)
-    if is_same_model and a == b:
-        raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
-    model = load(path_a)
-    side = simulated_side(model, a)
-    comparison = compare(side, simulated_side(model if is_same_model or path_b is None else load(path_b), b))
-    write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose))
+    if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
+        if a == b:
+            raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
+        return write_answers(Models([path_a]), form, output, lambda path: _answer(path, path, a, b, verbose))
+    if not stands_for_many(path_a) and not stands_for_many(path_b):
+        return write_answers(Models([path_a]), form, output, lambda path: _answer(path, path_b, a, b, verbose))
+    others = {os.path.basename(path): path for path in model_paths([path_b])}
+
+    def paired(path: str) -> Answer:
+        name = os.path.basename(path)
+        if name not in others:
+            raise ModelError(f"{path}: {path_b} has no model of this name")
+        return _answer(path, others[name], a, b, verbose)
+
+    return write_answers(Models([path_a]), form, output, paired)
+
+
+def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool) -> Answer:
+    model = read_model(path_a)
+    found = compare(simulated_side(model, a), simulated_side(model if path_b == path_a else read_model(path_b), b))
+    return Answer(lambda: [found.to_dict()], lambda: compare_lines(found, width(), verbose))
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:

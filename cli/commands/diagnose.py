@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim import DelegateSimError, load
 from delegate_sim.diagnosis.diagnose import Diagnosis, diagnose
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand
 from ..exits import DONE, USAGE
+from ..models import Models, read_model, unreadable_entry
 from ..target_options import chosen_targets, several_targets_options
-from ..terminal import Line, print_error, result_options, width, write_result
+from ..terminal import Line, result_options, width, write_result
 from ..text.diagnose import diagnosis_entry, diagnosis_lines
 from ..text.diagnoses import overview_lines
 
@@ -56,25 +56,20 @@ def command(
     and bytes across borders, with the result if it alone were removed, and if it and all causes before it were removed.
     """
     targets = chosen_targets(delegates, pairs, release, defaults, flags)
-    found, unreadable = _diagnoses(paths, targets)
+    models = Models(paths)
+    found = [diagnosis for of_model in models.each(lambda path: _diagnoses(path, targets)) for diagnosis in of_model]
     if not found:
         return USAGE
-    is_single = len(paths) == len(targets) == 1
+    is_single = models.is_single and len(targets) == 1
     entries = [diagnosis_entry(diagnosis) for diagnosis in found] if form == "json" else []
+    entries += map(unreadable_entry, models.unreadable) if form == "json" else []
     write_result(form, output, lambda: entries[0] if is_single else entries, lambda: _lines(found, is_single, verbose))
-    return USAGE if unreadable else DONE
+    return USAGE if models.unreadable else DONE
 
 
-def _diagnoses(paths: Sequence[str], targets: Sequence[Target]) -> tuple[list[Diagnosis], list[str]]:
-    found, unreadable = [], []
-    for path in paths:
-        try:
-            model = load(path)
-            found += [diagnose(model, target) for target in targets]
-        except DelegateSimError as error:
-            print_error(str(error))
-            unreadable.append(path)
-    return found, unreadable
+def _diagnoses(path: str, targets: Sequence[Target]) -> list[Diagnosis]:
+    model = read_model(path)
+    return [diagnose(model, target) for target in targets]
 
 
 def _lines(found: Sequence[Diagnosis], is_single: bool, verbose: bool) -> Iterator[Line]:

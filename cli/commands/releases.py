@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim import load
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
-from delegate_sim.results.release_table import release_table
+from delegate_sim.results.release_table import ReleaseTable, release_table
 
 from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
+from ..models import Answer, Models, read_model, write_answers
 from ..resolver_option import own_resolver_option
-from ..terminal import Line, result_options, width, write_result
+from ..terminal import Line, result_options, width
 from ..text.releases import releases_entry, releases_lines
 
 _EPILOG = """\b
@@ -27,7 +27,7 @@ Where the rules of a TensorFlow release are not known, those of the LiteRT relea
 
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
-@click.argument("path", metavar="MODEL", type=click.Path(readable=False))
+@click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option(
     "--delegate",
     "delegates",
@@ -55,7 +55,7 @@ Where the rules of a TensorFlow release are not known, those of the LiteRT relea
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
 def command(
-    path: str,
+    paths: Sequence[str],
     delegates: Sequence[str],
     pairs: Sequence[str],
     defaults: str,
@@ -64,30 +64,28 @@ def command(
     output: str | None,
     verbose: bool,
     **flags: str | None,
-) -> None:
-    """Show how each release of the runtime treats a MODEL.
+) -> int:
+    """Show how each release of the runtime treats each MODEL.
 
     There is one row for each run of releases that behave the same, then which nodes move at each step and why, which releases
     delegate the whole model, and which is the first whose own kernels load it.
     """
     chosen = chosen_delegates(delegates)
-    model = load(path)
-    tables = [
-        release_table(
-            model,
-            delegate,
-            parse_options(delegate.name, delegate.options, given, defaults),
-            defaults,
-            has_own_resolver=own_resolver,
-        )
+    options = [
+        (delegate, parse_options(delegate.name, delegate.options, given, defaults))
         for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
     ]
 
-    def lines() -> list[Line]:
-        found: list[Line] = []
-        for table in tables:
-            found += [*([Line("")] if found else []), *releases_lines(table, width(), verbose)]
-        return found
+    def answer(path: str) -> Answer:
+        model = read_model(path)
+        tables = [release_table(model, *target, defaults, has_own_resolver=own_resolver) for target in options]
+        return Answer(lambda: list(map(releases_entry, tables)), lambda: _lines(tables, verbose))
 
-    entries = [releases_entry(table) for table in tables] if form == "json" else []
-    write_result(form, output, lambda: entries if len(entries) > 1 else entries[0], lines)
+    return write_answers(Models(paths), form, output, answer)
+
+
+def _lines(tables: Sequence[ReleaseTable], verbose: bool) -> Iterator[Line]:
+    for number, table in enumerate(tables):
+        if number:
+            yield Line("")
+        yield from releases_lines(table, width(), verbose)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim import load
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.diagnosis.search import parse_goal, search
+from delegate_sim.diagnosis.search import Goal, parse_goal, search
+from delegate_sim.model.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.comparison import compare
@@ -18,8 +18,9 @@ from delegate_sim.runtime.suppositions import CONVERSIONS, NodeKey, Supposition
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand, given_options
+from ..models import Answer, Models, read_model, write_answers
 from ..target_options import chosen_target, target_options
-from ..terminal import result_options, width, write_result
+from ..terminal import result_options, width
 from ..text.compare import compare_lines
 from ..text.search import search_entry, search_lines
 
@@ -44,7 +45,7 @@ _RUNTIME = "runtime"
 
 
 @click.command("whatif", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
-@click.argument("path", metavar="MODEL", type=click.Path(readable=False))
+@click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option(
     "--accept",
     "accepted",
@@ -87,7 +88,7 @@ _RUNTIME = "runtime"
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
 def command(
-    path: str,
+    paths: Sequence[str],
     accepted: Sequence[str],
     versions: Sequence[str],
     batch: int | None,
@@ -103,30 +104,37 @@ def command(
     output: str | None,
     verbose: bool,
     **flags: str | None,
-) -> None:
-    """Show what would happen if something about a MODEL, the delegate or the runtime were different.
+) -> int:
+    """Show what would happen if something about each MODEL, the delegate or the runtime were different.
 
     The model is simulated as it is (A) and under the supposition (B), and both are shown side by side: the lines that the
     runtime prints, the numbers, and the nodes that move.
     """
     after = chosen_target(delegate, pairs, release, defaults, flags)
     supposition = _supposition(accepted, versions, batch, fix_shapes, conversion)
-    model = load(path)
+    models = Models(paths)
     if goal is not None:
         if supposition != Supposition() or base:
             raise click.UsageError("--search takes options of the delegate only: leave out the suppositions and --base")
         aim = parse_goal(goal)
-        found = search(diagnose(model, after), aim)
-        write_result(form, output, lambda: search_entry(found), lambda: search_lines(found, width(), verbose))
-        return
+        return write_answers(models, form, output, lambda path: _searched(read_model(path), after, aim, verbose))
     before = _before(after, base)
     if before == after and supposition == Supposition():
         raise click.UsageError(
             "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
-    comparison = compare(simulated_side(model, before), supposed_side(model, after, supposition))
-    supposed = _words(supposition)
-    write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose, supposed))
+
+    def supposed(path: str) -> Answer:
+        model = read_model(path)
+        found = compare(simulated_side(model, before), supposed_side(model, after, supposition))
+        return Answer(lambda: [found.to_dict()], lambda: compare_lines(found, width(), verbose, _words(supposition)))
+
+    return write_answers(models, form, output, supposed)
+
+
+def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
+    found = search(diagnose(model, target), aim)
+    return Answer(lambda: [search_entry(found)], lambda: search_lines(found, width(), verbose))
 
 
 def _supposition(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -116,7 +117,7 @@ def _details(run: Run, view: View) -> Iterator[Line]:
         yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(subgraph, run.refusal, compute, view)
+        yield from _subgraph(subgraph, run.refusal, compute, view, run.log_lines)
     if run.warnings:
         yield Line("")
         yield Line("Warnings", HEADING)
@@ -157,7 +158,9 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
 
 
-def _subgraph(run: SubgraphRun, refusal: Refusal | None, compute: Compute, view: View) -> Iterator[Line]:
+def _subgraph(
+    run: SubgraphRun, refusal: Refusal | None, compute: Compute, view: View, log_lines: Sequence[str]
+) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
@@ -166,7 +169,7 @@ def _subgraph(run: SubgraphRun, refusal: Refusal | None, compute: Compute, view:
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
     yield from _fact("nodes", counts, view)
-    yield from _fact("partitions", f"{len(run.subsets):,}", view)
+    yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, log_lines)}", view)
     yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
@@ -175,6 +178,14 @@ def _subgraph(run: SubgraphRun, refusal: Refusal | None, compute: Compute, view:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, refusal, view)
     yield from _partitions(run, view)
+
+
+def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
+    """Explain a line of the delegate's own that counts partitions in another way than that of the runtime."""
+    own = [line for line in log_lines if "yielding" not in line and re.search(r"\b\d+ partitions", line)]
+    if not own or not run.subsets:
+        return ""
+    return "; yielding counts those on the CPU as well, the delegate's own line only what it could take"
 
 
 def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:

@@ -127,3 +127,18 @@ def test_no_line_is_wider_than_the_terminal(run, model, columns):
 def test_output_is_the_same_in_a_file(run, tmp_path, model):
     run("analyze", model, "--output", tmp_path / "overview", COLUMNS="120")
     assert (tmp_path / "overview").read_text() == MIXED
+
+
+def test_a_consequence_is_no_blocker(run, tmp_path):
+    """Of nodes beyond a limit on partitions and the one that splits the graph, the latter is named."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [1, 4])
+    for number, op in enumerate(("ABS", "ROUND", "ABS", "ABS", "ABS")):
+        result = graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        graph.node(op, [tensor], [result])
+        tensor = result
+    graph.outputs(tensor)
+    builder.write(tmp_path / "model.tflite")
+    rows = run("analyze", tmp_path / "model.tflite", COLUMNS="140").stdout.splitlines()
+    assert next(row for row in rows if row.startswith("  gpu ")).endswith("ROUND 1: gpu-unsupported-operator")

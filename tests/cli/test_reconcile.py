@@ -183,3 +183,24 @@ def test_a_check_goes_by_the_profile(run, chain, device_log, tmp_path, monkeypat
         "delegate-sim.toml:4: targets.phone.options.driver: option driver of nnapi: driver.toml:2: rejects: is written"
         in broken.stderr
     )
+
+
+def test_an_accelerator_that_could_not_be_applied_is_not_reproduced(run, chain, device_log):
+    path = device_log()
+    text = "\n".join(line for line in path.read_text().splitlines() if "NNAPI" not in line and "Nnapi" not in line)
+    path.write_text(f"{text}\nWARN: NNAPI acceleration is unsupported on this platform.\n")
+    result = run("reconcile", chain, "--log", path)
+    assert result.exit_code == 1
+    assert "Reproduced" not in result.stdout
+    assert "NNAPI acceleration is unsupported on this platform" in " ".join(result.stdout.split())
+
+
+def test_a_log_of_another_model_says_so_first(run, chain, device_log):
+    path = device_log()
+    path.write_text(path.read_text().replace("out of 6 node", "out of 7 node"))
+    assert run("reconcile", chain, "--log", path).stdout.startswith("the log's line counts 7 nodes, and the model has 6; was")
+
+
+def test_the_two_counts_of_partitions_are_explained(run, chain, device_log):
+    text = " ".join(run("reconcile", chain, "--log", device_log("RELU")).stdout.split())
+    assert "partitions, those on the CPU among them; the line of benchmark_model counts the delegate's" in text
