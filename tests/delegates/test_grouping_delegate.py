@@ -10,6 +10,7 @@ import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.releases.notes import predicted_build
 from delegate_sim.results.measures import measure
 from delegate_sim.results.report import Report, node_reasons
 from delegate_sim.runtime.interpreter import simulate_chain
@@ -135,10 +136,16 @@ def test_the_stage_behind_undoes_the_delegation():
     Report(model, (found,)).to_dict()
 
 
-def test_the_stage_behind_of_another_build_only_warns():
-    _, found = run(chain_model(["RELU", "CEIL", "HARD_SWISH"]), kernels=1, knows_build=False)
-    assert found.outcome == "delegated"
-    assert any("the compiler takes no 2 kernels" in warning for warning in found.warnings)
+def test_what_the_stage_behind_of_another_build_refuses_is_marked_as_predicted():
+    chain = chain_model(["RELU", "CEIL", "HARD_SWISH"])
+    _, found = run(chain, kernels=1, knows_build=False)
+    assert found.outcome == "restored"
+    assert found.refusal.message == "the compiler takes no 2 kernels"
+    assert found.refusal.is_predicted
+    assert predicted_build(NEWEST) in found.warnings
+    _, known = run(chain, kernels=1)
+    assert not known.refusal.is_predicted
+    assert predicted_build(NEWEST) not in known.warnings
 
 
 def test_a_delegate_without_a_stage_behind_it_is_never_refused_there():

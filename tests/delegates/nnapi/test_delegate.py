@@ -222,8 +222,9 @@ def test_one_rejection_leaves_a_model_with_float16_weights_to_the_cpu():
 def test_a_partition_that_cannot_be_built_ends_delegation(level):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
+    order = graph.tensor("order", "INT32", (2,), data=[1, 0])
     result = graph.tensor("wide", "INT64", (2, 2))
-    graph.node("RELU", (graph.input("x", "FLOAT32", (2, 2)),), (result,))
+    graph.node("TRANSPOSE", (graph.input("x", "INT64", (2, 2)), order), (result,))
     graph.outputs(result)
     found = run(builder, {"feature_level": level})
     assert (found["outcome"], found["refusal"]["code"]) == ("restored", "nnapi-tensor-type")

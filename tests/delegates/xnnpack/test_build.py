@@ -39,6 +39,18 @@ def convolved(weights, bias, activation=Q):
     return sketch, sketch.node("CONV_2D", operands, "INT8", (1, 4, 4, 2), {"stride_w": 1, "stride_h": 1}, **Q)
 
 
+def convolved_by_channel(weights):
+    """The CPU kernel, unlike that of CONV_2D, does not look at the zero point of the weights."""
+    sketch = Sketch()
+    operands = [
+        sketch.input("INT8", (1, 4, 4, 2), **Q),
+        sketch.constant("INT8", (1, 1, 1, 2), **weights),
+        sketch.constant("INT32", (2,), scale=0.25, zero_point=0),
+    ]
+    options = {"stride_w": 1, "stride_h": 1, "depth_multiplier": 1}
+    return sketch, sketch.node("DEPTHWISE_CONV_2D", operands, "INT8", (1, 4, 4, 2), options, **Q)
+
+
 def transposed_convolution(weights):
     sketch = Sketch()
     operands = [
@@ -64,13 +76,10 @@ def in_blocks(size):
     return sketch, sketch.node("FULLY_CONNECTED", [sketch.input(shape=(1, 96)), weights], shape=(1, 2), options={})
 
 
-def multiplied(zero_point=0, first="FLOAT32", second="INT8", **quantization):
+def multiplied(zero_point=0, result="FLOAT32", **quantization):
     sketch = Sketch()
-    operands = [
-        sketch.input(first, **quantization),
-        sketch.constant(second, (2, 2), scale=0.5, zero_point=zero_point),
-    ]
-    return sketch, sketch.node("BATCH_MATMUL", operands, first, options={}, **quantization)
+    operands = [sketch.input(), sketch.constant("INT8", (2, 2), scale=0.5, zero_point=zero_point)]
+    return sketch, sketch.node("BATCH_MATMUL", operands, result, options={}, **quantization)
 
 
 PER_CHANNEL = {"scale": [0.5, 0.5]}
@@ -86,8 +95,9 @@ CASES = [
     ("transpose", "permutation", transposed([0, 1], "INT64")),
     ("convolution", None, convolved(Q, Q)),
     ("convolution", None, convolved(PER_CHANNEL, PER_CHANNEL)),
+    ("convolution", None, convolved_by_channel(Q)),
     ("convolution", "mixed-types", convolved(PER_CHANNEL, Q)),
-    ("convolution", "zero-point", convolved({"scale": 0.5, "zero_point": 1}, Q)),
+    ("convolution", "zero-point", convolved_by_channel({"scale": 0.5, "zero_point": 1})),
     ("convolution", "scale", convolved({"scale": 300.0, "zero_point": 0}, Q)),
     ("transposed-convolution", None, transposed_convolution(Q)),
     ("transposed-convolution", None, transposed_convolution({"scale": 0.5, "zero_point": 1})),
@@ -99,7 +109,7 @@ CASES = [
     ("fully-connected-in-blocks", "block-size", in_blocks(64)),
     ("product", None, multiplied()),
     ("product", "zero-point", multiplied(zero_point=1)),
-    ("product", "mixed-types", multiplied(first="UINT8", second="UINT8", **Q)),
+    ("product", "mixed-types", multiplied(result="INT8", **Q)),
 ]
 
 
