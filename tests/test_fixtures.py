@@ -18,6 +18,10 @@ from fixtures.make import FIXTURES, MODELS, UNLOADABLE
 SIZE_LIMIT = 300_000
 
 
+UNUSABLE = frozenset({"not-loaded", "not-prepared"})
+"""The outcomes of models that do not run at all, whatever the delegate."""
+
+
 class Coverage(NamedTuple):
     """How much of a delegate the fixtures show at least. What they leave out, the tests of its rules have nodes for."""
 
@@ -25,7 +29,7 @@ class Coverage(NamedTuple):
     """The share of its checks, by operator, code and kind, that refuse a node."""
     untaken: str = ""
     """The operators with a rule of which no node is accepted."""
-    outcomes: frozenset[str] = frozenset({"delegated", "none", "refused", "restored"})
+    outcomes: frozenset[str] = UNUSABLE | {"delegated", "none", "refused", "restored"}
 
 
 _VX_UNTAKEN = """
@@ -40,13 +44,13 @@ COVERAGE = {
             Resampler
             """,
     ),
-    "vx": Coverage(0.19, _VX_UNTAKEN, frozenset({"delegated"})),
-    "vx-nxp": Coverage(0.18, _VX_UNTAKEN, frozenset({"delegated"})),
-    "coreml": Coverage(0.55),
+    "vx": Coverage(0.19, _VX_UNTAKEN, UNUSABLE | {"delegated"}),
+    "vx-nxp": Coverage(0.18, _VX_UNTAKEN, UNUSABLE | {"delegated"}),
+    "coreml": Coverage(0.55, outcomes=UNUSABLE | {"delegated", "none", "refused"}),
     "hexagon": Coverage(
         0.47,
         "ARG_MAX ARG_MIN DEPTH_TO_SPACE NEG PACK SLICE SPACE_TO_DEPTH TRANSPOSE TRANSPOSE_CONV",
-        frozenset({"delegated", "none", "refused"}),
+        UNUSABLE | {"delegated", "none", "refused"},
     ),
     "xnnpack": Coverage(
         0.24,

@@ -99,7 +99,8 @@ def _share(cost: Cost) -> float:
 def _needed(cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout) -> tuple[tuple[Cause, ...], Gain] | None:
     """Return the fewest other causes found without which the end of this one brings something, and what that is.
 
-    Others are put back one by one as long as the end of this one still makes a difference.
+    Others are put back one by one as long as the end of this one still makes a difference. What the others bring by themselves
+    is not counted for this one.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:
@@ -112,4 +113,5 @@ def _needed(cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: Cost
         fewer = [kept for kept in others if kept is not other]
         if fewer and difference(fewer) > _WITHOUT_GAIN:
             others = fewer
-    return tuple(others), gain(now, cost_without([*others, cause]))
+    is_won_without = gain(now, cost_without(others)) > _WITHOUT_GAIN
+    return tuple(others), difference(others) if is_won_without else gain(now, cost_without([*others, cause]))

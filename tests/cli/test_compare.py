@@ -70,6 +70,11 @@ Side by side
 No node moves: each runs in the same place on both sides.
 """
 
+NOT_WELL_KNOWN = """\
+  warning: the rules of xnnpack in tf-2.10 are not well known: those of
+    litert-1.0.1, the oldest known, are used
+"""
+
 TWO_DELEGATES = """\
 Delegated in A, on the CPU in B: 1 node
   partition-limit: needs at most 1
@@ -153,6 +158,13 @@ def test_nodes_that_come_to_the_delegate(run):
 
 def test_two_releases(run):
     assert text(run("compare", "mixed.tflite", "--with", "runtime=tf-2.10")) == TWO_RELEASES
+
+
+def test_warnings_of_a_side(run):
+    found = text(run("compare", "mixed.tflite", "--delegate", "xnnpack", "--with", "runtime=tf-2.10"))
+    a, b = found.split("\n\n")[:2]
+    assert "warning" not in a
+    assert b.startswith(f"B: mixed.tflite\n  xnnpack on tf-2.10\n{NOT_WELL_KNOWN}Replacing ")
 
 
 def test_two_delegates(run):
@@ -278,7 +290,7 @@ def test_groups_are_cut_unless_verbose(run, tmp_path):
 
 
 def test_several_subgraphs_are_named(run, tmp_path):
-    for name, version in (("one", 1), ("two", 9)):
+    for name, version in (("one", 1), ("three", 3), ("nine", 9)):
         builder = ModelBuilder()
         for subgraph in ("main", "more"):
             graph = builder.subgraph(subgraph)
@@ -286,10 +298,12 @@ def test_several_subgraphs_are_named(run, tmp_path):
             graph.node("LOGISTIC", [source], [result], version=version)
             graph.outputs(result)
         builder.write(tmp_path / f"{name}.tflite")
-    found = text(run("compare", "one.tflite", "two.tflite"))
-    assert "    subgraph 0, LOGISTIC: 1 node [0], y, version 9\n" in found
-    assert "    subgraph 1, LOGISTIC: 1 node [0], y, version 9\n" in found
-    assert "  warning: litert-2.3 does not load LOGISTIC version 9" in found
+    for name, version in (("three", 3), ("nine", 9)):
+        found = text(run("compare", "one.tflite", f"{name}.tflite"))
+        assert f"    subgraph 0, LOGISTIC: 1 node [0], y, version {version}\n" in found
+        assert f"    subgraph 1, LOGISTIC: 1 node [0], y, version {version}\n" in found
+        is_loaded = version == 3
+        assert ("  not-loaded: operator-not-loaded: litert-2.3 does not load LOGISTIC version 9:\n" in found) is not is_loaded
 
 
 @pytest.mark.parametrize(

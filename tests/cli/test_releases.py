@@ -27,7 +27,14 @@ def test_the_table(run, chain):
         "  tf-2.10 to litert-2.3.0  yes    2 (66.6 %)           3      0",
     ]
     assert "Fully delegated: in no known release." in lines
-    assert "the rules of nnapi in tf-2.10 to tf-2.13 are not well known" in " ".join(result.stdout.split())
+    assert "Uncertain" not in lines
+
+
+def test_what_is_uncertain_of_the_table(run, chain):
+    result = run("releases", chain, "--delegate", "xnnpack")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "Uncertain" in result.stdout.splitlines()
+    assert "the rules of xnnpack in tf-2.10 to tf-2.17 are not well known" in " ".join(result.stdout.split())
 
 
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)
