@@ -173,6 +173,7 @@ def test_loading_the_plugin_imports_nothing_that_takes_time():
         "delegate_sim",
         "delegate_sim_cli",
         *(f"delegate_sim.{name}" for name in ("errors", "releases", "releases.catalogue", "text", "version")),
+        *(f"delegate_sim.{name}" for name in ("api", "api.arguments", "api.functions")),
     }
     assert set(done.stdout.split()) <= {PLUGIN, *light}
 
