@@ -16,9 +16,10 @@ FUNCTIONS = "api/functions.py"
 ERRORS = "errors.py"
 CLASSES = (
     ("results/report.py", ("Report",)),
-    ("runtime/interpreter.py", ("Run", "Refusal")),
+    ("runtime/run.py", ("Run", "Refusal")),
     ("results/measures.py", ("Measures",)),
-    ("diagnosis/diagnose.py", ("Diagnosis", "RankedCause", "Cost")),
+    ("diagnosis/diagnose.py", ("Diagnosis", "RankedCause")),
+    ("diagnosis/examiner.py", ("Cost",)),
     ("diagnosis/causes.py", ("Cause",)),
     ("results/comparison.py", ("Comparison", "Side", "ComparedNode", "State")),
     ("gate/check.py", ("Checked", "Update")),

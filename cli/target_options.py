@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
-from .delegate_flags import DEFAULT_DELEGATE, chosen_delegates, given_options, release_in
+from .delegate_flags import ALL_DELEGATES, chosen_delegates, given_options, release_in
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -23,6 +23,26 @@ def target_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def several_targets_options(command: Command) -> Command:
+    """Give a command the same options as ``target_options``, of which ``--delegate`` may be given several times."""
+    for option in reversed((_SEVERAL_DELEGATES, *_OPTIONS[1:])):
+        command = option(command)
+    return command
+
+
+def chosen_targets(
+    delegates: Sequence[str], pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]
+) -> list[Target]:
+    """Return the targets that were asked for, the usual delegate if none is named; raises as ``chosen_target``."""
+    chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
+    pairs, release = release_in(pairs, release)
+    refuse_foreign_flags(chosen, flags)
+    return [
+        Target(delegate, parse_options(delegate.name, delegate.options, given, defaults), parse_release(release), defaults)
+        for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
+    ]
 
 
 def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]) -> Target:
@@ -69,4 +89,13 @@ _OPTIONS = (
         show_default=True,
         help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
     ),
+)
+
+_SEVERAL_DELEGATES = click.option(
+    "--delegate",
+    "delegates",
+    multiple=True,
+    show_default=DEFAULT_DELEGATE,
+    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
+    help="A delegate to apply; may be given several times.",
 )

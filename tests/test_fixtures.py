@@ -98,7 +98,7 @@ def test_the_interpreter_prepares_a_model(name):
         interpreter.Interpreter(str(MODELS / f"{name}.tflite"), experimental_op_resolver_type=resolver).allocate_tensors()
 
     if name in UNLOADABLE:
-        with pytest.raises((ValueError, RuntimeError)):
+        with pytest.raises((ValueError, RuntimeError), match=UNLOADABLE[name]):
             allocate()
     else:
         allocate()

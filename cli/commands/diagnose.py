@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim import load
-from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim import DelegateSimError, load
+from delegate_sim.diagnosis.diagnose import Diagnosis, diagnose
+from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand
-from ..target_options import chosen_target, target_options
-from ..terminal import result_options, width, write_result
+from ..exits import DONE, USAGE
+from ..target_options import chosen_targets, several_targets_options
+from ..terminal import Line, print_error, result_options, width, write_result
 from ..text.diagnose import diagnosis_entry, diagnosis_lines
+from ..text.diagnoses import overview_lines
 
 _EPILOG = """\b
 Examples:
   delegate-sim diagnose model.tflite
-  delegate-sim diagnose model.tflite --delegate gpu
+  delegate-sim diagnose model.tflite --delegate gpu --delegate nnapi
+  delegate-sim diagnose a.tflite b.tflite --delegate all
   delegate-sim diagnose model.tflite --delegate nnapi --feature-level 30 --driver-rejects MEAN
   delegate-sim diagnose model.tflite --format json --output causes.json
 
-What removing a cause would bring is simulated: for a version, with the version that the converter would write without the
-feature; for shapes, with those in the file; for a level or a limit, with the option changed; for all others, as if the delegate
-accepted the nodes. Multiply-adds and bytes are counts, not an estimate of latency.
+What removing a cause would bring is simulated: for inputs of unknown size and for types, with what the converter would write;
+for a version, with the one that it would write without the feature; for a level or a limit, with the option changed; for all
+others, as if the delegate accepted the nodes. Multiply-adds and bytes are counts, not an estimate of latency.
+With several models or delegates a table comes first; in JSON there is then an array. A model that cannot be read does not stop
+the others; the exit code is then 2.
 """
 
 
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
-@click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@target_options
+@click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@several_targets_options
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
-    path: str,
-    delegate: str,
+    paths: Sequence[str],
+    delegates: Sequence[str],
     pairs: Sequence[str],
     release: str,
     defaults: str,
@@ -42,12 +48,39 @@ def command(
     output: str | None,
     verbose: bool,
     **flags: str | None,
-) -> None:
-    """Show what keeps nodes of a MODEL off a delegate, what each cause costs, and what to change.
+) -> int:
+    """Show what keeps nodes of each MODEL off a delegate, what each cause costs, and what to change.
 
-    Refusals that one change would remove are one cause: a converter setting, an operator, a shape, a rank, a type, the driver.
-    The costliest comes first, with the result if it alone were removed, and if it and all causes before it were removed.
+    Refusals that one change would remove are one cause: inputs of unknown size, a converter setting, an operator, a shape, a
+    rank, a type, the driver. First comes the cause whose removal brings most multiply-adds to the delegate, then fewest kernels
+    and bytes across borders, with the result if it alone were removed, and if it and all causes before it were removed.
     """
-    target = chosen_target(delegate, pairs, release, defaults, flags)
-    diagnosis = diagnose(load(path), target)
-    write_result(form, output, lambda: diagnosis_entry(diagnosis), lambda: diagnosis_lines(diagnosis, width(), verbose))
+    targets = chosen_targets(delegates, pairs, release, defaults, flags)
+    found, unreadable = _diagnoses(paths, targets)
+    if not found:
+        return USAGE
+    is_single = len(paths) == len(targets) == 1
+    entries = [diagnosis_entry(diagnosis) for diagnosis in found] if form == "json" else []
+    write_result(form, output, lambda: entries[0] if is_single else entries, lambda: _lines(found, is_single, verbose))
+    return USAGE if unreadable else DONE
+
+
+def _diagnoses(paths: Sequence[str], targets: Sequence[Target]) -> tuple[list[Diagnosis], list[str]]:
+    found, unreadable = [], []
+    for path in paths:
+        try:
+            model = load(path)
+            found += [diagnose(model, target) for target in targets]
+        except DelegateSimError as error:
+            print_error(str(error))
+            unreadable.append(path)
+    return found, unreadable
+
+
+def _lines(found: Sequence[Diagnosis], is_single: bool, verbose: bool) -> Iterator[Line]:
+    if not is_single:
+        yield from overview_lines(found, width())
+    for diagnosis in found:
+        if not is_single:
+            yield Line("")
+        yield from diagnosis_lines(diagnosis, width(), verbose, named=not is_single)

@@ -9,12 +9,12 @@ import click
 
 from delegate_sim import load
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.diagnosis.search import search
+from delegate_sim.diagnosis.search import parse_goal, search
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.comparison import compare
 from delegate_sim.results.sides import simulated_side, supposed_side
-from delegate_sim.runtime.suppositions import NodeKey, Supposition
+from delegate_sim.runtime.suppositions import CONVERSIONS, NodeKey, Supposition
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand, given_options
@@ -29,11 +29,14 @@ Examples:
   delegate-sim whatif model.tflite --set-version FULLY_CONNECTED=4
   delegate-sim whatif model.tflite --delegate nnapi --base feature_level=29 --feature-level 30
   delegate-sim whatif model.tflite --batch 8
+  delegate-sim whatif model.tflite --to int8 --delegate hexagon
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
+  delegate-sim whatif model.tflite --search multiply-adds=90%
 
 A is the model with the delegate's defaults and what --base sets; B is the supposition: the options given, and the model as
-changed by --accept, --set-version, --batch and --fix-shapes. --search instead searches the causes that keep nodes on the CPU
-under the options given. A node that is only supposed to be accepted has no kernel that could fail.
+changed by --accept, --set-version, --batch, --fix-shapes and --to: what becomes constant is folded as a converter would. --search
+instead searches the causes that keep nodes on the CPU under the options given. A node that is only supposed to be accepted has no
+kernel that could fail.
 """
 
 _NODE = re.compile(r"node:(?:(\d+):)?(\d+)")
@@ -56,8 +59,16 @@ _RUNTIME = "runtime"
     multiple=True,
     help="Suppose that an operator, or node:N, has another version; may be given several times.",
 )
-@click.option("--batch", metavar="N", type=int, help="Suppose that the first dimension of every input is N.")
+@click.option(
+    "--batch", metavar="N", type=int, help="Suppose that the model is converted with N as the first dimension of every input."
+)
 @click.option("--fix-shapes", is_flag=True, help="Suppose that every tensor has the shape given in the file.")
+@click.option(
+    "--to",
+    "conversion",
+    type=click.Choice(tuple(CONVERSIONS)),
+    help="Suppose that the model is converted without quantisation, or fully quantised to 8-bit integers.",
+)
 @click.option(
     "--base",
     "base",
@@ -67,10 +78,10 @@ _RUNTIME = "runtime"
 )
 @click.option(
     "--search",
-    "limit",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Find the fewest causes whose removal leaves at most N partitions.",
+    "goal",
+    metavar="GOAL",
+    help="Find the fewest causes whose removal leaves at most N partitions (N) or delegate kernels (kernels=N), or brings P "
+    "percent of the multiply-adds to the delegate (multiply-adds=P%).",
 )
 @target_options
 @result_options
@@ -81,8 +92,9 @@ def command(
     versions: Sequence[str],
     batch: int | None,
     fix_shapes: bool,
+    conversion: str | None,
     base: Sequence[str],
-    limit: int | None,
+    goal: str | None,
     delegate: str,
     pairs: Sequence[str],
     release: str,
@@ -98,25 +110,28 @@ def command(
     runtime prints, the numbers, and the nodes that move.
     """
     after = chosen_target(delegate, pairs, release, defaults, flags)
-    supposition = _supposition(accepted, versions, batch, fix_shapes)
+    supposition = _supposition(accepted, versions, batch, fix_shapes, conversion)
     model = load(path)
-    if limit is not None:
+    if goal is not None:
         if supposition != Supposition() or base:
             raise click.UsageError("--search takes options of the delegate only: leave out the suppositions and --base")
-        found = search(diagnose(model, after), limit)
+        aim = parse_goal(goal)
+        found = search(diagnose(model, after), aim)
         write_result(form, output, lambda: search_entry(found), lambda: search_lines(found, width(), verbose))
         return
     before = _before(after, base)
     if before == after and supposition == Supposition():
         raise click.UsageError(
-            "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes or an option of the delegate"
+            "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
     comparison = compare(simulated_side(model, before), supposed_side(model, after, supposition))
     supposed = _words(supposition)
     write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose, supposed))
 
 
-def _supposition(accepted: Sequence[str], versions: Sequence[str], batch: int | None, fix_shapes: bool) -> Supposition:
+def _supposition(
+    accepted: Sequence[str], versions: Sequence[str], batch: int | None, fix_shapes: bool, conversion: str | None
+) -> Supposition:
     ops, nodes = set(), set()
     for text in accepted:
         key = _node(text)
@@ -134,7 +149,9 @@ def _supposition(accepted: Sequence[str], versions: Sequence[str], batch: int | 
             op_versions[_operator(what)] = int(version)
         else:
             node_versions[key] = int(version)
-    return Supposition(frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, fix_shapes)
+    return Supposition(
+        frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, conversion=conversion or "", fixed_shapes=fix_shapes
+    )
 
 
 def _words(supposition: Supposition) -> str:
@@ -145,6 +162,7 @@ def _words(supposition: Supposition) -> str:
     words = [f"accepted: {', '.join(accepted)}"] if accepted else []
     words += versions
     words += [f"batch {supposition.batch}"] if supposition.batch is not None else []
+    words += [f"converted to {supposition.conversion}"] if supposition.conversion else []
     words += ["shapes as in the file"] if supposition.fixed_shapes else []
     return "; ".join(words)
 

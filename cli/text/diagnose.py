@@ -13,6 +13,7 @@ from delegate_sim.version import __version__
 
 from ..layout import counted, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
+from .diagnoses import model_name, multiply_adds_share
 
 SCHEMA = "delegate-sim/diagnosis/1"
 
@@ -23,17 +24,21 @@ _CAUSES_SHOWN = 10
 _NODES_WIDTH = 60
 
 
-def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text: the log lines, the current result, the causes in order, and the result without any of them."""
+def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False) -> Iterator[Line]:
+    """Return the text: the log lines, the current result, the causes in order, and the result without any of them.
+
+    A ``named`` diagnosis begins with the model, as one of several.
+    """
+    if named:
+        yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
     for log_line in diagnosis.run.log_lines:
         yield Line(printable(log_line))
     if diagnosis.run.log_lines:
         yield Line("")
-    total = diagnosis.total_multiply_adds
     yield Line("Now", _HEADING)
     delegate, options, release, _ = diagnosis.target
     yield from _paragraph(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
-    yield from _paragraph(_cost_text(diagnosis.now, total), width, "  ")
+    yield from _paragraph(_cost_text(diagnosis.now), width, "  ")
     if diagnosis.limited:
         text = (
             f"{counted(diagnosis.limited, 'node')} on the CPU are accepted by the delegate, but are in partitions beyond its "
@@ -52,7 +57,7 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator
         yield Line("Nothing in the model keeps nodes on the CPU.", _HEADING)
     else:
         yield Line("Without any of them", _HEADING)
-        yield from _paragraph(_cost_text(diagnosis.without_all, total), width, "  ")
+        yield from _paragraph(_cost_text(diagnosis.without_all), width, "  ")
     yield Line("")
     yield from _paragraph("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
 
@@ -61,7 +66,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     cause = finding.cause
     total = diagnosis.total_multiply_adds
     yield from _paragraph(f"{number}. {message(cause.title)}", width, "", _HEADING)
-    yield from _paragraph(f"{cause.name} ({', '.join(cause.codes)})", width, "   ", _CODE)
+    yield from _paragraph(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     text = f"keeps {counted(len(cause.nodes), 'node')} on the CPU: {operators}"
     if total:
@@ -75,31 +80,41 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if cause.node_versions:
         versions = sorted(set(cause.node_versions.values()))
         yield from _paragraph(f"version without it: {item_list(map(str, versions))}", width, "   ")
-    if finding.alone is not None:
-        yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone, total)}", width, "   ")
+    if finding.alone is not None and not finding.needs:
+        yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
+    if finding.needs != ():
+        yield from _paragraph(_needs_text(finding), width, "   ")
     if finding.together is not None and number > 1:
-        yield from _paragraph(f"without all up to here: {_change_text(diagnosis.now, finding.together, total)}", width, "   ")
+        yield from _paragraph(f"without all up to here: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
 
 
-def _cost_text(cost: Cost, total: int) -> str:
+def _needs_text(finding: RankedCause) -> str:
+    if finding.needs is None:
+        return "removing it brings no multiply-adds, and no fewer kernels or bytes, even with the others removed"
+    names = [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
+    return message(f"removing it alone brings nothing: {item_list(names)} must be removed too")
+
+
+def _cost_text(cost: Cost) -> str:
     measures = cost.measures
     text = (
         f"{measures.outcome}: {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated "
         f"({share(measures.delegated_nodes, measures.nodes)}), {counted(measures.partitions, 'partition')}, "
         f"{counted(measures.delegate_kernels, 'delegate kernel')}, {measures.border_bytes:,} bytes across borders"
     )
-    return text + (f", {share(cost.multiply_adds, total)} of multiply-adds delegated" if total else "")
+    return text + (f", {multiply_adds_share(cost)} of multiply-adds delegated" if cost.total_multiply_adds else "")
 
 
-def _change_text(now: Cost, then: Cost, total: int) -> str:
+def _change_text(now: Cost, then: Cost) -> str:
     old, new = now.measures, then.measures
     words = [] if old.outcome == new.outcome else [f"{old.outcome} -> {new.outcome}"]
-    words.append(f"delegated {old.delegated_nodes:,} -> {new.delegated_nodes:,} of {new.nodes:,}")
+    before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
+    words.append(f"delegated {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
     words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
     words.append(f"bytes across borders {old.border_bytes:,} -> {new.border_bytes:,}")
-    if total:
-        words.append(f"multiply-adds delegated {share(now.multiply_adds, total)} -> {share(then.multiply_adds, total)}")
+    if now.total_multiply_adds or then.total_multiply_adds:
+        words.append(f"multiply-adds delegated {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
     return ", ".join(words)
 
 
@@ -143,8 +158,16 @@ def _finding_entry(finding: RankedCause) -> Mapping[str, Any]:
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),
+        "needs": _needs_entry(finding),
     }
 
 
+def _needs_entry(finding: RankedCause) -> list[str] | None:
+    """Return the names of the other causes that must go too; None if the end of this one brings nothing even then."""
+    if finding.needs is None:
+        return None
+    return [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
+
+
 def _cost_entry(cost: Cost) -> dict[str, Any]:
-    return {**asdict(cost.measures), "multiply_adds": cost.multiply_adds}
+    return {**asdict(cost.measures), "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from delegate_sim.diagnosis.search import Search, Way
+from delegate_sim.diagnosis.examiner import Cost
+from delegate_sim.diagnosis.search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, wrapped
 from ..terminal import Line
+from .diagnoses import multiply_adds_share
 
 SCHEMA = "delegate-sim/search/1"
 
@@ -33,10 +35,10 @@ def search_lines(search: Search, width: int, verbose: bool) -> Iterator[Line]:
 
 
 def _heading(search: Search) -> str:
-    aim = f"at most {counted(search.limit, 'partition')}"
+    aim = _aim(search.goal)
     tried = f"{counted(search.simulations, 'simulation')}"
     if not search.ways:
-        return f"No set of causes leaves {aim} ({tried})"
+        return f"No set of causes reaches {aim} ({tried}); without any of them: {_cost_text(search.without_all)}"
     number = len(search.ways[0].causes)
     if not number:
         return f"There are already {aim}"
@@ -48,12 +50,23 @@ def _heading(search: Search) -> str:
     )
 
 
-def _way_lines(way: Way, width: int) -> Iterator[Line]:
-    measures = way.measures
+def _aim(goal: Goal) -> str:
+    if goal.measure == MULTIPLY_ADDS:
+        return f"at least {goal.value:g} % of multiply-adds on the delegate"
+    return f"at most {counted(int(goal.value), 'partition' if goal.measure == PARTITIONS else 'delegate kernel')}"
+
+
+def _cost_text(cost: Cost) -> str:
+    measures = cost.measures
     text = (
         f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated, "
-        f"{counted(measures.partitions, 'partition')}, without:"
+        f"{counted(measures.partitions, 'partition')}, {counted(measures.delegate_kernels, 'delegate kernel')}"
     )
+    return text + (f", {multiply_adds_share(cost)} of multiply-adds" if cost.total_multiply_adds else "")
+
+
+def _way_lines(way: Way, width: int) -> Iterator[Line]:
+    text = _cost_text(way.cost) + (", without:" if way.causes else "")
     yield from (Line(line) for line in wrapped(text, width))
     for cause in way.causes:
         yield from (Line(line) for line in wrapped(f"- {message(cause.name)}: {message(cause.title)}", width, "  ", "    "))
@@ -66,7 +79,8 @@ def search_entry(search: Search) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
-        "max_partitions": search.limit,
+        "goal": search.goal._asdict(),
+        "max_partitions": search.goal.value if search.goal.measure == PARTITIONS else None,
         "is_exact": search.is_exact,
         "at_least": search.at_least,
         "simulations": search.simulations,
@@ -77,7 +91,10 @@ def search_entry(search: Search) -> dict[str, Any]:
                     for cause in way.causes
                 ],
                 "measures": asdict(way.measures),
+                "multiply_add_share": way.cost.multiply_add_share,
             }
             for way in search.ways
         ],
+        "causes": search.causes,
+        "without_all": asdict(search.without_all.measures),
     }

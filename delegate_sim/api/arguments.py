@@ -101,9 +101,11 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
 
 
 def delegate_of(name: Any) -> Delegate:
-    """Return the delegate of a name; raises OptionError naming the known ones."""
-    from ..delegates.registry import DELEGATE_NAMES, find_delegate
+    """Return the delegate of a name, of None the default one; raises OptionError naming the known ones."""
+    from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 
+    if name is None:
+        return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
         raise OptionError(f"a delegate is named by a text, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)

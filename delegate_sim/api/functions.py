@@ -42,26 +42,31 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
 
 def analyze(
     model: ModelLike,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
     defaults: str = "api",
+    own_resolver: bool = False,
 ) -> Report:
     """Apply a delegate to a model and report what the runtime would do.
 
     ``options`` are the delegate's, under its own names; those not given are taken from ``defaults`` (``api``: the
     delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log
-    lines are used, by default the newest; it may also be given among the options as ``release``.
+    lines are used, by default the newest; it may also be given among the options as ``release``. A model with an operator that
+    the release does not load has the outcome ``not-loaded``, unless the application registers such operators itself
+    (``own_resolver``).
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
     from ..releases.catalogue import parse_release
     from ..results.report import Report
-    from ..runtime.interpreter import simulate_chain
+    from ..runtime.interpreter import Assumptions, simulate_chain
 
     found = model_of(model)
     application, release = application_of(delegate, options, defaults)
-    return Report(found, simulate_chain(found, [application], parse_release(agreed([runtime, release])), defaults))
+    assumed = Assumptions(has_own_resolver=own_resolver)
+    runs = simulate_chain(found, [application], parse_release(agreed([runtime, release])), defaults, assumptions=assumed)
+    return Report(found, runs)
 
 
 def simulate(
@@ -70,6 +75,7 @@ def simulate(
     *,
     runtime: str | None = None,
     defaults: str = "api",
+    own_resolver: bool = False,
 ) -> Report:
     """Apply delegates one after another, each to what those before it left, and report where every node finally runs.
 
@@ -78,17 +84,18 @@ def simulate(
     """
     from ..releases.catalogue import parse_release
     from ..results.report import Report
-    from ..runtime.interpreter import simulate_chain
+    from ..runtime.interpreter import Assumptions, simulate_chain
 
     applications, releases = applications_of(delegates, defaults)
     found = model_of(model)
     release = parse_release(agreed([runtime, *releases]))
-    return Report(found, simulate_chain(found, applications, release, defaults), is_chain=True)
+    assumed = Assumptions(has_own_resolver=own_resolver)
+    return Report(found, simulate_chain(found, applications, release, defaults, assumptions=assumed), is_chain=True)
 
 
 def diagnose(
     model: ModelLike,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
@@ -108,7 +115,7 @@ def diagnose(
 def compare(
     a: ModelLike,
     b: ModelLike | None = None,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     changed: Mapping[str, Any] | None = None,
@@ -136,7 +143,7 @@ def compare(
 
 def whatif(
     model: ModelLike,
-    delegate: str = "nnapi",
+    delegate: str | None = None,
     options: Mapping[str, Any] | None = None,
     *,
     accept: Collection[str | NodeLike] = (),
@@ -184,13 +191,13 @@ def check(
     Raises ConfigurationError or BaselineError naming the file and what is wrong in it; a model that cannot be read is a case
     with the status ``unreadable``.
     """
-    from ..gate.check import check
+    from ..gate.check import check_models
     from ..gate.configuration import find_configuration, read_configuration
 
     chosen = paths_of(models, "models")
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
-    return check(read_configuration(path), chosen, names, update=update, prune=prune)
+    return check_models(read_configuration(path), chosen, names, update=update, prune=prune)
 
 
 def reconcile(

@@ -1,52 +1,49 @@
-"""A model on a delegate: what keeps nodes on the CPU, what each cause costs, and what removing it would bring."""
+"""The whole story of a model on a delegate: what keeps nodes on the CPU, what each cause costs, and what its end would bring."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..model.model import Model
-from ..options import parse_options
 from ..results.compute import multiply_adds
-from ..results.measures import Measures, measure
+from ..results.measures import Measures
 from ..results.nodes import on_cpu
 from ..results.shown import Shown, Table
-from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
+from ..rules.kinds import PARTITION_LIMIT
 from ..runtime.interpreter import Run
-from ..runtime.suppositions import NodeKey, Supposition, simulate_if
+from ..runtime.suppositions import NodeKey, Supposition
 from ..runtime.target import Target
-from .causes import Blockers, Cause, find_causes
+from . import roots
+from .causes import Blockers, Cause, Identity
+from .examiner import Cost, Examiner
+from .finder import find_causes
+from .ranking import Ranking, rank
 
-_CAUSES_SIMULATED = 8
-
-
-class Cost(NamedTuple):
-    """The numbers of a run. ``multiply_adds`` are those of delegated nodes: a count, not an estimate of latency."""
-
-    measures: Measures
-    multiply_adds: int
+__all__ = ["Blockers", "Cause", "Cost", "Diagnosis", "RankedCause", "diagnose", "predict"]
 
 
-@dataclass(frozen=True)
-class RankedCause:
+class RankedCause(NamedTuple):
     """One cause with what it costs.
 
-    ``multiply_adds`` are those of its nodes. ``alone`` is the result without this cause alone, ``together`` without it and all
-    that rank before it; None for causes that rank too low to be simulated.
+    ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all
+    that rank before it; None for causes that rank too low to be simulated. ``needs`` are other causes that must be removed too
+    before removing this one brings anything; None if it brings nothing even then.
     """
 
     cause: Cause
     multiply_adds: int
     alone: Cost | None
     together: Cost | None
+    needs: tuple[Identity, ...] | None = ()
 
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Shown):
-    """The run as it is, its causes with the costliest first, and the result without any of them.
+    """The run as it is, its causes with the one first whose end brings most, and what would be without any of them.
 
-    ``limited`` is the number of nodes that the delegate accepts but that are in partitions beyond a limit.
+    ``limited`` are nodes that the delegate accepts and that lie in partitions beyond a limit.
     """
 
     model: Model
@@ -58,12 +55,12 @@ class Diagnosis(Shown):
     without_all: Cost
     limited: int
     blockers: Blockers
-    """The same causes, with those of each node, for ``predict`` and ``search``."""
+    """The same causes with what each node has of them, for ``predict`` and ``search``."""
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the runtime refuses the whole graph."""
-        return self.run.refusal is not None and self.run.refusal.code == DYNAMIC_TENSORS.name
+        """Whether the runtime refuses the graph as a whole."""
+        return roots.is_dynamic(self.run)
 
     def _line(self) -> str:
         from .tables import diagnosis_line
@@ -79,84 +76,47 @@ class Diagnosis(Shown):
 def diagnose(model: Model, target: Target) -> Diagnosis:
     """Apply a delegate to a model and find what keeps nodes on the CPU."""
     examiner = Examiner(model, target)
-    run = examiner.simulate(Supposition(), {})
-    blockers = find_causes(run, examiner.simulate)
+    first = examiner.simulate(Supposition(), {})
+    run, now = first.run, first.cost()
+    blockers = find_causes(model, examiner.simulate)
     weights = {
         NodeKey(subgraph.graph.index, index): multiply_adds(subgraph.graph.view(subgraph.graph.nodes[index]))
         for subgraph in run.subgraphs
         for index in subgraph.graph.execution_plan
     }
     own_weight = {cause.identity: sum([weights.get(key, 0) for key in cause.nodes]) for cause in blockers.causes}
-    first = sorted(blockers.causes, key=lambda cause: (-own_weight[cause.identity], -len(cause.nodes)))
-    alone = {cause.identity: examiner.cost(blockers, [cause], weights) for cause in first[:_CAUSES_SIMULATED]}
-    now = Cost(measure(run), _delegated_weight(run, weights))
-    ranked = sorted(first, key=lambda cause: _rank(cause, alone.get(cause.identity), now, own_weight[cause.identity], weights))
-    findings = []
-    for number, cause in enumerate(ranked):
-        so_far = ranked[: number + 1]
-        together = examiner.cost(blockers, so_far, weights) if 0 < number < _CAUSES_SIMULATED else None
-        own = alone.get(cause.identity)
-        findings.append(RankedCause(cause, own_weight[cause.identity], own, own if number == 0 else together))
-    everything = findings[-1].together if findings else now
+
+    def cost_without(causes: Iterable[Cause]) -> Cost:
+        return examiner.simulate(*blockers.without(causes)).cost()
+
+    ranking = rank(blockers.causes, own_weight, now, cost_without)
+    findings = tuple([_finding(ranking, cause, own_weight) for cause in ranking.order])
     return Diagnosis(
         model,
         target,
         run,
         now,
         sum(weights.values()),
-        tuple(findings),
-        everything or examiner.cost(blockers, ranked, weights),
+        findings,
+        cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
     )
 
 
 def predict(diagnosis: Diagnosis, causes: Iterable[Cause]) -> Measures:
-    """Return the result without some causes."""
-    return measure(Examiner(diagnosis.model, diagnosis.target).run_without(diagnosis.blockers, causes))
+    """Return what would be without some causes."""
+    return cost_without(diagnosis, causes).measures
 
 
-def _rank(cause: Cause, alone: Cost | None, now: Cost, weight: int, weights: Mapping[NodeKey, int]) -> tuple[Any, ...]:
-    """Rank what stops everything first, then by work kept on the CPU, by partitions caused, by nodes."""
-    total = sum(weights.values()) or 1
-    saved = 0
-    if alone is not None and now.measures.is_delegated:
-        saved = now.measures.partitions - alone.measures.partitions
-    is_first = cause.identity.problem is not Problem.DYNAMIC_SHAPE
-    return is_first, -round(100 * weight / total), -saved, -len(cause.nodes), cause.name
+def cost_without(diagnosis: Diagnosis, causes: Iterable[Cause]) -> Cost:
+    """Return what would be without some causes, with the multiply-adds."""
+    examiner = Examiner(diagnosis.model, diagnosis.target)
+    return examiner.simulate(*diagnosis.blockers.without(causes)).cost()
 
 
-class Examiner:
-    """Simulates one model on one target under suppositions, none of them twice."""
-
-    def __init__(self, model: Model, target: Target) -> None:
-        self.model = model
-        self.target = target
-        self._known: dict[tuple[Any, ...], Run] = {}
-
-    def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Run:
-        """Apply the delegate under a supposition about nodes or shapes, with some options changed."""
-        delegate, own, release, defaults = self.target
-        key = (
-            supposition.accepted_nodes,
-            frozenset(supposition.node_versions.items()),
-            supposition.fixed_shapes,
-            frozenset(options.items()),
-        )
-        if key not in self._known:
-            changed = parse_options(delegate.name, delegate.options, {**own, **options}, defaults) if options else own
-            self._known[key] = simulate_if(self.model, delegate, changed, release, defaults, supposition)
-        return self._known[key]
-
-    def run_without(self, blockers: Blockers, causes: Iterable[Cause]) -> Run:
-        """Apply the delegate as if some causes were removed."""
-        return self.simulate(*blockers.without(causes))
-
-    def cost(self, blockers: Blockers, causes: Iterable[Cause], weights: Mapping[NodeKey, int]) -> Cost:
-        """Return the result without some causes."""
-        run = self.run_without(blockers, causes)
-        return Cost(measure(run), _delegated_weight(run, weights))
-
-
-def _delegated_weight(run: Run, weights: Mapping[NodeKey, int]) -> int:
-    return sum([weights[NodeKey(subgraph.graph.index, index)] for subgraph in run.subgraphs for index in subgraph.delegated])
+def _finding(ranking: Ranking, cause: Cause, own_weight: Mapping[Identity, int]) -> RankedCause:
+    identity = cause.identity
+    return RankedCause(
+        cause, own_weight[identity], ranking.alone.get(identity), ranking.together.get(identity), ranking.needs.get(identity, ())
+    )

@@ -37,6 +37,33 @@ _SUGGESTIONS = (
         "delegate was written for",
     ),
     Suggestion(
+        "raise-version",
+        "convert so that the operator has a newer version",
+        "the delegate asks for a newer version of the operator than the file has: convert with a newer converter",
+    ),
+    Suggestion(
+        "analyse-source",
+        "analyse the model from before it was compiled",
+        "the node runs on the accelerator that it was compiled for, and nothing can be said of it here: analyse the "
+        "model that went into the compiler",
+    ),
+    Suggestion(
+        "avoid-flex",
+        "do without TensorFlow's own operators",
+        "convert without tf.lite.OpsSet.SELECT_TF_OPS, which shows every layer that needs it, and write those layers from "
+        "operators of TensorFlow Lite, or do their work in the application",
+    ),
+    Suggestion(
+        "leave-to-application",
+        "do the work in the application",
+        "export the model without the layer, and do its work in the application",
+    ),
+    Suggestion(
+        "leave-on-cpu",
+        "leave it on the CPU",
+        "it stands at the beginning or end of the model already, where it splits nothing: leave it there, or do without it",
+    ),
+    Suggestion(
         "replace-operator",
         "build the same from operators that the delegate has",
         "write the layer in the model's code from operators that the delegate takes, or move it to the beginning or end of the "
@@ -44,8 +71,9 @@ _SUGGESTIONS = (
     ),
     Suggestion(
         "raise-target-level",
-        "target a newer system",
-        "require the level that has the operation if the devices support it, and leave older ones to another delegate",
+        "target another level",
+        "target the level at which the delegate takes the operator, if the devices support it, and leave the others to another "
+        "delegate",
     ),
     Suggestion(
         "avoid-operation",

@@ -1,88 +1,136 @@
-"""The fewest causes whose removal would bring the number of partitions down to a limit."""
+"""The fewest causes whose end would reach a goal: few partitions, few kernels, or many multiply-adds on the delegate."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import NamedTuple
 
-from ..results.measures import Measures, measure
+from ..errors import OptionError
+from ..results.measures import Measures
 from .causes import Cause
-from .diagnose import Diagnosis, Examiner
+from .diagnose import Diagnosis
+from .examiner import Cost, Examiner
 
 _SETS_TRIED_AT_MOST = 512
+
+PARTITIONS, KERNELS, MULTIPLY_ADDS = "partitions", "kernels", "multiply-adds"
+_GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIPLY_ADDS})=([0-9]{{1,3}}(?:\.[0-9]+)?)%?")
+
+
+class Goal(NamedTuple):
+    """What is to be reached with something delegated: at most so many partitions or kernels, or at least a percentage."""
+
+    measure: str
+    """``partitions``, ``kernels`` or ``multiply-adds``."""
+    value: float
+    """A number, or the percentage of multiply-adds on the delegate."""
+
+    def is_reached(self, cost: Cost) -> bool:
+        """Say whether a run is good enough. Without multiply-adds in the model, nodes count in their place."""
+        measures = cost.measures
+        if not measures.is_delegated:
+            return False
+        if self.measure == MULTIPLY_ADDS:
+            return 100 * cost.multiply_add_share >= self.value
+        return (measures.partitions if self.measure == PARTITIONS else measures.delegate_kernels) <= self.value
+
+    def distance(self, cost: Cost) -> tuple[float, ...]:
+        """Return how far a run is from the goal, the least first."""
+        measures = cost.measures
+        if self.measure == MULTIPLY_ADDS:
+            return -cost.multiply_add_share, measures.delegate_kernels
+        number = measures.partitions if self.measure == PARTITIONS else measures.delegate_kernels
+        return math.inf if not measures.is_delegated else number, -measures.delegated_nodes
+
+
+def parse_goal(text: str) -> Goal:
+    """Read ``N`` or ``partitions=N``, ``kernels=N``, ``multiply-adds=P%``; raises OptionError."""
+    match = _GOAL.fullmatch(text)
+    if match is None or (match[3] and float(match[4]) > 100):
+        raise OptionError(f"a goal is a number of partitions, kernels=N or multiply-adds=P%, not {text!r}")
+    return Goal(MULTIPLY_ADDS, float(match[4])) if match[3] else Goal(match[1] or PARTITIONS, int(match[2]))
 
 
 @dataclass(frozen=True)
 class Way:
-    """Causes whose removal brings partitions down to at most the limit, and the result."""
+    """Causes whose end reaches the goal, and what would then be."""
 
     causes: tuple[Cause, ...]
-    measures: Measures
+    cost: Cost
+
+    @property
+    def measures(self) -> Measures:
+        """The numbers of what would be."""
+        return self.cost.measures
 
 
 @dataclass(frozen=True)
 class Search:
     """The smallest sets of causes to remove.
 
-    ``is_exact`` says that there is no smaller one; otherwise ``at_least`` is how many causes any set must have.
+    ``is_exact`` says that there is none smaller; otherwise ``at_least`` is how many causes any set must have. ``without_all`` is
+    what would be without any cause, the best there is.
     """
 
-    limit: int
+    goal: Goal
     ways: tuple[Way, ...]
     is_exact: bool
     at_least: int
     simulations: int
+    causes: int
+    without_all: Cost
 
 
-def search(diagnosis: Diagnosis, limit: int) -> Search:
-    """Find the smallest sets of causes whose removal leaves at most ``limit`` partitions with something delegated.
+def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
+    """Find the smallest sets of causes whose end reaches a goal; a number is one of partitions.
 
-    All sets of one, two, three and so on causes are tried as long as there are not too many; after that, causes are removed one
-    by one, each time the one that leaves the fewest partitions. The ways are empty if there is no such set.
+    All sets of one, two, three and so on causes are tried as long as they are not too many; beyond, causes are removed one by
+    one, each time the one that comes nearest. Without a set the ways are empty.
     """
+    aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target)
     causes = tuple(finding.cause for finding in diagnosis.findings)
     tried = 0
 
-    def attempt(chosen: Sequence[Cause]) -> Measures:
-        return measure(examiner.run_without(diagnosis.blockers, chosen))
+    def attempt(chosen: Sequence[Cause]) -> Cost:
+        return examiner.simulate(*diagnosis.blockers.without(chosen)).cost()
 
-    def is_enough(measures: Measures) -> bool:
-        return measures.is_delegated and measures.partitions <= limit
+    def result(ways: Sequence[Way], is_exact: bool, at_least: int) -> Search:
+        return Search(aim, tuple(ways), is_exact, at_least, tried, len(causes), diagnosis.without_all)
 
     for size in range(len(causes) + 1):
         if size and tried + comb(len(causes), size) > _SETS_TRIED_AT_MOST:
-            return _greedy(causes, attempt, is_enough, limit, size, tried)
+            way, more = _greedy(causes, attempt, aim)
+            tried += more
+            return result([] if way is None else [way], way is not None and len(way.causes) <= size, size)
         ways = []
         for chosen in combinations(causes, size):
             tried += 1
-            measures = attempt(chosen)
-            if is_enough(measures):
-                ways.append(Way(chosen, measures))
+            cost = attempt(chosen)
+            if aim.is_reached(cost):
+                ways.append(Way(chosen, cost))
         if ways:
-            ways.sort(key=lambda way: (way.measures.partitions, -way.measures.delegated_nodes))
-            return Search(limit, tuple(ways), True, size, tried)
-    return Search(limit, (), True, len(causes) + 1, tried)
+            ways.sort(key=lambda way: aim.distance(way.cost))
+            return result(ways, True, size)
+    return result((), True, len(causes) + 1)
 
 
-def _greedy(
-    causes: Sequence[Cause],
-    attempt: Callable[[Sequence[Cause]], Measures],
-    is_enough: Callable[[Measures], bool],
-    limit: int,
-    at_least: int,
-    tried: int,
-) -> Search:
+def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal) -> tuple[Way | None, int]:
+    """Remove causes one by one; return the way if the goal is reached, and how many sets were tried."""
     chosen: list[Cause] = []
     left = list(causes)
+    tried = 0
     while left:
         measured = [(attempt([*chosen, cause]), cause) for cause in left]
         tried += len(measured)
-        measures, best = min(measured, key=lambda pair: (not pair[0].is_delegated, pair[0].partitions, -pair[0].delegated_nodes))
+        cost, best = min(measured, key=lambda pair: goal.distance(pair[0]))
         chosen.append(best)
         left.remove(best)
-        if is_enough(measures):
-            return Search(limit, (Way(tuple(chosen), measures),), len(chosen) <= at_least, at_least, tried)
-    return Search(limit, (), False, at_least, tried)
+        if goal.is_reached(cost):
+            return Way(tuple(chosen), cost), tried
+    return None, tried

@@ -245,6 +245,10 @@ class Model:
     metadata: Mapping[str, tuple[int, int]]
     """(offset, size) in bytes of each entry, by name."""
     content: memoryview = field(repr=False, compare=False)
+    offset_buffers: frozenset[int] = frozenset()
+    """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
+    changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    """Options of nodes that are supposed to have others than in the file, by the position, below 0, that such a node names."""
 
     def __repr__(self) -> str:
         nodes = sum([len(subgraph.nodes) for subgraph in self.subgraphs])
@@ -272,6 +276,8 @@ class Model:
         own_table = "" if node.is_custom else schema.options_table(node.op)
         if node.options is None or node.options[0] != own_table:
             return _absent_options(own_table)
+        if node.options[1] < 0:
+            return Options(own_table, self.changed_options[node.options[1]])
         return Options(own_table, _read_table(self.content, *node.options))
 
     def constant(self, tensor: Tensor) -> npt.NDArray[Any] | None:

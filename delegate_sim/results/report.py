@@ -11,7 +11,7 @@ from ..delegates.limits import largest_partitions
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
-from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, NOT_LOADED_KINDS, PARTITION_LIMIT
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ..version import __version__
@@ -75,9 +75,20 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
         for run in runs:
             for index in run.subgraphs[first.graph.index].delegated:
                 taken.setdefault(index, run.delegate.name)
+        taken |= _inlined_places(runs, first.graph.index, taken)
         nodes = first.graph.nodes
         found.append([(nodes[index], taken.get(index, CPU)) for index in first.graph.execution_plan])
     return found
+
+
+def _inlined_places(runs: Sequence[Run], subgraph: int, taken: Mapping[int, str]) -> dict[int, str]:
+    """Say where nodes run that one delegate inlined and a later one took, each as a whole."""
+    parts: dict[int, set[str]] = {}
+    for run in runs:
+        decision = run.subgraphs[subgraph].decision
+        for part, origin in decision.origins.items() if decision is not None else ():
+            parts.setdefault(origin, set()).add(taken.get(part, CPU))
+    return {origin: next(iter(places)) for origin, places in parts.items() if origin not in taken and len(places) == 1}
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
@@ -209,6 +220,10 @@ def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute
 def _taken_back(refusal: Refusal) -> Reason:
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
+    elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
+        needed, what = "operators and tensors that the release loads", "does not load the model"
+    elif refusal.code == CPU_KERNEL_NOT_PREPARED.name:
+        needed, what = "CPU kernels that can be prepared", "does not apply the delegate"
     else:
         needed, what = "every delegate kernel and CPU kernel to prepare", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {what}: {refusal.message}", refusal.message, needed, refusal.hint)

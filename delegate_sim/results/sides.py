@@ -18,4 +18,4 @@ def simulated_side(model: Model, target: Target) -> Side:
 def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
     """Apply a target's delegate to a model under a supposition; raises OptionError for what the model does not have."""
     run = simulate_if(model, target.delegate, target.options, target.release, target.defaults, supposition)
-    return Side(changed_model(model, supposition), run, target.defaults)
+    return Side(changed_model(model, supposition, target.release), run, target.defaults)

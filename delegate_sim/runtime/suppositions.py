@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from ..delegates.base import Delegate, Options
+from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..graph.graph import file_graphs
-from ..model.model import Model, Node, Subgraph, Tensor
-from ..releases.catalogue import Release
+from ..model.model import Model, Node
+from ..releases.catalogue import NEWEST, Release
+from .conversions import CONVERSIONS
+from .editing import Edited, Editor, NodeKey, edited, unchanged
+from .fixed_inputs import with_inputs
 from .interpreter import Assumptions, Run, simulate
 
-
-class NodeKey(NamedTuple):
-    """A node: its subgraph and its index there."""
-
-    subgraph: int
-    node: int
+__all__ = ["CONVERSIONS", "Edited", "NodeKey", "Supposition", "changed", "changed_model", "simulate_changed", "simulate_if"]
 
 
 @dataclass(frozen=True)
 class Supposition:
     """What is assumed to be different.
 
-    ``op_versions`` and ``node_versions`` give operators, or single nodes, another version; ``batch`` is the leading dimension of
-    every input; ``fixed_shapes`` says that every tensor has the shape that the file gives it.
+    ``op_versions`` and ``node_versions`` give operators, or single nodes, another version; ``batch`` is the leading size of every
+    input, and ``fixed_inputs`` says that the model is converted with the sizes of inputs that the file has in place of open ones;
+    ``conversion`` is what it is converted to, one of ``CONVERSIONS``, empty for what it is; ``fixed_shapes`` says that every
+    tensor has the shape that the file gives it. Nodes are counted as in the file.
     """
 
     accepted_ops: frozenset[str] = frozenset()
@@ -35,60 +33,67 @@ class Supposition:
     op_versions: Mapping[str, int] = field(default_factory=dict)
     node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
     batch: int | None = None
+    fixed_inputs: bool = False
+    conversion: str = ""
     fixed_shapes: bool = False
+    has_own_resolver: bool = False
+    """Whether the application registers every operator that the runtime's own resolver does not have."""
 
 
 def simulate_if(
-    model: Model, delegate: Delegate, options: Options, release: Release, defaults: str, supposition: Supposition
+    model: Model, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
 ) -> Run:
     """Apply a delegate to a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
+    return simulate_changed(changed(model, supposition, release), delegate, options, release, defaults, supposition)
+
+
+def simulate_changed(
+    change: Edited, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
+) -> Run:
+    """Apply a delegate to what ``changed`` made of a model."""
+    assumptions = Assumptions(_accepted(change, supposition), supposition.fixed_shapes, supposition.has_own_resolver)
+    return simulate(change.model, delegate, options, release, defaults, assumptions)
+
+
+def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:
+    """Return the model with the versions, inputs and conversion of a supposition, the same model if it has none.
+
+    Raises OptionError for an operator or node that the model lacks.
+    """
     _check(model, supposition)
-    assumptions = Assumptions(_accepted(model, supposition), supposition.fixed_shapes)
-    return simulate(changed_model(model, supposition), delegate, options, release, defaults, assumptions)
-
-
-def changed_model(model: Model, supposition: Supposition) -> Model:
-    """Return the model with the versions and the batch of a supposition, the same model if it has none."""
-    if not supposition.op_versions and not supposition.node_versions and supposition.batch is None:
-        return model
-    subgraphs = tuple([_changed_subgraph(subgraph, supposition) for subgraph in model.subgraphs])
-    return dataclasses.replace(model, subgraphs=subgraphs)
-
-
-def _changed_subgraph(subgraph: Subgraph, supposition: Supposition) -> Subgraph:
-    nodes, tensors = subgraph.nodes, subgraph.tensors
+    result = unchanged(model)
+    if supposition.batch is not None or supposition.fixed_inputs or supposition.fixed_shapes:
+        all_sizes = supposition.fixed_inputs or supposition.fixed_shapes
+        result = result.then(lambda model: with_inputs(model, release, supposition.batch, all_sizes=all_sizes))
+    if supposition.conversion:
+        result = result.then(CONVERSIONS[supposition.conversion])
     if supposition.op_versions or supposition.node_versions:
-        nodes = tuple([_with_version(node, subgraph.index, supposition) for node in nodes])
-    # Subgraphs that others call get their shapes from these.
-    if supposition.batch is not None and subgraph.index == 0:
-        inputs = frozenset(subgraph.inputs)
-        tensors = tuple([_with_batch(tensor, tensor.index in inputs, supposition.batch) for tensor in tensors])
-    return subgraph._replace(nodes=nodes, tensors=tensors)
+        now = result.present(supposition.node_versions)
+        versions = {now[key]: version for key, version in supposition.node_versions.items() if key in now}
+        result = result.then(lambda model: edited(model, lambda editor: _set_versions(editor, supposition.op_versions, versions)))
+    return result
 
 
-def _with_version(node: Node, subgraph: int, supposition: Supposition) -> Node:
-    of_op = supposition.op_versions.get(node.op)
-    version = supposition.node_versions.get(NodeKey(subgraph, node.index), of_op)
-    return node if version is None else node._replace(version=version)
+def changed_model(model: Model, supposition: Supposition, release: Release = NEWEST) -> Model:
+    """Return what ``changed`` makes of a model, without where its nodes come from."""
+    return changed(model, supposition, release).model
 
 
-def _with_batch(tensor: Tensor, is_input: bool, batch: int) -> Tensor:
-    """Give an input another leading dimension; a leading dimension that the file leaves open becomes known everywhere."""
-    signature = tensor.shape_signature
-    if signature and signature[0] == -1:
-        signature = (batch, *signature[1:])
-    shape = (batch, *tensor.shape[1:]) if is_input and tensor.shape else tensor.shape
-    if shape == tensor.shape and signature == tensor.shape_signature:
-        return tensor
-    return tensor._replace(shape=shape, shape_signature=None if signature == shape else signature)
+def _set_versions(editor: Editor, op_versions: Mapping[str, int], node_versions: Mapping[NodeKey, int]) -> None:
+    def with_version(node: Node) -> Node:
+        key = NodeKey(editor.subgraph.index, node.index)
+        version = node_versions.get(key, op_versions.get(node.op))
+        return node if version is None else node._replace(version=version)
+
+    editor.nodes = [(origin, with_version(node)) for origin, node in editor.nodes]
 
 
-def _accepted(model: Model, supposition: Supposition) -> dict[int, frozenset[int]]:
+def _accepted(change: Edited, supposition: Supposition) -> dict[int, frozenset[int]]:
     found: dict[int, set[int]] = {}
-    for key in supposition.accepted_nodes:
+    for key in change.present(supposition.accepted_nodes).values():
         found.setdefault(key.subgraph, set()).add(key.node)
     if supposition.accepted_ops:
-        for graph in file_graphs(model):
+        for graph in file_graphs(change.model):
             found.setdefault(graph.index, set()).update(node.index for node in graph.nodes if node.op in supposition.accepted_ops)
     return {subgraph: frozenset(nodes) for subgraph, nodes in found.items()}
 

@@ -66,9 +66,9 @@ def test_the_batch():
     graph.outputs(result)
     run = run_if(builder, Supposition(batch=8))
     assert run.subgraphs[0].graph.tensors[result].shape == (8, 4)
-    # Delegates that see the file as it is do not see the batch behind the inputs, but that it is known.
+    # Delegates that see the file as it is see the shapes that a converter would write.
     changed = changed_model(load(builder.bytes()), Supposition(batch=8)).subgraphs[0]
-    assert [tensor.shape_signature for tensor in changed.tensors] == [None, (8, 4)]
+    assert [(tensor.shape, tensor.shape_signature) for tensor in changed.tensors] == [((8, 4), None), ((8, 4), None)]
     assert changed.tensors[source].shape == (8, 4)
 
 

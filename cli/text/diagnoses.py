@@ -1,0 +1,65 @@
+"""Several diagnoses in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from delegate_sim.diagnosis.diagnose import Cost, Diagnosis
+
+from ..layout import counted, cut, name, share
+from ..terminal import Line
+
+_HEADING = "bold"
+_HEADER = ("model", "delegate", "nodes", "multiply-adds", "kernels", "bytes", "first cause", "without it")
+_NUMBERS = (2, 3, 4, 5)
+_MODEL_WIDTH = 40
+
+
+def overview_lines(found: Sequence[Diagnosis], width: int) -> Iterator[Line]:
+    """Return a table with a row for each model and delegate: what is delegated, the first cause, and what would be without it.
+
+    Where the last two columns do not fit, they become a table of their own.
+    """
+    yield Line("Now, and without the first cause", _HEADING)
+    rows = [_HEADER, *[_row(diagnosis) for diagnosis in found]]
+    table = _table(rows, range(8))
+    if max(map(len, table)) > width:
+        table = [*_table(rows, range(6)), "", *_table(rows, (0, 1, 6, 7))]
+    yield from (Line(cut(line, width)) for line in table)
+
+
+def model_name(diagnosis: Diagnosis) -> str:
+    """Return the name of the model's file, safe to print."""
+    path = diagnosis.model.path
+    return "(bytes)" if path is None else name(PurePath(path).name)
+
+
+def _row(diagnosis: Diagnosis) -> tuple[str, ...]:
+    measures = diagnosis.now.measures
+    first = diagnosis.findings[0] if diagnosis.findings else None
+    without = None if first is None else first.alone
+    return (
+        cut(model_name(diagnosis), _MODEL_WIDTH),
+        diagnosis.target.delegate.name,
+        f"{measures.delegated_nodes:,} of {measures.nodes:,}",
+        multiply_adds_share(diagnosis.now),
+        f"{measures.delegate_kernels:,}",
+        f"{measures.border_bytes:,}",
+        "" if first is None else name(first.cause.name),
+        "" if without is None else f"{multiply_adds_share(without)}, {counted(without.measures.delegate_kernels, 'kernel')}",
+    )
+
+
+def multiply_adds_share(cost: Cost) -> str:
+    """Return the share of multiply-adds that are delegated, ``-`` where there are none."""
+    return share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-"
+
+
+def _table(rows: Sequence[tuple[str, ...]], columns: Sequence[int]) -> list[str]:
+    widths = {column: max(len(row[column]) for row in rows) for column in columns}
+    return ["  ".join(["", *[_cell(row[column], column, widths[column]) for column in columns]]).rstrip() for row in rows]
+
+
+def _cell(text: str, column: int, width: int) -> str:
+    return text.rjust(width) if column in _NUMBERS else text.ljust(width)

@@ -1,0 +1,86 @@
+"""One model on one target, simulated under suppositions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ..model.model import Model
+from ..options import parse_options
+from ..results.compute import compute_of
+from ..results.measures import Measures, measure
+from ..results.nodes import on_cpu
+from ..rules.rule import Reason
+from ..runtime.interpreter import Run
+from ..runtime.suppositions import Edited, NodeKey, Supposition, changed, simulate_changed
+from ..runtime.target import Target
+
+
+class Cost(NamedTuple):
+    """What a run comes to. Multiply-adds are counted, and no estimate of latency."""
+
+    measures: Measures
+    multiply_adds: int
+    """Those of delegated nodes."""
+    total_multiply_adds: int = 0
+    """Those of all nodes; another conversion of the model may have others."""
+
+    @property
+    def multiply_add_share(self) -> float:
+        """The share of multiply-adds that are delegated, from 0 to 1; that of nodes in a model without any."""
+        if not self.total_multiply_adds:
+            return self.measures.delegated_share
+        return self.multiply_adds / self.total_multiply_adds
+
+
+class RefusedNode(NamedTuple):
+    """A node of the file that stays on the CPU: its operator, and why it is refused."""
+
+    key: NodeKey
+    op: str
+    reasons: tuple[Reason, ...]
+
+
+class Examined(NamedTuple):
+    """A run, and the model that it is of, with where its nodes come from."""
+
+    run: Run
+    change: Edited
+
+    def on_cpu(self) -> Iterator[RefusedNode]:
+        """Return the nodes of the file that are left and stay on the CPU, in running order, by their index in the file."""
+        for subgraph, index, reasons in on_cpu(self.run):
+            key = self.change.origin(NodeKey(subgraph.graph.index, index))
+            if key is not None:
+                yield RefusedNode(key, subgraph.graph.nodes[index].op, reasons)
+
+    def cost(self) -> Cost:
+        """Return what the run comes to."""
+        compute = compute_of(self.run)
+        return Cost(measure(self.run), compute.delegated_multiply_adds, compute.multiply_adds)
+
+
+class Examiner:
+    """Simulates one model on one target under suppositions; the same one is not simulated twice."""
+
+    def __init__(self, model: Model, target: Target) -> None:
+        self.model = model
+        self.target = target
+        self._known: dict[tuple[Any, ...], Examined] = {}
+
+    def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
+        """Apply the delegate under a supposition, with some of its options changed."""
+        delegate, own, release, defaults = self.target
+        key = (
+            supposition.accepted_nodes,
+            frozenset(supposition.node_versions.items()),
+            supposition.fixed_inputs,
+            supposition.fixed_shapes,
+            supposition.conversion,
+            frozenset(options.items()),
+        )
+        if key not in self._known:
+            given = parse_options(delegate.name, delegate.options, {**own, **options}, defaults) if options else own
+            change = changed(self.model, supposition, release)
+            self._known[key] = Examined(simulate_changed(change, delegate, given, release, defaults, supposition), change)
+        return self._known[key]

@@ -1,0 +1,358 @@
+"""Looks for the causes behind a run: what keeps its nodes on the CPU, grouped by the one change that would end it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..graph.graph import Graph, NodeView, file_graphs
+from ..model.model import Model, Node
+from ..rules.kinds import DYNAMIC_TENSORS, Problem
+from ..rules.rule import Reason
+from ..runtime.interpreter import Run
+from ..runtime.suppositions import NodeKey, Supposition
+from ..versions.why import shared_version, version_cause
+from . import roots
+from .causes import Blockers, Cause, Identity, Remedy
+from .examiner import Examined
+from .roots import Simulate
+from .special import special_subject
+from .wording import RefusedCase, Wording
+
+_NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL})
+"""What goes by itself once other nodes are taken, and what no change to the model's layers would end."""
+
+_VERSIONS_TRIED_ABOVE = 3
+
+_TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
+"""Problems for which another version or level is looked for, once for each node."""
+
+_OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
+"""Features that are gone once the model is converted in float, which is more than another version of the operator."""
+
+
+def find_causes(model: Model, simulate: Simulate) -> Blockers:
+    """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels."""
+    finder = _Finder(model, simulate)
+    finder.look()
+    return finder.blockers()
+
+
+_Entry = tuple[str, int]
+"""Operator and version, which nodes share in a file."""
+
+
+def _entry(view: NodeView) -> _Entry:
+    return view.op, view.version
+
+
+class _Finder:
+    def __init__(self, model: Model, simulate: Simulate) -> None:
+        self.model = model
+        self.simulate = simulate
+        self.first = simulate(Supposition(), {})
+        self.last = self.first
+        self.base = Supposition()
+        """What is supposed of the conversion so far; what stands behind it shows only then."""
+        self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
+        self.remedies: dict[Identity, Remedy] = {}
+        self.versions: dict[Identity, dict[NodeKey, int]] = {}
+        self.without_kernels: set[NodeKey] = set()
+        """Nodes whose kernels cannot be made."""
+        self.demanding: dict[Identity, set[tuple[int, int]]] = {}
+        """The nodes whose features raised a version, which others of the same operator then share."""
+        self.level_options: dict[Identity, Mapping[str, Any]] = {}
+
+    @property
+    def delegate(self) -> Any:
+        """The delegate that is applied."""
+        return self.first.run.delegate
+
+    def problem_of(self, code: str) -> Problem:
+        """Return what a refusal is about; the delegate knows all of its codes."""
+        problem: Problem = self.delegate.kinds[code].problem
+        return problem
+
+    def look(self) -> None:
+        self._look_at_inputs()
+        self._look_at_types()
+        now = self.simulate(self.base, {})
+        if roots.is_dynamic(now.run):
+            self._note_dynamic(now)
+            self.base = dataclasses.replace(self.base, fixed_shapes=True)
+            # What stands behind a refusal of the whole graph shows once that is gone.
+            now = self.simulate(self.base, {})
+        self.last = now
+        # A delegate that stops at a node's first failure tells the next one only when the version or level is right.
+        while self._look_at(self.last):
+            remedies = [self._remedy(identity) for identity in self.versions]
+            versions = {key: version for remedy in remedies for key, version in remedy.node_versions.items()}
+            conversion = next((remedy.conversion for remedy in remedies if remedy.conversion), "")
+            self.base = dataclasses.replace(self.base, conversion=self.base.conversion or conversion)
+            options: dict[str, Any] = {name: value for found in self.level_options.values() for name, value in found.items()}
+            accepted = frozenset(self.without_kernels)
+            supposition = dataclasses.replace(self.base, accepted_nodes=accepted, node_versions=versions)
+            self.last = self.simulate(supposition, options)
+
+    def _look_at_inputs(self) -> None:
+        root = roots.unknown_inputs(self.model, self.simulate)
+        if root is None:
+            return
+        self.base = root.supposition
+        identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",))
+        self.remedies[identity] = Remedy(fixed_inputs=True)
+        refusal = _whole_refusal(self.first.run)
+        for refused in root.ended:
+            for reason in (refusal,) if refusal is not None else refused.reasons:
+                self._note(identity, RefusedCase(refused.key, refused.op, reason))
+
+    def _look_at_types(self) -> None:
+        root = roots.other_types(self.model, self.simulate, self.base)
+        if root is None:
+            return
+        now = self.simulate(self.base, {})
+        self.base = root.supposition
+        conversion = root.supposition.conversion
+        identity = Identity(Problem.QUANTIZATION, (roots.form(self.model), f"to-{conversion}"))
+        self.remedies[identity] = Remedy(conversion=conversion)
+        for refused in root.ended:
+            for reason in refused.reasons:
+                self._note(identity, RefusedCase(refused.key, refused.op, reason))
+        if identity not in self.cases:
+            refusal = _whole_refusal(now.run)
+            for refused in now.on_cpu():
+                for reason in (refusal,) if refusal is not None else refused.reasons:
+                    self._note(identity, RefusedCase(refused.key, refused.op, reason))
+
+    def _look_at(self, now: Examined) -> bool:
+        """Note what is not known yet; say whether something is found without which there may be more to see."""
+        known = len(self.versions), len(self.level_options), len(self.without_kernels)
+        versions: list[RefusedCase] = []
+        levels: list[RefusedCase] = []
+        refusal = now.run.refusal
+        for refused in now.on_cpu():
+            subject = special_subject(self._view(refused.key, now))
+            for reason in refused.reasons:
+                problem = self.problem_of(reason.code)
+                case = RefusedCase(refused.key, refused.op, reason)
+                is_derived = problem in _NOT_CAUSES or (refusal is not None and reason.code == refusal.code)
+                if is_derived and subject is None:
+                    continue
+                if subject is not None:
+                    self._note_special(subject, case)
+                elif problem is Problem.OPERATOR_VERSION:
+                    versions.append(case)
+                elif problem is Problem.TARGET_LEVEL:
+                    levels.append(case)
+                elif problem is Problem.LIMIT:
+                    self._note_limit(case)
+                else:
+                    self._note(Identity(problem, _subject(problem, case)), case)
+        noted = {case.key for identity, cases in self.cases.items() if identity.problem in _TRIED for case in cases.values()}
+        self._explain_versions([case for case in versions if case.key not in noted], now)
+        self._explain_levels([case for case in levels if case.key not in noted])
+        self._note_kernel_failure(now)
+        return known != (len(self.versions), len(self.level_options), len(self.without_kernels))
+
+    def _note(self, identity: Identity, case: RefusedCase) -> None:
+        cases = self.cases.setdefault(identity, {})
+        cases.setdefault((case.key, case.reason.code), case)
+
+    def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
+        identity = Identity(Problem.OPERATOR, subject)
+        if subject[0] == "compiled":
+            # A program for another accelerator is nothing that this one could take.
+            self.remedies[identity] = Remedy()
+        self._note(identity, case)
+
+    def _note_dynamic(self, now: Examined) -> None:
+        refusal, reason = now.run.refusal, _whole_refusal(now.run)
+        assert refusal is not None
+        assert reason is not None
+        origin = None if refusal.node is None else now.change.origin(NodeKey(refusal.subgraph, refusal.node))
+        identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
+        self.remedies[identity] = Remedy(fixed_shapes=True)
+        for refused in now.on_cpu():
+            self._note(identity, RefusedCase(refused.key, refused.op, reason))
+
+    def _note_limit(self, case: RefusedCase) -> None:
+        options: Mapping[str, Any] = next(iter(self.delegate.remedies(case.reason.code, self.first.run.options)), {})
+        identity = Identity(Problem.LIMIT, tuple([f"{name}={value}" for name, value in options.items()]))
+        self.remedies[identity] = Remedy(options=options)
+        self._note(identity, case)
+
+    def _note_kernel_failure(self, now: Examined) -> None:
+        """A kernel that cannot be made takes all delegation back.
+
+        To blame is a node, and with it those of its operator and types, or else the partition as a whole.
+        """
+        refusal = now.run.refusal
+        if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
+            return
+        problem = self.problem_of(refusal.code)
+        graph = now.run.subgraphs[refusal.subgraph].graph
+        blamed = None if refusal.node is None else graph.nodes[refusal.node]
+        reason = Reason(refusal.code, "runtime", refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
+        subject = (refusal.code,) if blamed is None else (blamed.op, refusal.code, reason.needed)
+        for index in graph.execution_plan:
+            node = graph.nodes[index]
+            key = now.change.origin(NodeKey(graph.index, index))
+            if key is not None and (blamed is None or (node.op == blamed.op and _types(graph, node) == _types(graph, blamed))):
+                self.without_kernels.add(key)
+                self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
+
+    def _explain_versions(self, cases: Sequence[RefusedCase], now: Examined) -> None:
+        """Find the features without which each node's version is low enough, trying lower and lower versions.
+
+        The nodes of one operator and version share an entry of the file, and with it the features that raised the version.
+        """
+        left = {case.key: case for case in cases}
+        views = {key: self._view(key, now) for key in left}
+        lowest = {_entry(view): view.version for view in views.values()}
+        while lowest:
+            codes: dict[_Entry, tuple[str, ...]] = {}
+            demanding: dict[_Entry, Sequence[tuple[int, int]]] = {}
+            for key in left:
+                entry = _entry(views[key])
+                if entry in lowest and entry not in codes:
+                    cause = version_cause(views[key], lowest[entry] - 1)
+                    codes[entry] = tuple([feature.code for feature in cause.features])
+                    demanding[entry] = cause.nodes
+                    lowest[entry] = shared_version(views[key], codes[entry]) if cause.is_explained and codes[entry] else 0
+            lowest = {entry: version for entry, version in lowest.items() if version and entry in codes}
+            tried = {key: lowest[_entry(views[key])] for key in left if _entry(views[key]) in lowest}
+            if not tried:
+                break
+            refused = self._refused_for(Problem.OPERATOR_VERSION, dataclasses.replace(self.base, node_versions=tried), {})
+            for key, version in tried.items():
+                if key not in refused:
+                    identity = Identity(Problem.OPERATOR_VERSION, codes[_entry(views[key])])
+                    self._note(identity, left.pop(key))
+                    self.versions.setdefault(identity, {})[key] = version
+                    self.demanding.setdefault(identity, set()).update(demanding[_entry(views[key])])
+            lowest = {entry: version for entry, version in lowest.items() if version > 1}
+        self._try_versions(left, views)
+
+    def _try_versions(self, left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView]) -> None:
+        """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
+        highest = max([view.version for view in views.values()], default=1)
+        for step in (*range(-1, -highest, -1), *range(1, _VERSIONS_TRIED_ABOVE + 1)):
+            tried = {key: views[key].version + step for key in left if views[key].version + step >= 1}
+            if not tried:
+                continue
+            refused = self._refused_for(Problem.OPERATOR_VERSION, dataclasses.replace(self.base, node_versions=tried), {})
+            for key in [key for key in tried if key not in refused]:
+                self._note_version(left.pop(key), views[key].version, tried[key])
+        for case in left.values():
+            self._note_version(case, views[case.key].version, None)
+
+    def _note_version(self, case: RefusedCase, version: int, accepted: int | None) -> None:
+        identity = Identity(Problem.OPERATOR_VERSION, (case.op, str(version)))
+        self._note(identity, case)
+        if accepted is not None:
+            self.versions.setdefault(identity, {})[case.key] = accepted
+
+    def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
+        """Find the mildest change to the delegate's options with which each node is not refused for its target any more."""
+        left = {case.key: case for case in cases}
+        for options in self._remedies(cases):
+            if not left:
+                return
+            refused = self._refused_for(Problem.TARGET_LEVEL, self.base, options)
+            for key in [key for key in left if key not in refused]:
+                told = tuple([f"{name}={value}" for name, value in options.items() if value is not None])
+                identity = Identity(Problem.TARGET_LEVEL, told)
+                self._note(identity, left.pop(key))
+                self.level_options[identity] = options
+        for case in left.values():
+            self._note(Identity(Problem.OPERATOR, (case.op,)), case)
+
+    def _remedies(self, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
+        """Return the changes to the options that the delegate knows against these refusals, the mildest first, each once."""
+        tried: list[Mapping[str, Any]] = []
+        for code in dict.fromkeys([case.reason.code for case in cases]):
+            for options in self.delegate.remedies(code, self.first.run.options):
+                if options not in tried:
+                    tried.append(options)
+                    yield options
+
+    def _refused_for(self, problem: Problem, supposition: Supposition, options: Mapping[str, Any]) -> set[NodeKey]:
+        return {
+            refused.key
+            for refused in self.simulate(supposition, options).on_cpu()
+            if any(self.problem_of(reason.code) is problem for reason in refused.reasons)
+        }
+
+    def _view(self, key: NodeKey, examined: Examined) -> NodeView:
+        """Return a node as the converter saw it."""
+        now = examined.change.now[key]
+        graph = file_graphs(examined.change.model)[now.subgraph]
+        return graph.view(graph.nodes[now.node])
+
+    def blockers(self) -> Blockers:
+        """Return the causes that were found."""
+        causes_of: dict[NodeKey, set[Identity]] = {}
+        is_refused = roots.is_dynamic(self.first.run)
+        for identity, cases in self.cases.items():
+            # Why the graph as a whole is refused is no reason of a node's own.
+            if identity.problem is not Problem.DYNAMIC_SHAPE or not is_refused:
+                for case in cases.values():
+                    causes_of.setdefault(case.key, set()).add(identity)
+        causes = tuple([self._cause(identity, tuple(cases.values())) for identity, cases in self.cases.items()])
+        return Blockers(causes, {key: frozenset(own) for key, own in causes_of.items()})
+
+    def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
+        operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
+        wording = Wording(self.model, self.last, identity, operators, cases, self._remedy(identity))
+        suggestion, change = wording.suggestion()
+        return Cause(
+            identity,
+            wording.title(),
+            tuple(dict.fromkeys([case.key for case in cases])),
+            operators,
+            tuple(dict.fromkeys([case.reason.code for case in cases])),
+            wording.found(self.demanding.get(identity, set())),
+            cases[0].reason.needed,
+            suggestion,
+            change,
+            self._remedy(identity),
+        )
+
+    def _remedy(self, identity: Identity) -> Remedy:
+        if identity in self.remedies:
+            return self.remedies[identity]
+        if identity in self.level_options:
+            return Remedy(options=self.level_options[identity])
+        versions = self.versions.get(identity, {})
+        if identity.problem is not Problem.OPERATOR_VERSION or not versions:
+            return Remedy(accepts=True)
+        if not _OF_QUANTIZATION.isdisjoint(identity.subject) and roots.form(self.model) != "float":
+            return Remedy(conversion="float")
+        return Remedy(node_versions=versions)
+
+
+def _whole_refusal(run: Run) -> Reason | None:
+    """Return why the runtime applies the delegate to nothing, as a reason of every node; None if it does not refuse."""
+    refusal = run.refusal
+    if refusal is None:
+        return None
+    needed = "no dynamic-sized tensor" if refusal.code == DYNAMIC_TENSORS.name else "a kernel that can be made"
+    return Reason(refusal.code, "runtime", refusal.message, refusal.message, needed, refusal.hint)
+
+
+def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
+    """Return what a problem is about, so that what one change would end is one cause."""
+    if problem is Problem.OPERATOR:
+        return (case.op,)
+    if problem is Problem.DRIVER:
+        return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
+    if problem is Problem.RANK:
+        # Tensors of too many dimensions go from node to node, and one reshape ends it for all of them.
+        return (case.reason.code,)
+    return (case.op, case.reason.code, case.reason.needed)
+
+
+def _types(graph: Graph, node: Node) -> list[str]:
+    return [tensor.type for tensor in (*graph.view(node).inputs, *graph.view(node).outputs)]

@@ -1,0 +1,115 @@
+"""Which cause comes first: the one whose end brings most, alone or together with the others that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from .causes import Cause, Identity
+from .examiner import Cost
+
+_SIMULATED = 12
+"""Causes beyond these, by the weight of their nodes, are not simulated one by one."""
+_NEEDS_SOUGHT = 6
+_TOGETHER = 8
+
+_WITHOUT_GAIN = (0, 0, 0, 0)
+
+CostWithout = Callable[[Iterable[Cause]], Cost]
+"""What would be without some causes."""
+
+Gain = tuple[float, float, float, float]
+"""What is won: percent of multiply-adds, whether anything is delegated at all, partitions, and bytes across borders."""
+
+
+class Ranking(NamedTuple):
+    """The causes in their order, and for those that were simulated what would be.
+
+    ``needs`` has the causes whose removal alone changes nothing: the others that must be removed too, None where that is not
+    known or not enough.
+    """
+
+    order: tuple[Cause, ...]
+    alone: Mapping[Identity, Cost]
+    together: Mapping[Identity, Cost]
+    needs: Mapping[Identity, tuple[Identity, ...] | None]
+
+
+def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout) -> Ranking:
+    """Put causes in order, by what is won for each that has to go. ``weights`` are the multiply-adds of each one's own nodes."""
+    by_weight = sorted(causes, key=lambda cause: (-weights[cause.identity], -len(cause.nodes), cause.name))
+    tried = by_weight[:_SIMULATED]
+    alone = {cause.identity: cost_without([cause]) for cause in tried}
+    gains = {identity: gain(now, cost) for identity, cost in alone.items()}
+    needs: dict[Identity, tuple[Identity, ...] | None] = {}
+    bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
+    for cause in [cause for cause in tried if gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]:
+        found = _needed(cause, causes, now, cost_without)
+        needs[cause.identity] = None if found is None else tuple([other.identity for other in found[0]])
+        if found is not None:
+            bundle[cause.identity] = found[1]
+
+    def key(cause: Cause) -> tuple[float, ...]:
+        own = bundle.get(cause.identity, gains.get(cause.identity, _WITHOUT_GAIN))
+        size = 1 + len(needs.get(cause.identity) or ())
+        return *[-part / size for part in own], size
+
+    order = _after_what_they_need(sorted(by_weight, key=lambda cause: (cause.identity not in alone, key(cause))), needs)
+    together = {cause.identity: cost_without(order[: number + 1]) for number, cause in enumerate(order[:_TOGETHER])}
+    return Ranking(order, alone, together, needs)
+
+
+def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
+    """Put causes after those that they need, where these do not need them as well."""
+    by_identity = {cause.identity: cause for cause in causes}
+    order: dict[Identity, Cause] = {}
+
+    waiting: set[Identity] = set()
+
+    def add(identity: Identity) -> None:
+        waiting.add(identity)
+        for other in needs.get(identity) or ():
+            if other not in waiting and identity not in (needs.get(other) or ()):
+                add(other)
+        order.setdefault(identity, by_identity[identity])
+
+    for cause in causes:
+        add(cause.identity)
+    return tuple(order.values())
+
+
+def gain(now: Cost, then: Cost) -> Gain:
+    """Return what is won between two costs; less than nothing where something is lost."""
+    old, new = now.measures, then.measures
+    share = round(100 * (_share(then) - _share(now)))
+    starts = int(_works(then)) - int(_works(now))
+    if not (_works(then) and _works(now)):
+        return share, starts, 0, 0
+    return share, starts, old.partitions - new.partitions, old.border_bytes - new.border_bytes
+
+
+def _works(cost: Cost) -> bool:
+    return cost.measures.outcome == "delegated"
+
+
+def _share(cost: Cost) -> float:
+    return cost.multiply_adds / cost.total_multiply_adds if cost.total_multiply_adds and _works(cost) else 0.0
+
+
+def _needed(cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout) -> tuple[tuple[Cause, ...], Gain] | None:
+    """Return the fewest other causes found without which the end of this one brings something, and what that is.
+
+    Others are put back one by one as long as the end of this one still makes a difference.
+    """
+
+    def difference(others: Sequence[Cause]) -> Gain:
+        return gain(cost_without(others), cost_without([*others, cause]))
+
+    others = [other for other in causes if other is not cause]
+    if not others or difference(others) <= _WITHOUT_GAIN:
+        return None
+    for other in tuple(others):
+        fewer = [kept for kept in others if kept is not other]
+        if fewer and difference(fewer) > _WITHOUT_GAIN:
+            others = fewer
+    return tuple(others), gain(now, cost_without([*others, cause]))

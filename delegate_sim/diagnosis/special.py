@@ -1,0 +1,43 @@
+"""Nodes that no delegate takes for what they are, whatever code it refuses them with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ..graph.graph import NodeView
+
+COMPILED: Mapping[str, str] = MappingProxyType(
+    {
+        "DISPATCH_OP": "LiteRT's compiler for an NPU",
+        "edgetpu-custom-op": "the compiler of the Edge TPU",
+        "ethos-u": "Vela, for Arm Ethos-U",
+        "NeutronGraph": "the converter of NXP's Neutron NPU",
+        "vsi-npu": "VeriSilicon's compiler",
+    }
+)
+"""Custom operators that hold a program for another accelerator, and what makes them."""
+
+FLEX = "Flex"
+"""What the names of TensorFlow's own operators begin with."""
+
+IN_APPLICATION: Mapping[str, str] = MappingProxyType(
+    {
+        "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression and do that in the application",
+        "NON_MAX_SUPPRESSION_V5": "export the detector without non-maximum suppression and do that in the application",
+        "TFLite_Detection_PostProcess": "export the detector without it (with boxes and scores as outputs); decode and select "
+        "boxes in the application",
+    }
+)
+"""Work at the end of a model that an application does as well, and how the model is exported without it."""
+
+
+def special_subject(node: NodeView) -> tuple[str, ...] | None:
+    """Return what a cause of this node is about, None if the code of the refusal says it."""
+    if node.node.is_custom:
+        if node.op in COMPILED:
+            return ("compiled", node.op)
+        return ("flex", node.op) if node.op.startswith(FLEX) else None
+    if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
+        return ("text",)
+    return ("application", node.op) if node.op in IN_APPLICATION else None

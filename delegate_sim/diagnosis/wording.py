@@ -1,0 +1,235 @@
+"""How a cause is told: its title, what was found, and what to change in this case."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..delegates.registry import DELEGATE_NAMES, find_delegate
+from ..graph.graph import NodeView, file_graphs
+from ..model.model import Model, Tensor
+from ..options import as_typed
+from ..results.compute import multiply_adds
+from ..rules.kinds import Problem
+from ..rules.rule import Reason
+from ..runtime.fixed_inputs import open_inputs
+from ..runtime.suppositions import NodeKey
+from ..versions.features import FEATURES
+from .causes import Identity, Remedy
+from .examiner import Examined
+from .problems import SUGGESTION_FOR, SUGGESTIONS
+from .rewrites import rewrite
+from .special import COMPILED, IN_APPLICATION
+
+_FINDINGS_TOLD = 3
+_NODES_TOLD = 10
+_INPUTS_TOLD = 3
+
+_FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        "float": "the model computes in float",
+        "float16": "the weights are stored in float16",
+        "dynamic-range": "the weights are quantised and the data is not (dynamic range quantisation)",
+        "int16": "the model is quantised with 16-bit data",
+        "integer": "the model is quantised to integers",
+    }
+)
+_TAKEN: Mapping[str, str] = MappingProxyType({"float": "float tensors", "int8": "8-bit integers"})
+_CONVERSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "float": "convert in float: leave converter.optimizations empty",
+        "int8": "quantise fully: converter.optimizations = [tf.lite.Optimize.DEFAULT], converter.representative_dataset, and "
+        "converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]",
+    }
+)
+
+
+class RefusedCase(NamedTuple):
+    """A node of the file and one of its reasons."""
+
+    key: NodeKey
+    op: str
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Words for one cause, from its identity, its nodes' operators with their numbers, its cases and what would end it."""
+
+    model: Model
+    last: Examined
+    """The run in which nothing of the conversion, no version and no level stands in the way."""
+    identity: Identity
+    operators: Sequence[tuple[str, int]]
+    cases: Sequence[RefusedCase]
+    remedy: Remedy
+
+    @property
+    def _ops(self) -> str:
+        return ", ".join([op for op, _ in self.operators[:3]]) + (", ..." if len(self.operators) > 3 else "")
+
+    def title(self) -> str:
+        """Return the cause in a few words."""
+        problem, subject = self.identity
+        reason = self.cases[0].reason
+        special = self._special_title()
+        if special:
+            return special
+        match problem:
+            case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
+                return f"the model is converted with inputs of unknown size: {_told(open_inputs(self.model))}"
+            case Problem.QUANTIZATION if subject[0] in _FORMS:
+                return f"{_FORMS[subject[0]]}, and {self._ops} are taken with {_TAKEN[self.remedy.conversion]}"
+            case Problem.DYNAMIC_SHAPE | Problem.OPERATOR:
+                return reason.message
+            case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
+                features = " and ".join([FEATURES[code].title for code in subject])
+                return f"{self._ops}: the version is raised by {features}"
+            case Problem.OPERATOR_VERSION:
+                return f"{self._ops} at version {subject[-1]}"
+            case Problem.DRIVER:
+                return f"{self._ops}: the driver rejects {reason.found}"
+            case Problem.TARGET_LEVEL:
+                return f"{self._ops}: needs {self._options()}"
+            case Problem.LIMIT:
+                return f"accepted, but in partitions dropped by a limit: {reason.message}"
+        return f"{self._ops}: needs {reason.needed}"
+
+    def _special_title(self) -> str:
+        problem, subject = self.identity
+        if problem is not Problem.OPERATOR:
+            return ""
+        match subject:
+            case ("compiled", op):
+                return f"{op} holds a program that {COMPILED[op]} has made"
+            case ("flex", op):
+                return f"{op} is an operator of TensorFlow, for which the converter has none of TensorFlow Lite"
+            case ("text",):
+                return f"{self._ops}: work on text"
+            case ("application", op):
+                return f"{op} is work that the application can do"
+        return ""
+
+    def found(self, demanding: Collection[tuple[int, int]]) -> str:
+        """Return what was found at the nodes; ``demanding`` are those whose features raised a version."""
+        found = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
+        if not demanding:
+            return found
+        places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
+        more = f" and {len(places) - _NODES_TOLD:,} more" if len(places) > _NODES_TOLD else ""
+        return (
+            f"{found}, which {len(places):,} of the nodes require ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
+            "operator share the version in the file"
+        )
+
+    def suggestion(self) -> tuple[str, str]:
+        """Return the code of the suggestion, and the change in this case."""
+        problem, subject = self.identity
+        code = SUGGESTION_FOR[problem]
+        general = SUGGESTIONS[code].change
+        match problem:
+            case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
+                return code, self._fixed_inputs()
+            case Problem.DYNAMIC_SHAPE:
+                return code, "; ".join([hint for hint in (self.cases[0].reason.hint, general) if hint])
+            case Problem.QUANTIZATION if subject[0] in _FORMS:
+                return code, _CONVERSIONS[self.remedy.conversion]
+            case Problem.OPERATOR_VERSION:
+                return self._version()
+            case Problem.TARGET_LEVEL | Problem.LIMIT:
+                return code, f"{self._options()}: {general}"
+            case Problem.OPERATOR | Problem.DRIVER:
+                return self._operator(code)
+        return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
+
+    def _options(self) -> str:
+        """Return the options that remove the cause as the command line takes them."""
+        known = self.last.run.delegate.options
+        settings = [told.partition("=") for told in self.identity.subject]
+        return " ".join([as_typed(known, name, value) for name, _, value in settings])
+
+    def _fixed_inputs(self) -> str:
+        inputs = open_inputs(self.model)
+        told = ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in inputs[:_INPUTS_TOLD]])
+        only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
+        how = "a fixed batch" if only_batch else "inputs of fixed sizes"
+        return (
+            f"convert with {how}, such as {told}: in TensorFlow from a concrete function whose tf.TensorSpec has no None, in "
+            "PyTorch by an export without dynamic shapes; the converter then computes what is made of the shapes"
+        )
+
+    def _version(self) -> tuple[str, str]:
+        subject = self.identity.subject
+        if all(code in FEATURES for code in subject):
+            return "change-converter-setting", "; ".join([FEATURES[code].advice for code in subject])
+        versions = set(self.remedy.node_versions.values())
+        if versions and min(versions) > int(subject[-1]):
+            code = "raise-version"
+        else:
+            code = "lower-version" if versions else SUGGESTION_FOR[Problem.OPERATOR]
+        return code, SUGGESTIONS[code].change
+
+    def _operator(self, code: str) -> tuple[str, str]:
+        match self.identity.subject:
+            case ("compiled", _):
+                return "analyse-source", SUGGESTIONS["analyse-source"].change
+            case ("flex", _):
+                return "avoid-flex", SUGGESTIONS["avoid-flex"].change
+            case ("text",):
+                return (
+                    "leave-to-application",
+                    "prepare text (splitting, look-up of words) in the application, and give the model numbers",
+                )
+            case ("application", op):
+                return "leave-to-application", IN_APPLICATION[op]
+        views = {op: self._view(case.key) for case in reversed(self.cases) for op in (case.op,)}
+        rewrites = [(op, rewrite(views[op], self.last.run.delegate)) for op, _ in self.operators if op in views]
+        own = [f"{op} can be written as {words}" for op, words in rewrites if words]
+        if not own and self._is_at_an_end(views.values()):
+            return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
+        others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
+        return code, "; ".join([*own, *others]) or SUGGESTIONS[code].change
+
+    def _view(self, key: NodeKey) -> NodeView:
+        graph = file_graphs(self.model)[key.subgraph]
+        return graph.view(graph.nodes[key.node])
+
+    def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
+        """Whether nothing that the delegate takes comes before any of the nodes, or nothing after, so that they split nothing."""
+        if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
+            return False
+        keys = {case.key for case in self.cases}
+        return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
+
+    def _other_delegates(self) -> Iterator[str]:
+        """Say which other delegates have all of the operators."""
+        others = [find_delegate(name) for name in DELEGATE_NAMES if name != self.last.run.delegate.name]
+        names = [other.name for other in others if all(op in other.rules.rules for op, _ in self.operators)]
+        if names:
+            yield f"taken by {', '.join(names)}"
+
+
+def _told(tensors: Sequence[Tensor]) -> str:
+    named = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in tensors[:_INPUTS_TOLD]]
+    return ", ".join(named) + (", ..." if len(tensors) > _INPUTS_TOLD else "")
+
+
+def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: bool) -> bool:
+    """Whether a delegated node lies behind some nodes of a subgraph (or before them)."""
+    for subgraph in examined.run.subgraphs:
+        graph = subgraph.graph
+        seen = {key.node for key in examined.change.present(keys).values() if key.subgraph == graph.index}
+        waiting = list(seen)
+        while waiting:
+            node = graph.nodes[waiting.pop()]
+            neighbours = graph.readers if forwards else graph.writers
+            for tensor in node.outputs if forwards else node.inputs:
+                for other in neighbours.get(tensor, ()):
+                    if other.index in subgraph.delegated:
+                        return True
+                    if other.index not in seen:
+                        seen.add(other.index)
+                        waiting.append(other.index)
+    return False

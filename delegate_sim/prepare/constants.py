@@ -1,0 +1,195 @@
+"""What operators compute from constants, as a converter computes it when it folds them away.
+
+Only operators that shapes, axes and masks are made of are here, and only on integers, booleans and floats as they are: a
+converter leaves quantised constants alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model import schema
+from ..model.model import Options
+
+Array: TypeAlias = npt.NDArray[Any]
+_Evaluator: TypeAlias = Callable[[Options, Sequence[Array]], Any]
+
+_LARGEST_RESULT = 1 << 20
+"""Elements. A converter does not fold what would make the file much larger."""
+
+
+def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequence[str]) -> list[Array] | None:
+    """Compute the results of a node from its operands' values; ``types`` are those of the results.
+
+    None for an operator that is not computed here, a result that is too large, or operands that do not fit.
+    """
+    evaluator = _EVALUATORS.get(op)
+    kinds = [schema.NUMPY_TYPES.get(name) for name in types]
+    if evaluator is None or None in kinds:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            found = evaluator(options, operands)
+    except (ArithmeticError, IndexError, TypeError, ValueError):
+        return None
+    results = found if isinstance(found, list) else [found]
+    if len(results) != len(kinds) or any(np.size(result) > _LARGEST_RESULT for result in results):
+        return None
+    return [np.asarray(result).astype(np.dtype(kind)) for result, kind in zip(results, kinds, strict=True)]
+
+
+def _ints(array: Array) -> list[int]:
+    return [int(element) for element in np.atleast_1d(array).reshape(-1)]
+
+
+def _axes(array: Array) -> tuple[int, ...]:
+    return tuple(_ints(array))
+
+
+def _reduced(function: Callable[..., Any]) -> _Evaluator:
+    return lambda options, operands: function(operands[0], axis=_axes(operands[1]), keepdims=bool(options.keep_dims))
+
+
+def _of_two(function: Callable[[Any, Any], Any]) -> _Evaluator:
+    return lambda _, operands: function(operands[0], operands[1])
+
+
+def _of_one(function: Callable[[Any], Any]) -> _Evaluator:
+    return lambda _, operands: function(operands[0])
+
+
+def _divided(left: Array, right: Array) -> Array:
+    """Integers are divided towards zero."""
+    if left.dtype.kind == "f":
+        return np.asarray(left / right)
+    if not np.all(right):
+        raise ZeroDivisionError
+    return np.asarray(np.sign(left) * np.sign(right) * (np.abs(left) // np.abs(right)))
+
+
+def _floor_divided(left: Array, right: Array) -> Array:
+    if left.dtype.kind != "f" and not np.all(right):
+        raise ZeroDivisionError
+    return np.asarray(np.floor_divide(left, right))
+
+
+def _floor_mod(left: Array, right: Array) -> Array:
+    if left.dtype.kind != "f" and not np.all(right):
+        raise ZeroDivisionError
+    return np.asarray(np.mod(left, right))
+
+
+def _strided_slice(options: Options, operands: Sequence[Array]) -> Array:
+    source, begin, end, strides = operands[0], *[_ints(operand) for operand in operands[1:4]]
+    index: list[Any] = []
+    for position in range(len(begin)):
+        bit = 1 << position
+        if options.ellipsis_mask & bit:
+            index.append(Ellipsis)
+        elif options.new_axis_mask & bit:
+            index.append(np.newaxis)
+        elif options.shrink_axis_mask & bit:
+            index.append(begin[position])
+        else:
+            first = None if options.begin_mask & bit else begin[position]
+            last = None if options.end_mask & bit else end[position]
+            if options.offset and first is not None and last is not None:
+                last = first + last
+            index.append(slice(first, last, strides[position]))
+    result: Array = source[tuple(index)]
+    return result
+
+
+def _slice(_: Options, operands: Sequence[Array]) -> Array:
+    pairs = zip(_ints(operands[1]), _ints(operands[2]), strict=True)
+    return operands[0][tuple([slice(begin, None if size < 0 else begin + size) for begin, size in pairs])]
+
+
+def _gather(options: Options, operands: Sequence[Array]) -> Array:
+    if options.batch_dims:
+        raise ValueError("several batches")
+    return np.take(operands[0], operands[1].astype(np.int64), axis=options.axis)
+
+
+def _range(_: Options, operands: Sequence[Array]) -> Array:
+    start, limit, delta = [operand.reshape(-1)[0] for operand in operands]
+    if delta == 0 or abs((limit - start) / delta) > _LARGEST_RESULT:
+        raise ValueError("too long")
+    return np.arange(start, limit, delta)
+
+
+def _fill(_: Options, operands: Sequence[Array]) -> Array:
+    shape = _ints(operands[0]) if operands[0].size else []
+    return np.full(_small(shape), operands[1].reshape(-1)[0])
+
+
+def _small(shape: Sequence[int]) -> tuple[int, ...]:
+    """Refuse a shape before memory is taken for it."""
+    if np.prod([float(size) for size in shape]) > _LARGEST_RESULT:
+        raise ValueError("too large")
+    return tuple(shape)
+
+
+def _tiled(_: Options, operands: Sequence[Array]) -> Array:
+    times = _ints(operands[1])
+    _small([*operands[0].shape, *times])
+    return np.tile(operands[0], times)
+
+
+def _unpacked(options: Options, operands: Sequence[Array]) -> list[Array]:
+    return [np.squeeze(part, options.axis) for part in np.split(operands[0], options.num, options.axis)]
+
+
+def _squeezed(options: Options, operands: Sequence[Array]) -> Array:
+    return np.squeeze(operands[0], tuple(options.squeeze_dims) or None)
+
+
+_EVALUATORS: Mapping[str, _Evaluator] = {
+    "ABS": _of_one(np.abs),
+    "ADD": _of_two(np.add),
+    "BROADCAST_ARGS": _of_two(lambda left, right: np.array(np.broadcast_shapes(_axes(left), _axes(right)))),
+    "BROADCAST_TO": _of_two(lambda source, shape: np.broadcast_to(source, _small(_ints(shape)))),
+    "CAST": _of_one(np.asarray),
+    "CONCATENATION": lambda options, operands: np.concatenate(list(operands), options.axis),
+    "DIV": _of_two(_divided),
+    "EQUAL": _of_two(np.equal),
+    "EXPAND_DIMS": _of_two(lambda source, axis: np.expand_dims(source, _ints(axis)[0])),
+    "FILL": _fill,
+    "FLOOR_DIV": _of_two(_floor_divided),
+    "FLOOR_MOD": _of_two(_floor_mod),
+    "GATHER": _gather,
+    "GREATER": _of_two(np.greater),
+    "GREATER_EQUAL": _of_two(np.greater_equal),
+    "LESS": _of_two(np.less),
+    "LESS_EQUAL": _of_two(np.less_equal),
+    "LOGICAL_AND": _of_two(np.logical_and),
+    "LOGICAL_NOT": _of_one(np.logical_not),
+    "LOGICAL_OR": _of_two(np.logical_or),
+    "MAXIMUM": _of_two(np.maximum),
+    "MINIMUM": _of_two(np.minimum),
+    "MUL": _of_two(np.multiply),
+    "NEG": _of_one(np.negative),
+    "NOT_EQUAL": _of_two(np.not_equal),
+    "PACK": lambda options, operands: np.stack(list(operands), options.axis),
+    "RANGE": _range,
+    "REDUCE_MAX": _reduced(np.max),
+    "REDUCE_MIN": _reduced(np.min),
+    "REDUCE_PROD": _reduced(np.prod),
+    "RESHAPE": lambda options, operands: operands[0].reshape(_ints(operands[1]) if len(operands) > 1 else options.new_shape),
+    "RSQRT": _of_one(lambda source: 1 / np.sqrt(source)),
+    "SELECT": lambda _, operands: np.where(operands[0], operands[1], operands[2]),
+    "SELECT_V2": lambda _, operands: np.where(operands[0], operands[1], operands[2]),
+    "SLICE": _slice,
+    "SQRT": _of_one(np.sqrt),
+    "SQUEEZE": _squeezed,
+    "STRIDED_SLICE": _strided_slice,
+    "SUB": _of_two(np.subtract),
+    "SUM": _reduced(np.sum),
+    "TILE": _tiled,
+    "TRANSPOSE": _of_two(lambda source, order: np.transpose(source, _ints(order))),
+    "UNPACK": _unpacked,
+}

@@ -1,0 +1,244 @@
+"""A model as it would be if it were converted with another setting for types: in float, or quantised to eight-bit integers.
+
+Foretold is what the converter decides by itself: types, where QUANTIZE and DEQUANTIZE stand, versions, and whether there is one
+scale or one for each channel. Which scales a data set would give is not known; all results have the same where nothing fixes
+theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from ..graph.graph import Graph, file_graphs
+from ..model import schema
+from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
+from ..versions.why import expected_version
+from .editing import Edited, Editor, edited, unchanged
+
+_STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
+_VALUES_KEPT = 1 << 12
+"""Elements. Values of larger constants, which are weights, decide nothing."""
+
+_RESULT_SCALE = np.float32(0.05)
+_WEIGHT_SCALE = np.float32(0.01)
+_FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
+    {
+        "L2_NORMALIZATION": (1 / 128, 0),
+        "LOGISTIC": (1 / 256, -128),
+        "LOG_SOFTMAX": (16 / 256, 127),
+        "SOFTMAX": (1 / 256, -128),
+        "TANH": (1 / 128, 0),
+    }
+)
+"""Scale and zero point of results that the kernels demand, whatever the data."""
+_CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
+"""The dimension of the weights along which there is a scale for each slice."""
+_WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
+_BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
+
+_NAMES_OF_SAME_SCALE = """
+AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS FILL GATHER GATHER_ND MAXIMUM MAX_POOL_2D
+MINIMUM MIRROR_PAD PACK PAD PADV2 REDUCE_MAX REDUCE_MIN RELU RELU6 RESHAPE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE_V2
+SELECT SELECT_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE TRANSPOSE UNPACK
+"""
+_SAME_SCALE = frozenset(_NAMES_OF_SAME_SCALE.split())
+"""Operators whose results have the scale of their operands."""
+_NAMES_OF_OTHERS = """
+ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL ELU EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH LEAKY_RELU LESS LESS_EQUAL MEAN MUL
+NOT_EQUAL POW PRELU RSQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
+"""
+_QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
+"""Operators that the converter quantises where it has the ranges of their operands."""
+
+
+_OF_ANY_TYPE = ("SHAPE", "RANK")
+
+
+def as_float(model: Model) -> Edited:
+    """Return the model converted without quantisation: converter.optimizations left empty."""
+    if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
+        return unchanged(model)
+    return _with_versions(edited(model, lambda editor: _widen(editor, model)))
+
+
+def as_int8(model: Model) -> Edited:
+    """Return the model converted with full integer quantisation: a representative data set, float inputs and outputs."""
+    return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
+
+
+CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType({"float": as_float, "int8": as_int8})
+"""What a model can be converted to."""
+
+
+def _is_narrowed(tensor: Tensor) -> bool:
+    return _is_quantized(tensor) or (tensor.type == "FLOAT16" and tensor.is_constant)
+
+
+def _is_quantized(tensor: Tensor) -> bool:
+    parameters = tensor.quantization
+    return tensor.type in _STORED and parameters is not None and (not parameters.is_affine or len(parameters.scales) > 0)
+
+
+def _widen(editor: Editor, model: Model) -> None:
+    for tensor in editor.graph.tensors:
+        if _is_narrowed(tensor):
+            editor.tensors[tensor.index] = _widened(tensor, model)
+    replaced = {}
+    for _, node in editor.nodes:
+        if _only_converts(editor.graph, node):
+            replaced[node.outputs[0]] = node.inputs[0]
+    editor.remove([origin for origin, node in editor.nodes if node.outputs and node.outputs[0] in replaced])
+    editor.replace_operands(replaced)
+
+
+def _only_converts(graph: Graph, node: Node) -> bool:
+    if node.is_custom or node.op not in ("QUANTIZE", "DEQUANTIZE") or min((*node.inputs, *node.outputs), default=-1) < 0:
+        return False
+    return _is_narrowed(graph.tensors[node.inputs[0]]) or _is_narrowed(graph.tensors[node.outputs[0]])
+
+
+def _widened(tensor: Tensor, model: Model) -> Tensor:
+    floating = tensor._replace(type="FLOAT32", quantization=None, scale=0.0, zero_point=0, sparsity=None, data=None)
+    if not tensor.is_constant:
+        return floating
+    value = np.broadcast_to(np.float32(0), (tensor.element_count,))
+    parameters, stored = tensor.quantization, model.constant(tensor)
+    if stored is not None and stored.size == tensor.element_count <= _VALUES_KEPT:
+        value = stored.astype(np.float32)
+        if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
+            value = (value - np.float32(parameters.zero_points[0])) * parameters.scales[0]
+    return floating._replace(value=value)
+
+
+def _with_versions(changed: Edited) -> Edited:
+    """Give operators the versions that a converter would: the highest that any of an operator's nodes demands."""
+    highest: dict[str, int] = {}
+    for graph in file_graphs(changed.model):
+        for node in graph.nodes:
+            if not node.is_custom:
+                highest[node.op] = max(expected_version(graph.view(node)), highest.get(node.op, 1))
+
+    def set_versions(editor: Editor) -> None:
+        editor.nodes = [(origin, node._replace(version=highest.get(node.op, node.version))) for origin, node in editor.nodes]
+
+    return changed.then(lambda model: edited(model, set_versions))
+
+
+def _quantize(editor: Editor) -> None:
+    if editor.subgraph.index == 0:
+        _Quantizer(editor).run()
+
+
+class _Quantizer:
+    """Quantises the float tensors of one subgraph, node by node."""
+
+    def __init__(self, editor: Editor) -> None:
+        self.editor = editor
+        self.quantized: dict[int, int] = {}
+        """For a float tensor that is kept beside its quantised twin: the twin."""
+        self.floating: dict[int, int] = {}
+        """For a quantised tensor: its float twin."""
+
+    def run(self) -> None:
+        """Quantise all nodes that can be, with QUANTIZE and DEQUANTIZE between them and those that cannot."""
+        nodes, self.editor.nodes = self.editor.nodes, []
+        for origin, node in nodes:
+            if node.op in _QUANTIZABLE and not node.is_custom:
+                self._quantize_node(origin, node)
+            elif node.op in _OF_ANY_TYPE:
+                self.editor.nodes.append((origin, node))
+            else:
+                inputs = tuple([self._as_float(index) for index in node.inputs])
+                self.editor.nodes.append((origin, node._replace(inputs=inputs)))
+        self.editor.outputs = [self._as_float(index) for index in self.editor.outputs]
+
+    def _tensor(self, index: int) -> Tensor:
+        return self.editor.tensors[index]
+
+    def _quantize_node(self, origin: int, node: Node) -> None:
+        inputs = list(node.inputs)
+        for position, index in enumerate(node.inputs):
+            if index == OPTIONAL_TENSOR or self._tensor(index).type != "FLOAT32":
+                continue
+            inputs[position] = self._operand(node, position, index)
+        scale, zero_point = self._result_scale(node, inputs)
+        if node.op == "CONCATENATION":
+            inputs = [self._rescaled(index, scale, zero_point) for index in inputs]
+        self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs))))
+        for index in node.outputs:
+            if index >= 0 and self._tensor(index).type == "FLOAT32":
+                self.editor.tensors[index] = _quantized(self._tensor(index), "INT8", scale, zero_point)
+
+    def _operand(self, node: Node, position: int, index: int) -> int:
+        tensor = self._tensor(index)
+        if not tensor.is_constant:
+            return self._as_quantized(index)
+        if position == _BIAS.get(node.op):
+            return self._constant(tensor, "INT32", 0)
+        is_weight = position == _WEIGHTS.get(node.op)
+        return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
+
+    def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:
+        count = tensor.shape[dimension] if dimension is not None and dimension < tensor.rank else 1
+        is_split = dimension is not None and count > 1
+        narrow = np.broadcast_to(np.zeros((), schema.NUMPY_TYPES[kind]), (tensor.element_count,))
+        parameters = Quantization(
+            "affine",
+            np.full(count if is_split else 1, _WEIGHT_SCALE),
+            np.zeros(count if is_split else 1, np.int64),
+            dimension or 0,
+        )
+        return self.editor.add_tensor(
+            tensor._replace(
+                type=kind,
+                quantization=parameters,
+                scale=0.0 if is_split else float(_WEIGHT_SCALE),
+                zero_point=0,
+                data=None,
+                value=narrow,
+            )
+        )
+
+    def _result_scale(self, node: Node, inputs: list[int]) -> tuple[float, int]:
+        if node.op in _FIXED_RESULTS:
+            return _FIXED_RESULTS[node.op]
+        if node.op in _SAME_SCALE and node.op != "CONCATENATION":
+            own = [self._tensor(index) for index in inputs if index >= 0 and self._tensor(index).type == "INT8"]
+            if own:
+                return own[0].scale, own[0].zero_point
+        return float(_RESULT_SCALE), 0
+
+    def _rescaled(self, index: int, scale: float, zero_point: int) -> int:
+        tensor = self._tensor(index)
+        if tensor.type != "INT8" or tensor.is_constant or (tensor.scale, tensor.zero_point) == (scale, zero_point):
+            return index
+        result = self.editor.add_tensor(_quantized(tensor, "INT8", scale, zero_point))
+        self.editor.insert("QUANTIZE", index, result)
+        return result
+
+    def _as_quantized(self, index: int) -> int:
+        tensor = self._tensor(index)
+        if tensor.type == "INT8":
+            return index
+        if index not in self.quantized:
+            self.quantized[index] = self.editor.add_tensor(_quantized(tensor, "INT8", float(_RESULT_SCALE), 0))
+            self.editor.insert("QUANTIZE", index, self.quantized[index])
+        return self.quantized[index]
+
+    def _as_float(self, index: int) -> int:
+        if index == OPTIONAL_TENSOR or self._tensor(index).type != "INT8" or self.editor.graph.tensors[index].type != "FLOAT32":
+            return index
+        if index not in self.floating:
+            self.floating[index] = self.editor.add_tensor(self.editor.graph.tensors[index])
+            self.editor.insert("DEQUANTIZE", index, self.floating[index])
+        return self.floating[index]
+
+
+def _quantized(tensor: Tensor, kind: str, scale: float, zero_point: int) -> Tensor:
+    parameters = Quantization("affine", np.array([scale], np.float32), np.array([zero_point], np.int64), 0)
+    return tensor._replace(
+        type=kind, quantization=parameters, scale=float(np.float32(scale)), zero_point=zero_point, allocation=Allocation.ARENA
+    )

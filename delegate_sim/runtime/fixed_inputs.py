@@ -1,0 +1,92 @@
+"""A model as it would be if it were converted with inputs of known shapes.
+
+A converter then computes the shapes behind the inputs, and what is made of them: SHAPE, STRIDED_SLICE, PACK and their like are
+gone, and a RESHAPE reads a constant.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ..model.model import Allocation, Model, Subgraph, Tensor
+from ..prepare import fold
+from ..prepare.folding import FoldedGraph
+from ..releases.catalogue import Release
+from .editing import Edited, Editor, edited, unchanged
+from .simplification import simplify
+
+_FLOAT16_DEQUANTIZE = 3
+"""The version of DEQUANTIZE that float16 needs."""
+
+
+def open_inputs(model: Model) -> tuple[Tensor, ...]:
+    """Return the inputs of which a size is unknown."""
+    first = model.subgraphs[0]
+    return tuple(
+        [first.tensors[index] for index in first.inputs if index >= 0 and first.tensors[index].has_unspecified_dimension]
+    )
+
+
+def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
+    """Return the model converted with inputs of known sizes.
+
+    ``batch`` is the leading size of every input; with ``all_sizes`` those that are open are as the file has them. What follows
+    from the shapes is folded, in every subgraph.
+    """
+    subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
+    if subgraphs[0] is model.subgraphs[0]:
+        return unchanged(model)
+    known = dataclasses.replace(model, subgraphs=subgraphs)
+    folded = fold(known, release)
+    return edited(known, lambda editor: _fold(editor, folded[editor.subgraph.index]))
+
+
+def _with_known_inputs(subgraph: Subgraph, batch: int | None, all_sizes: bool) -> Subgraph:
+    tensors = list(subgraph.tensors)
+    for index in subgraph.inputs:
+        if index >= 0:
+            tensors[index] = _with_shape(tensors[index], batch, all_sizes)
+    return subgraph if tensors == list(subgraph.tensors) else subgraph._replace(tensors=tuple(tensors))
+
+
+def _with_shape(tensor: Tensor, batch: int | None, all_sizes: bool) -> Tensor:
+    shape, signature = tensor.shape, tensor.shape_signature
+    if batch is not None and shape:
+        shape = (batch, *shape[1:])
+        signature = (batch, *signature[1:]) if signature else signature
+    if all_sizes or signature == shape:
+        signature = None
+    if shape == tensor.shape and signature == tensor.shape_signature:
+        return tensor
+    return tensor._replace(shape=shape, shape_signature=signature)
+
+
+def _fold(editor: Editor, folded: FoldedGraph) -> None:
+    before = editor.graph
+    after = folded.graph.tensors
+    for tensor in before.tensors:
+        if tensor.index in folded.constants:
+            editor.tensors[tensor.index] = after[tensor.index]._replace(shape_signature=None)
+        elif tensor.index not in folded.open and not tensor.is_constant:
+            editor.tensors[tensor.index] = tensor._replace(shape=after[tensor.index].shape, shape_signature=None)
+    editor.remove([node.index for node in before.nodes if node.outputs and folded.constants.issuperset(node.outputs)])
+    orphans = {index for node in before.nodes if folded.constants.issuperset(node.outputs) for index in node.inputs}
+    editor.remove_unread(orphans)
+    _narrow(editor, folded)
+    simplify(editor, folded.constants)
+
+
+def _narrow(editor: Editor, folded: FoldedGraph) -> None:
+    """In a model with float16 weights, keep what became a constant of floats as those are kept: in float16, and widened."""
+    if not any(editor.graph.view(node).is_constant_float16_dequantize for node in editor.graph.nodes):
+        return
+    read = {index for _, node in editor.nodes for index in node.inputs}
+    for index in sorted(folded.constants & read):
+        tensor = editor.tensors[index]
+        if tensor.type == "FLOAT32" and tensor.element_count > 1:
+            editor.tensors[index] = tensor._replace(allocation=Allocation.ARENA, value=None)
+            value = None if tensor.value is None else tensor.value.astype(np.float16)
+            narrow = editor.add_tensor(tensor._replace(type="FLOAT16", value=value))
+            editor.insert("DEQUANTIZE", narrow, index, version=_FLOAT16_DEQUANTIZE, at=0)
