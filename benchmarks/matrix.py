@@ -28,6 +28,8 @@ _TOOLS = ("hypothesis", "jsonschema", "markdown-it-py", "pandas", "pytest", "pyy
 _MET = ("pandas", "pytest")
 """Those of them that the package itself has to get on with."""
 _LEFT_OUT = ("tests/ready_parts", "tests/live", "tests/test_conformance.py", "tests/nnapi_runtime/test_conformance.py")
+_SLOW = "not follows_the_schema and not type_checker"
+"""Tests that fetch schemas, and that run a type checker: no version here matters to them."""
 _ALL = ("tests",)
 _FAST = ("tests/api", "tests/cli", "tests/gate", "tests/model", "tests/results", "tests/test_package.py", "tests/test_docs.py")
 
@@ -91,7 +93,7 @@ def _outcome(job: Job, tests: Sequence[str]) -> Outcome:
         return Outcome(job, False, f"cannot be installed: {error}", "")
     installed = ", ".join([f"{name} {environment.version(name)}" for name in ("numpy", "click", "rich", "flatbuffers", "pytest")])
     left_out = [f"--ignore={path}" for path in _LEFT_OUT]
-    command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *left_out, *tests]
+    command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", _SLOW, *left_out, *tests]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     done = subprocess.run(command, cwd=ROOT, env=inherited, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -14,7 +14,7 @@ from ..exits import DONE, USAGE
 from ..models import Models, read_model, unreadable_entry
 from ..target_options import chosen_targets, several_targets_options
 from ..terminal import Line, result_options, width, write_result
-from ..text.diagnose import diagnosis_entry, diagnosis_lines
+from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import overview_lines
 
 _EPILOG = """\b
@@ -61,7 +61,7 @@ def command(
     if not found:
         return USAGE
     is_single = models.is_single and len(targets) == 1
-    entries = [diagnosis_entry(diagnosis) for diagnosis in found] if form == "json" else []
+    entries = [diagnosis.to_dict() for diagnosis in found] if form == "json" else []
     entries += map(unreadable_entry, models.unreadable) if form == "json" else []
     write_result(form, output, lambda: entries[0] if is_single else entries, lambda: _lines(found, is_single, verbose))
     return USAGE if models.unreadable else DONE

@@ -111,9 +111,9 @@ def delegate_of(name: Any) -> Delegate:
     return find_delegate(name)
 
 
-def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any) -> Supposition:
+def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> Supposition:
     """Return what is supposed; raises OptionError for what cannot be. Whether the model has the nodes is not looked at."""
-    from ..runtime.suppositions import Supposition
+    from ..runtime.suppositions import CONVERSIONS, Supposition
 
     if isinstance(accept, str | int):
         accept = (accept,)
@@ -128,7 +128,11 @@ def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any) -> S
         raise OptionError(f"a batch is a whole number from 1 up, not {batch!r}")
     if not isinstance(fix_shapes, bool):
         raise OptionError(f"fix_shapes is true or false, not {_kind(fix_shapes)}")
-    return Supposition(frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, fix_shapes)
+    if conversion is not None and conversion not in tuple(CONVERSIONS):
+        raise OptionError(f"a conversion is one of {', '.join(CONVERSIONS)}, not {conversion!r}")
+    return Supposition(
+        frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, conversion=conversion or "", fixed_shapes=fix_shapes
+    )
 
 
 def paths_of(given: Any, what: str) -> list[str]:

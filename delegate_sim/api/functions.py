@@ -150,6 +150,7 @@ def whatif(
     versions: Mapping[str | NodeLike, int] | None = None,
     batch: int | None = None,
     fix_shapes: bool = False,
+    conversion: str | None = None,
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
     defaults: str = "api",
@@ -159,7 +160,8 @@ def whatif(
     A is the model as it is, on the target that the arguments describe as for ``analyze``. B is what is supposed: that the
     delegate accepts what ``accept`` names (operators, or nodes as index or (subgraph, index)), that operators or nodes have other
     ``versions``, that the first dimension of every input is ``batch``, that every tensor has the shape which the file gives it
-    (``fix_shapes``), and that the target is ``changed`` as for ``compare``.
+    (``fix_shapes``), that it is converted without quantisation or fully quantised (``conversion``: ``float`` or ``int8``), and
+    that the target is ``changed`` as for ``compare``.
     Raises as ``analyze`` does, and OptionError if nothing is supposed or the model does not have what is named.
     """
     from ..results.comparison import compare
@@ -168,9 +170,9 @@ def whatif(
 
     before = target_of(delegate, options, runtime, defaults)
     after = changed_target(before, options, changed)
-    supposition = supposition_of(accept, versions, batch, fix_shapes)
+    supposition = supposition_of(accept, versions, batch, fix_shapes, conversion)
     if after == before and supposition == Supposition():
-        raise OptionError("nothing is supposed: give accept, versions, batch, fix_shapes or changed")
+        raise OptionError("nothing is supposed: give accept, versions, batch, fix_shapes, conversion or changed")
     found = model_of(model)
     return compare(simulated_side(found, before), supposed_side(found, after, supposition))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..model.model import Model
 from ..results.compute import multiply_adds
@@ -61,6 +61,12 @@ class Diagnosis(Shown):
     def is_dynamic(self) -> bool:
         """Whether the runtime refuses the graph as a whole."""
         return roots.is_dynamic(self.run)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
+        from .entry import diagnosis_entry
+
+        return diagnosis_entry(self)
 
     def _line(self) -> str:
         from .tables import diagnosis_line

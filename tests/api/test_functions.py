@@ -65,6 +65,7 @@ def test_the_package_alone_imports_nothing_that_takes_time():
 def test_diagnose_is_what_the_command_says(model, printed):
     found = delegate_sim.diagnose(model)
     entry = printed("diagnose", model)
+    assert {**found.to_dict(), "model": entry["model"]} == entry
     assert [finding.cause.name for finding in found.findings] == [cause["name"] for cause in entry["causes"]]
     assert found.now.measures.partitions == entry["now"]["partitions"] == 3
 
@@ -111,7 +112,8 @@ def test_whatif_is_what_the_command_says(model, printed):
     ("supposed", "delegated"),
     [
         ({"accept": "ROUND"}, 3), ({"accept": [1]}, 3), ({"accept": [(0, 1), 2]}, 4), ({"versions": {"ADD": 1}}, 3),
-        ({"versions": {(0, 2): 1}}, 3), ({"batch": 8}, 2), ({"fix_shapes": True}, 2), ({"changed": {"delegate": "xnnpack"}}, 4),
+        ({"versions": {(0, 2): 1}}, 3), ({"batch": 8}, 2), ({"fix_shapes": True}, 2), ({"conversion": "float"}, 2),
+        ({"changed": {"delegate": "xnnpack"}}, 4),
     ],
 )  # fmt: skip
 def test_each_thing_that_can_be_supposed(model, supposed, delegated):
@@ -202,7 +204,7 @@ WRONG = 17.5
         (sim.compare, "OptionError", "nothing differs between A and B: give a second model, or changed="),
         (lambda m: sim.compare(m, changed=WRONG), "OptionError", "what changes are given by name, .* delegate, runtime"),
         (lambda m: sim.compare(m, changed={"x": 1}), "OptionError", "nnapi has no option 'x'; what can change is delegate"),
-        (sim.whatif, "OptionError", "nothing is supposed: give accept, versions, batch, fix_shapes or"),
+        (sim.whatif, "OptionError", "nothing is supposed: give accept, versions, batch, fix_shapes, conv"),
         (lambda m: sim.whatif(m, accept=WRONG), "OptionError", "accept takes names of operators and nodes"),
         (lambda m: sim.whatif(m, accept=[WRONG]), "OptionError", "an operator is given by its name, a node by its index"),
         (lambda m: sim.whatif(m, accept=["MEAN"]), "OptionError", "the model has no node of MEAN; its operators are ADD"),
@@ -211,6 +213,7 @@ WRONG = 17.5
         (lambda m: sim.whatif(m, versions={"ADD": "2"}), "OptionError", "a version is a whole number from 1 up, not '2'"),
         (lambda m: sim.whatif(m, batch="two"), "OptionError", "a batch is a whole number from 1 up, not 'two'"),
         (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
+        (lambda m: sim.whatif(m, conversion="int4"), "OptionError", "a conversion is one of float, int8, not 'int4'"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes is true or false"),
         (lambda m: sim.check("missing.toml"), "ConfigurationError", "missing.toml: No such file"),
         (lambda m: sim.check(WRONG), "OptionError", "config takes a path"),
