@@ -1,29 +1,47 @@
-# Every target sets up its own environment first; PYTHON names the interpreter to make it with (3.11 or newer).
+# Every target sets up its own environment first; PYTHON names the interpreter to make it with (3.10 or newer).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MODEL ?= fixtures/models/mobilenet_block.tflite
 STAMP := $(VENV)/.stamp
+LOCK := requirements.lock
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
 TREES ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup demo test lint conformance fixtures docs sources peers rewrites advice model-types releases driver-profiles bench clean
+.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources peers rewrites advice model-types releases driver-profiles bench clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml setup.py
+# The lock has every version and its digest; the package itself adds nothing to it.
+$(STAMP): pyproject.toml setup.py $(LOCK)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,live]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q delegate_sim cli
 	@touch $@
+
+lock:  ## remake the lock with the newest versions that pyproject.toml allows
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
+	  --extra test --extra lint --extra live --custom-compile-command 'make lock' --output-file $(LOCK)
 
 demo: setup  ## analyse a model (MODEL=...), by default a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
 
 test: setup lint  ## lint, types, unit tests, property tests, conformance
 	$(BIN)/python -m pytest
+
+matrix: setup  ## unit tests with the lowest and the newest versions, on every Python that is there (ARGS=--help)
+	$(BIN)/python -m benchmarks.matrix $(ARGS)
+
+wheel: setup  ## build the wheel, install it into a clean environment and use it there
+	$(BIN)/python -m benchmarks.wheel
+
+installs: setup  ## install beside TensorFlow 2.17, numpy 1.26 and ai-edge-litert: what they need stays as it is
+	$(BIN)/python -m benchmarks.installs
 
 lint: setup
 	$(BIN)/ruff check .
@@ -36,12 +54,13 @@ conformance: setup  ## the whole comparison with the recorded verdicts, where ..
 fixtures: setup  ## remake fixtures/models and fixtures/expected
 	$(BIN)/python -m fixtures.make
 
-docs: setup  ## remake docs/rules and docs/suggestions.md from the rules
+docs: setup  ## remake docs/rules and docs/suggestions.md from the rules, docs/api.md from the docstrings
 	@mkdir -p docs/rules
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
 	$(BIN)/python -m fixtures.suggestions_page > docs/suggestions.md
+	$(BIN)/python -m benchmarks.api_page > docs/api.md
 	$(BIN)/python -m benchmarks.architecture
 
 sources: setup  ## whether every place that a rule names exists upstream (TREES="OWNER/NAME=PATH ...", git trees)

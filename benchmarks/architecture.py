@@ -22,8 +22,11 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def rooms_imported(path: Path) -> Iterator[str]:
-    """Return the rooms that a module imports from, when it is loaded or later; imports for types only are left out."""
+def rooms_imported(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim") -> Iterator[str]:
+    """Return the rooms that a module imports from, when it is loaded or later; imports for types only are left out.
+
+    ``folder`` is that of the package, ``name`` its name in imports.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = {
         id(inner)
@@ -31,13 +34,13 @@ def rooms_imported(path: Path) -> Iterator[str]:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    package = ("delegate_sim", *path.relative_to(PACKAGE).parent.parts)
+    package = (name, *path.relative_to(folder).parent.parts)
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom) or id(node) in for_types:
             continue
         base = package[: len(package) - node.level + 1] if node.level else ()
         target = (*base, *(node.module.split(".") if node.module else ()))
-        if target[:1] == ("delegate_sim",):
+        if target[:1] == (name,):
             yield from target[1:2] if len(target) > 1 else [alias.name for alias in node.names]
 
 

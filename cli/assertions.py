@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING
 
 from delegate_sim.model.schema import is_operator
 from delegate_sim.results.measures import Measures, measure
@@ -14,6 +14,9 @@ from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run
 
 from .layout import counted, message, name, node_list, option_value, share
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LOG_LINES_SHOWN = 5
 _GROUPS_SHOWN = 20

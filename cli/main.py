@@ -35,6 +35,12 @@ _COMMANDS = {
 """Module and summary of each command, so that the program's help needs none of the modules."""
 
 
+_HELP_SHOWN: tuple[type[click.UsageError], ...] = (
+    (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
+)
+"""Raised instead of a complaint where nothing is asked for; click before 8.2 shows the help by itself, and ends with 0."""
+
+
 class _Program(click.Group):
     """Commands are imported on first use, and errors end the process with one line."""
 
@@ -81,7 +87,7 @@ def _report(error: Exception) -> int:
     """Print an error as one line and return the exit code."""
     from delegate_sim.errors import DelegateSimError
 
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+    if isinstance(error, _HELP_SHOWN):
         error.show()
         return USAGE
     if isinstance(error, click.ClickException):

@@ -17,6 +17,10 @@ GITHUB = "github"
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Results
 
+    _ParamType = click.ParamType["ReportFile"]
+else:
+    _ParamType = click.ParamType  # takes no type in brackets before release 8.4
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -27,7 +31,7 @@ class ReportFile(NamedTuple):
     path: str
 
 
-class _ReportType(click.ParamType[ReportFile]):
+class _ReportType(_ParamType):
     name = "FORMAT=FILE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ReportFile:

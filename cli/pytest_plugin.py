@@ -41,7 +41,7 @@ class DelegateSim:
     def __call__(
         self,
         model: str | os.PathLike[str] | bytes | Model,
-        delegate: str = "nnapi",
+        delegate: str | None = None,
         options: Mapping[str, Any] | None = None,
         *,
         runtime: str = DEFAULT_RELEASE,

@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
-from .delegate_flags import ALL_DELEGATES, DEFAULT_DELEGATE, chosen_delegates, given_options, release_in
+from .delegate_flags import ALL_DELEGATES, chosen_delegates, given_options, release_in
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -28,7 +28,7 @@ def print_error(message: str) -> None:
     """Print one line on standard error."""
     from delegate_sim.text import printable
 
-    print(f"error: {printable(message)}", file=sys.stderr)
+    print(f"error: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def width() -> int:

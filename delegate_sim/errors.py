@@ -13,3 +13,7 @@ class ModelError(DelegateSimError):
 
 class OptionError(DelegateSimError):
     """A delegate, an option, a value or a release that does not exist or is out of range."""
+
+
+class MissingPackageError(DelegateSimError):
+    """Something was asked for that needs a package which is not installed."""

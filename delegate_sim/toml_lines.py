@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from typing import Any
+
+from . import toml
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int:
@@ -27,8 +28,8 @@ def _statement(lines: Sequence[str], key: Sequence[str | int]) -> tuple[int, int
     start = 0
     for end in range(len(lines)):
         try:
-            content = tomllib.loads("".join(lines[: end + 1]))
-        except tomllib.TOMLDecodeError:
+            content = toml.loads("".join(lines[: end + 1]))
+        except toml.TOMLDecodeError:
             continue  # in the middle of a statement of several lines
         if _has(content, key):
             return start, end

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import delegate_sim
+from benchmarks.api_page import page as api_page
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim_cli.commands.rules import command
 from fixtures.suggestions_page import page
@@ -19,6 +21,15 @@ def test_the_rules_are_documented_as_they_are(delegate):
     made = CliRunner().invoke(command, ["--delegate", delegate, "--format", "markdown"])
     assert made.exit_code == 0
     assert (DOCS / "rules" / f"{delegate}.md").read_text(encoding="utf-8") == made.output, "run `make docs`"
+
+
+def test_the_python_interface_is_documented_as_it_is():
+    written = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert written == api_page(), "run `make docs`"
+    assert [name for name in delegate_sim.__all__ if name != "__version__" and f"### {name}\n" not in written] == [
+        name for name in delegate_sim.__all__ if name.endswith("Error")
+    ]
+    assert all(f"| `{name}` |" in written for name in delegate_sim.__all__ if name.endswith("Error"))
 
 
 def test_the_suggestions_are_documented_as_they_are():

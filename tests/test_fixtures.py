@@ -6,6 +6,7 @@ import functools
 import itertools
 from typing import NamedTuple
 
+import flatbuffers
 import pytest
 
 import delegate_sim
@@ -75,6 +76,8 @@ def test_the_models_are_small():
 def test_a_model_is_what_the_script_makes_each_time(name):
     made = FIXTURES[name]().bytes()
     assert FIXTURES[name]().bytes() == made
+    if tuple(map(int, flatbuffers.__version__.split(".")[:2])) < (25, 12):
+        pytest.skip("flatbuffers before 25.12 lays out the same tables in other bytes")
     assert (MODELS / f"{name}.tflite").read_bytes() == made
 
 
@@ -95,7 +98,7 @@ def test_the_interpreter_prepares_a_model(name):
         interpreter.Interpreter(str(MODELS / f"{name}.tflite"), experimental_op_resolver_type=resolver).allocate_tensors()
 
     if name in UNLOADABLE:
-        with pytest.raises((ValueError, RuntimeError)):
+        with pytest.raises((ValueError, RuntimeError), match=UNLOADABLE[name]):
             allocate()
     else:
         allocate()

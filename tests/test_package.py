@@ -1,14 +1,23 @@
-"""What the package installs."""
+"""What the package installs, and what it asks for."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import setuptools
 
+from benchmarks import environments, matrix, wheel
+from delegate_sim import toml
+
 ROOT = Path(__file__).resolve().parents[1]
+PROJECT = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+LOCKED = ("test", "lint", "live")
+"""The extras that development installs."""
 
 
 def test_every_folder_with_modules_is_a_package_that_the_build_finds():
@@ -21,3 +30,89 @@ def test_every_folder_with_modules_is_a_package_that_the_build_finds():
 def test_no_bare_module_named_cli_is_installed(tmp_path):
     look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('cli') is not None)"
     assert subprocess.run([sys.executable, "-I", "-c", look], cwd=tmp_path, check=False).returncode == 0
+
+
+def name_of(requirement):
+    return re.split(r"[<>=!~; \\\[]", requirement)[0].lower()
+
+
+@pytest.mark.parametrize("requirement", PROJECT["dependencies"])
+def test_dependencies_are_ranges_without_an_upper_end(requirement):
+    assert re.fullmatch(r"[a-z-]+>=[\d.]+(; python_version .*)?", requirement)
+
+
+def test_the_ranges_reach_down_to_what_users_have():
+    assert PROJECT["requires-python"] == ">=3.10"
+    assert {"numpy>=1.26; python_version < '3.13'", "click>=8.1"} <= set(PROJECT["dependencies"])
+
+
+def test_exact_versions_stand_in_the_lock_with_digests():
+    pins = [line for line in LOCK.splitlines() if line and not line.startswith((" ", "#"))]
+    assert all(re.match(r"[a-z0-9-]+==[\w.]+ (;.* )?\\$", line) for line in pins)
+    assert LOCK.count("--hash=sha256:") >= len(pins)
+    wanted = environments.requirements(*LOCKED)
+    assert {name_of(each) for each in wanted} <= {name_of(line) for line in pins}
+
+
+def test_the_lock_names_no_place_to_fetch_from():
+    assert "://" not in LOCK
+
+
+def test_development_installs_from_the_lock_and_ci_runs_the_versions_and_the_wheel():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "--require-hashes --requirement $(LOCK)" in makefile
+    assert re.search(r"^lock:.*(\n\t.*)*uv pip compile", makefile, re.MULTILINE)
+    ran = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert {"make test", "make wheel", "make matrix"} <= set(ran)
+
+
+def test_the_lowest_version_is_what_a_range_begins_with():
+    assert environments.lowest("click>=8.1") == "click==8.1"
+    assert environments.lowest("numpy>=2.1; python_version >= '3.13'") == "numpy==2.1; python_version >= '3.13'"
+    with pytest.raises(ValueError, match="names no lowest version"):
+        environments.lowest("click")
+
+
+def test_an_interpreter_that_is_not_there_is_skipped_with_a_line(monkeypatch, capsys):
+    monkeypatch.setattr(matrix, "interpreter", lambda release: None)
+    assert matrix.main(["--python", "3.12"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "Python 3.12: skipped, there is no such interpreter on the path or among pyenv's\n"
+    assert said.err == "no interpreter to run the tests on\n"
+
+
+def test_every_python_is_run_with_the_lowest_and_the_newest_versions(monkeypatch, capsys):
+    monkeypatch.setattr(matrix, "interpreter", lambda release: f"python{release}")
+    ran = []
+
+    def outcome(job, tests):
+        ran.append((job.release, job.versions))
+        return matrix.Outcome(job, job.release != "3.11", "1 passed", "numpy 1.26.0")
+
+    monkeypatch.setattr(matrix, "_outcome", outcome)
+    assert matrix.main([]) == 1
+    assert sorted(ran) == [(release, versions) for release in environments.PYTHONS for versions in ("lowest", "newest")]
+    assert capsys.readouterr().out.endswith("\n6 passed, 2 failed\n")
+
+
+def test_a_release_of_python_is_looked_for_among_those_of_pyenv(tmp_path, monkeypatch):
+    for version in ("3.12.1", "3.12.10", "3.13.0"):
+        program = tmp_path / "versions" / version / "bin" / "python"
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\necho {version.rpartition('.')[0]}\n", encoding="utf-8")
+        program.chmod(0o755)
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    assert environments.interpreter("3.12") == str(tmp_path / "versions" / "3.12.10" / "bin" / "python")
+    assert environments.interpreter("3.14") is None
+
+
+def test_a_wheel_without_a_module_is_noticed(tmp_path):
+    import zipfile
+
+    path = tmp_path / "a.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("delegate_sim/__init__.py", "")
+    missing = wheel.modules_missing(path)
+    assert "delegate_sim/__init__.py" not in missing
+    assert {"delegate_sim_cli/main.py", "delegate_sim/api/functions.py"} <= set(missing)

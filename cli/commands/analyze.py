@@ -12,13 +12,14 @@ from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, 
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
-from delegate_sim.runtime.interpreter import Application, option_values, simulate, simulate_chain
+from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
 from delegate_sim.text import printable
 
 from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
 from ..exits import DONE, USAGE
 from ..layout import counted
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
+from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, print_error, width, write, write_lines
 from ..text.overview import overview_lines
 from ..text.report import HEADING, View, report_lines
@@ -48,13 +49,20 @@ class _Analysis:
     """What to do with each model, and which models could not be read."""
 
     def __init__(
-        self, targets: Sequence[Application], release: Release, defaults: str, is_chain: bool, by_default: Application | None
+        self,
+        targets: Sequence[Application],
+        release: Release,
+        defaults: str,
+        is_chain: bool,
+        by_default: Application | None,
+        assumptions: Assumptions,
     ) -> None:
         self.targets = targets
         self.release = release
         self.defaults = defaults
         self.is_chain = is_chain
         self.by_default = by_default
+        self.assumptions = assumptions
         self.unreadable: list[tuple[str, str]] = []
         """Path and message of each such model."""
 
@@ -72,9 +80,14 @@ class _Analysis:
     def _report(self, path: str) -> Report:
         model = load(path)
         if self.is_chain:
-            runs = simulate_chain(model, self.targets, self.release, self.defaults, self.by_default)
+            runs = simulate_chain(model, self.targets, self.release, self.defaults, self.by_default, self.assumptions)
         else:
-            runs = tuple([simulate(model, delegate, options, self.release, self.defaults) for delegate, options in self.targets])
+            runs = tuple(
+                [
+                    simulate(model, delegate, options, self.release, self.defaults, self.assumptions)
+                    for delegate, options in self.targets
+                ]
+            )
         return Report(model, runs, self.is_chain)
 
 
@@ -106,6 +119,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help="Whether the runtime applies XNNPACK by default to the nodes that a single delegate, or a chain, leaves.",
 )
+@own_resolver_option
 @click.option(
     "--option",
     "pairs",
@@ -136,6 +150,7 @@ def command(
     delegates: Sequence[str],
     chain: bool,
     default_xnnpack: bool,
+    own_resolver: bool,
     pairs: Sequence[str],
     release: str,
     defaults: str,
@@ -161,7 +176,9 @@ def command(
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     by_default = _default_delegate(delegates) if default_xnnpack and (chain or len(delegates) == 1) else None
-    analysis = _Analysis(targets, parse_release(release), defaults, chain or by_default is not None, by_default)
+    is_chain = chain or by_default is not None
+    assumptions = Assumptions(has_own_resolver=own_resolver)
+    analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
     documents = _Documents(len(models) > 1, View(width(), verbose), is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.gate.check import Checked, check
+from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, UNREADABLE, Results
 
@@ -69,7 +69,7 @@ def command(
     MODEL, all models of the configuration are checked.
     """
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
-    checked = check(configuration, models, targets, update=update, prune=prune)
+    checked = check_models(configuration, models, targets, update=update, prune=prune)
     for message in _unreadable(checked.results):
         print_error(message)
     write_files(files, lambda chosen: _rendered(chosen, checked, verbose))

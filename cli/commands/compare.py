@@ -10,11 +10,10 @@ import click
 from delegate_sim import load
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.model.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.comparison import Side, compare
-from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.results.comparison import compare
+from delegate_sim.results.sides import simulated_side
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand, given_options
@@ -78,14 +77,9 @@ def command(
     if is_same_model and a == b:
         raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
     model = load(path_a)
-    side = _side(model, a)
-    comparison = compare(side, _side(model if is_same_model or path_b is None else load(path_b), b))
+    side = simulated_side(model, a)
+    comparison = compare(side, simulated_side(model if is_same_model or path_b is None else load(path_b), b))
     write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose))
-
-
-def _side(model: Model, target: Target) -> Side:
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults)
-    return Side(model, run, target.defaults)
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:

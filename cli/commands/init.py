@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.version import __version__
@@ -31,7 +31,7 @@ _MOST_FOLDERS = 8
     "--delegate",
     "names",
     multiple=True,
-    default=("nnapi",),
+    default=(DEFAULT_DELEGATE,),
     show_default=True,
     type=click.Choice(DELEGATE_NAMES),
     help="A delegate to start with; may be given several times.",

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim import load
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.results.release_table import release_table
 
-from ..delegate_flags import DEFAULT_DELEGATE, DelegateCommand, chosen_delegates, given_options
+from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
+from ..resolver_option import own_resolver_option
 from ..terminal import Line, result_options, width, write_result
 from ..text.releases import releases_entry, releases_lines
 
@@ -50,6 +51,7 @@ Where the rules of a TensorFlow release are not known, those of the LiteRT relea
     show_default=True,
     help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
 )
+@own_resolver_option
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
 def command(
@@ -57,6 +59,7 @@ def command(
     delegates: Sequence[str],
     pairs: Sequence[str],
     defaults: str,
+    own_resolver: bool,
     form: str,
     output: str | None,
     verbose: bool,
@@ -70,7 +73,13 @@ def command(
     chosen = chosen_delegates(delegates)
     model = load(path)
     tables = [
-        release_table(model, delegate, parse_options(delegate.name, delegate.options, given, defaults), defaults)
+        release_table(
+            model,
+            delegate,
+            parse_options(delegate.name, delegate.options, given, defaults),
+            defaults,
+            has_own_resolver=own_resolver,
+        )
         for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
     ]
 

@@ -8,13 +8,12 @@ from typing import Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.rule_changes import rule_changes
 from delegate_sim.rules.rule import OpRule
 
-from ..delegate_flags import DEFAULT_DELEGATE
 from ..suggestions import suggestion
 from ..terminal import width, write
 from ..text.rules import changes_entry, changes_text, rules_entry, rules_markdown, rules_text

@@ -10,12 +10,11 @@ import click
 from delegate_sim import load
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.search import parse_goal, search
-from delegate_sim.model.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.comparison import Side, compare
-from delegate_sim.runtime.interpreter import simulate
-from delegate_sim.runtime.suppositions import CONVERSIONS, NodeKey, Supposition, changed_model, simulate_if
+from delegate_sim.results.comparison import compare
+from delegate_sim.results.sides import simulated_side, supposed_side
+from delegate_sim.runtime.suppositions import CONVERSIONS, NodeKey, Supposition
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand, given_options
@@ -125,7 +124,7 @@ def command(
         raise click.UsageError(
             "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
-    comparison = compare(_side(model, before), _supposed_side(model, after, supposition))
+    comparison = compare(simulated_side(model, before), supposed_side(model, after, supposition))
     supposed = _words(supposition)
     write_result(form, output, comparison.to_dict, lambda: compare_lines(comparison, width(), verbose, supposed))
 
@@ -197,12 +196,3 @@ def _before(after: Target, pairs: Sequence[str]) -> Target:
     (given,) = given_options([after.delegate], own, {})
     options = parse_options(after.delegate.name, after.delegate.options, given, after.defaults)
     return Target(after.delegate, options, parse_release(settings.get(_RUNTIME, str(after.release))), after.defaults)
-
-
-def _side(model: Model, target: Target) -> Side:
-    return Side(model, simulate(model, target.delegate, target.options, target.release, target.defaults), target.defaults)
-
-
-def _supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
-    run = simulate_if(model, target.delegate, target.options, target.release, target.defaults, supposition)
-    return Side(changed_model(model, supposition, target.release), run, target.defaults)

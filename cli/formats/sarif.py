@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.findings import Finding, Location
 from delegate_sim.rules.kinds import Explanation
+from delegate_sim.rules.source import Source
 from delegate_sim.text import printable
 from delegate_sim.version import __version__
 
-from ..codes import explanations
+from ..codes import explanations, sources
 from ..layout import message, name
 from ..text.findings import LEVELS
 from .common import PROGRAM, identified_findings, model_name, repository_path
@@ -27,6 +28,8 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 _ROOT = "SRCROOT"
 _FINGERPRINT = "delegateSim/v1"
 _LONGEST_CATEGORY = 200
+_PLACES_TOLD = 3
+"""How many places upstream the help of a rule names; its properties list them all."""
 
 
 def render(results: Results) -> str:
@@ -40,14 +43,15 @@ def _run(results: Results) -> dict[str, Any]:
         for finding in sorted(case.findings, key=lambda finding: LEVELS.index(finding.level)):
             levels.setdefault(finding.code, finding.level)
     codes = sorted(levels)
-    known = explanations(tuple(map(find_delegate, DELEGATE_NAMES)))
+    delegates = tuple(map(find_delegate, DELEGATE_NAMES))
+    known, places = explanations(delegates), sources(delegates, levels.keys())
     return {
         "tool": {
             "driver": {
                 "name": PROGRAM,
                 "version": __version__,
                 "semanticVersion": __version__,
-                "rules": [_rule(code, known.get(code), levels[code]) for code in codes],
+                "rules": [_rule(code, known.get(code), places.get(code, ()), levels[code]) for code in codes],
             }
         },
         "automationDetails": {"id": _category(results)},
@@ -70,19 +74,28 @@ def _category(results: Results) -> str:
     return f"{PROGRAM}/{results.command}/{targets}/"
 
 
-def _rule(code: str, explanation: Explanation | None, level: str) -> dict[str, Any]:
+def _rule(code: str, explanation: Explanation | None, places: Sequence[Source], level: str) -> dict[str, Any]:
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": code}, "defaultConfiguration": {"level": level}}
     if explanation is None:
         return rule
     title, meaning, advice = explanation
+    help_text = _literal(f"{meaning}\n\nWhat to do: {advice}")
+    help_markdown = _literal(f"{markdown_text(meaning)}\n\n**What to do:** {markdown_text(advice)}")
+    if places:
+        told = list(dict.fromkeys(_place(source) for source in places))
+        more = f" and {len(told) - _PLACES_TOLD} more" if len(told) > _PLACES_TOLD else ""
+        help_text += f"\n\nSource: {', '.join(told[:_PLACES_TOLD])}{more}"
+        help_markdown += f"\n\n**Source:** {', '.join(f'`{place}`' for place in told[:_PLACES_TOLD])}{more}"
+        rule |= {"helpUri": places[0].url, "properties": {"sources": [source.to_dict() for source in places]}}
     return rule | {
         "shortDescription": {"text": _literal(title)},
         "fullDescription": {"text": _literal(meaning)},
-        "help": {
-            "text": _literal(f"{meaning}\n\nWhat to do: {advice}"),
-            "markdown": _literal(f"{markdown_text(meaning)}\n\n**What to do:** {markdown_text(advice)}"),
-        },
+        "help": {"text": help_text, "markdown": help_markdown},
     }
+
+
+def _place(source: Source) -> str:
+    return f"{source.file}: {source.symbol} ({source.repository.name}@{source.repository.commit[:9]})"
 
 
 def _result(case: Case, finding: Finding, fingerprint: str, rule_index: int) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class _Statement(NamedTuple):
     hint: str = ""
 
 
-class _Group(NamedTuple):
+class _ComparisonGroup(NamedTuple):
     """Nodes that share the same statements, by subgraph, operator and what was found."""
 
     statements: tuple[_Statement, ...]
@@ -119,10 +119,10 @@ class _Text:
     ) -> Iterator[Line]:
         if not nodes:
             return
-        groups: dict[tuple[_Statement, ...], _Group] = {}
+        groups: dict[tuple[_Statement, ...], _ComparisonGroup] = {}
         for node in nodes:
             stated = statements(node)
-            group = groups.setdefault(stated, _Group(stated, {}))
+            group = groups.setdefault(stated, _ComparisonGroup(stated, {}))
             group.variants.setdefault((node.subgraph, node.op, self._found(node)), []).append(node)
         yield Line("")
         yield Line(f"{title}: {counted(len(nodes), 'node')}", _HEADING)
@@ -132,7 +132,7 @@ class _Text:
             yield from self._group(group)
         yield from self._more(sum([group.size for group in ordered[len(shown) :]]), "node", "  ")
 
-    def _group(self, group: _Group) -> Iterator[Line]:
+    def _group(self, group: _ComparisonGroup) -> Iterator[Line]:
         for statement in group.statements:
             yield from self._paragraph(message(statement.text), "  ", _CODE)
         for hint in dict.fromkeys([statement.hint for statement in group.statements]):

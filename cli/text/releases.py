@@ -7,13 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.results.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
-from delegate_sim.runtime.interpreter import option_values
+from delegate_sim.runtime.interpreter import NOT_LOADED, option_values
+from delegate_sim.runtime.resolver import Loads
 from delegate_sim.version import __version__
 
 from ..layout import counted, item_list, message, name, node_list, share, wrapped
 from ..terminal import Line
 
 SCHEMA = "delegate-sim/releases/1"
+
+FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
+"""What the families of releases are called."""
 
 _HEADING = "bold"
 _COLUMNS = ("releases", "loads", "delegated", "partitions", "moved")
@@ -35,6 +39,7 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
         yield Line("  ".join(["", *cells]).rstrip())
     for span in spans:
         yield from _step(span[0], width, verbose)
+    yield from _refusals(spans, width)
     yield Line("")
     for answer in answers(table):
         yield from (Line(line) for line in wrapped(answer, width, "", "  "))
@@ -61,13 +66,18 @@ def answers(table: ReleaseTable) -> Iterator[str]:
         yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
     else:
         yield "Fully delegated: in no known release."
-    first = table.first_loading
-    if first is None:
-        yield f"Loaded by the runtime's own kernels: in no known release; {_unloaded_text(table.rows[-1].unloaded)} is too new."
-    elif not first[1]:
-        yield f"Loaded by the runtime's own kernels: from {first[0]} on, the oldest known."
-    else:
-        yield f"Loaded by the runtime's own kernels: from {first[0]} on, because of {_unloaded_text(first[1])}."
+    for family, first in table.first_loading.items():
+        newest = [row for row in table.rows if row.release.family == family][-1]
+        if first is None and newest.loads is Loads.UNKNOWN:
+            yield f"Loaded by {FAMILIES[family]}'s own kernels: not known."
+        elif first is None:
+            unloaded = _unloaded_text(newest.unloaded, newest.unloaded_types)
+            yield f"Loaded by {FAMILIES[family]}'s own kernels: in no known release; {newest.release} does not load {unloaded}."
+        elif not (first.because_of or first.because_of_types):
+            yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on, the oldest known."
+        else:
+            unloaded = _unloaded_text(first.because_of, first.because_of_types)
+            yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on, because of {unloaded}."
 
 
 def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
@@ -75,11 +85,7 @@ def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
     spans: list[list[ReleaseRow]] = []
     for row in rows:
         last = spans[-1][-1] if spans else None
-        same = last is not None and (row.measures, row.unloaded, row.is_certain) == (
-            last.measures,
-            last.unloaded,
-            last.is_certain,
-        )
+        same = last is not None and _alike(row) == _alike(last)
         if same and not row.moves:
             spans[-1].append(row)
         else:
@@ -87,12 +93,18 @@ def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
     return spans
 
 
+def _alike(row: ReleaseRow) -> tuple[object, ...]:
+    return row.measures, row.unloaded, row.unloaded_types, row.loads, row.is_certain
+
+
 def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
     row = span[0]
     measures = row.measures
+    if measures.outcome == NOT_LOADED:
+        return span_text(span), row.loads.value, "not loaded", "", ""
     return (
         span_text(span),
-        "yes" if row.is_loaded else "no",
+        row.loads.value,
         f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)}){'' if row.is_certain else ' ?'}",
         f"{measures.partitions:,}",
         f"{sum([len(move.nodes) for move in row.moves]):,}",
@@ -120,6 +132,24 @@ def _step(row: ReleaseRow, width: int, verbose: bool) -> Iterator[Line]:
         yield Line(f"  ... and {counted(hidden, 'more node')} (--verbose lists all)")
 
 
+def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Line]:
+    """Quote what the runtime says where it does not load the model: the first line of each release, the same once."""
+    said: dict[str, list[ReleaseRow]] = {}
+    for span in spans:
+        for row in span:
+            if row.loads is Loads.NO:
+                said.setdefault(row.lines[0], []).append(row)
+    if said:
+        yield Line("")
+        yield Line("Not loaded", _HEADING)
+    for line, rows in said.items():
+        yield from (Line(part) for part in wrapped(f"{item_list(_family_spans(rows))}: {message(line)}", width, "  ", "    "))
+
+
+def _family_spans(rows: Sequence[ReleaseRow]) -> list[str]:
+    return [span_text(span) for family in FAMILIES if (span := [row for row in rows if row.release.family == family])]
+
+
 def move_text(move: Move, verbose: bool = False) -> str:
     """Say which nodes moved, where to and why."""
     nodes = node_list(sorted([node for _, node in move.nodes]), None if verbose else _NODES_WIDTH)
@@ -128,13 +158,13 @@ def move_text(move: Move, verbose: bool = False) -> str:
     return f"{name(move.op)}: {counted(len(move.nodes), 'node')} [{nodes}] {where}"
 
 
-def _unloaded_text(unloaded: Sequence[Unloaded]) -> str:
-    return item_list([f"{name(op)} version {version}" for op, version in unloaded], 80)
+def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
+    operators = [f"{name(op)} version {version}" for op, version in unloaded]
+    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80)
 
 
 def releases_entry(table: ReleaseTable) -> dict[str, Any]:
     """Return the table as plain data (schema ``delegate-sim/releases/1``)."""
-    first = table.first_loading
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
@@ -144,7 +174,9 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
         "releases": [
             {
                 "release": str(row.release),
-                "loads": row.is_loaded,
+                "loads": None if row.loads is Loads.UNKNOWN else row.is_loaded,
+                "unloaded_types": list(row.unloaded_types),
+                "lines": list(row.lines),
                 "unloaded": [one._asdict() for one in row.unloaded],
                 "measures": asdict(row.measures),
                 "moves": [
@@ -161,5 +193,13 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
             for row in table.rows
         ],
         "fully_delegated": {"first": str(table.full[0]), "last": str(table.full[-1])} if table.full else None,
-        "first_loading": None if first is None else {"release": str(first[0]), "because_of": [one._asdict() for one in first[1]]},
+        "first_loading": {
+            family: first
+            and {
+                "release": str(first.release),
+                "because_of": [one._asdict() for one in first.because_of],
+                "because_of_types": list(first.because_of_types),
+            }
+            for family, first in table.first_loading.items()
+        },
     }

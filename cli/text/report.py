@@ -10,7 +10,7 @@ from delegate_sim.graph.partition import Subset
 from delegate_sim.results.compute import Compute, compute_of
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
 from delegate_sim.rules.rule import Reason
-from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
+from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
@@ -32,6 +32,8 @@ _OUTCOMES = {
     "refused": "Refused: the runtime does not apply the delegate",
     "restored": "Restored: the runtime undid all delegation",
     "delegated": "Delegated, but the model will not run",
+    "not-prepared": "Not prepared: the model does not run, since a CPU kernel refuses a node",
+    "not-loaded": "Not loaded: the runtime does not load the model",
 }
 
 
@@ -69,6 +71,8 @@ def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
         if len(explicit) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _details(run, view)
+    if any(run.outcome in (NOT_LOADED, NOT_PREPARED) for run in runs):
+        return
     yield Line("")
     yield from placement_lines(runs, view.width, view.verbose)
 

@@ -6,7 +6,7 @@ A delegate is a module-level object without state. Nothing outside its package k
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -22,7 +22,7 @@ from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kin
 from ..rules.rule import Reason, Verdict
 from .driver import DriverInterface
 
-Options: TypeAlias = Mapping[str, Any]
+OptionValues: TypeAlias = Mapping[str, Any]
 
 
 class KernelFailure(NamedTuple):
@@ -30,7 +30,7 @@ class KernelFailure(NamedTuple):
 
     ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is. ``is_crash`` says that the
     process ends there: nothing can be restored. ``is_known`` is False where it is read from the sources of another release than
-    the one that is simulated, so that it is only worth a warning.
+    the one that is simulated: the report marks it as a prediction.
     """
 
     node: int | None
@@ -83,6 +83,14 @@ class Decision:
     """What the delegate itself prints, before the runtime reports the replacement."""
     findings: object = None
     """What the delegate found out on the way and needs again for its kernels; nobody else looks at it."""
+    subsets: tuple[Subset, ...] | None = None
+    """All partitions in running order, where the delegate groups the nodes to replace itself; None: the runtime partitions."""
+    origins: Mapping[int, int] = field(default_factory=dict)
+    """Nodes that ``graph`` has behind those of the given graph, each with the node of the given graph that it stems from.
+
+    A delegate that inlines a node takes it off the execution plan and adds others; tensors may be added behind the given ones
+    too. Reports show what becomes of the added nodes at the nodes that they stem from.
+    """
 
     @property
     def candidates(self) -> tuple[Subset, ...]:
@@ -93,6 +101,14 @@ class Decision:
     def keeps_preview(self) -> bool:
         """Whether the nodes to replace are all those of the preview, so that its partitions stand."""
         return sum(len(subset.nodes) for subset in self.candidates) == len(self.nodes)
+
+    def grouped(self) -> tuple[Subset, ...]:
+        """Return all partitions in running order; raises ValueError if the delegate's own are of other nodes than ``nodes``."""
+        if self.subsets is None:
+            return self.preview if self.keeps_preview else partition(self.graph, self.nodes)
+        if {node for subset in self.subsets if subset.is_delegated for node in subset.nodes} != set(self.nodes):
+            raise ValueError("the delegate groups other nodes than those that it asks the runtime to replace")
+        return self.subsets
 
 
 class LogTraits(NamedTuple):
@@ -171,7 +187,7 @@ class Delegate:
         """Every set of rules that some options choose."""
         return (self.rules,)
 
-    def rules_for(self, options: Options) -> RuleBook[Any]:
+    def rules_for(self, options: OptionValues) -> RuleBook[Any]:
         """Return the rules that count with these options."""
         return self.rules
 
@@ -179,11 +195,11 @@ class Delegate:
         """Say which release's rules are taken where those of a release are not known as such."""
         return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
 
-    def allows_dynamic_tensors(self, options: Options) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they stand in the file, dynamic tensors included."""
         return False
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Look at one subgraph and say which nodes to replace, by the rules of a release of the runtime.
 
         Unless overridden: all nodes that the rules accept for a target that is nothing but the release.
@@ -191,12 +207,22 @@ class Delegate:
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def kernel_failure(
-        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Initialise and prepare the kernel of one partition; None if that works, or if nothing is known of it."""
         return None
 
-    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+    def refusal_behind(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Ask the stage behind the delegate, such as a compiler that is given all partitions together; None if it takes them.
+
+        Called once for each subgraph, after all its kernels were made; ``subsets`` are its partitions in running order. What is
+        returned counts as a kernel that cannot be made: it undoes the delegation, or is a warning unless ``is_known``.
+        """
+        return None
+
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Return changes to the options that may end refusals of this code, each by itself, the mildest first."""
         if code == PARTITION_LIMIT.name and self.limit_option:
             yield {self.limit_option: self.unlimited}

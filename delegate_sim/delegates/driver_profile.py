@@ -88,7 +88,7 @@ class DriverProfile(Driver):
 
 def read_profile(path: str) -> DriverProfile:
     """Read a profile; raises ValueError in one line that names the file, the line, the key and what is wrong."""
-    import tomllib
+    from .. import toml
 
     try:
         with open(path, "rb") as file:
@@ -99,28 +99,28 @@ def read_profile(path: str) -> DriverProfile:
         raise ValueError(printable(f"{path}: is too large for a driver profile"))
     try:
         text = data.decode("utf-8")
-        content = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        content = toml.loads(text)
+    except (UnicodeDecodeError, toml.TOMLDecodeError, RecursionError) as error:
         raise ValueError(printable(f"{path}: is not TOML: {error}")) from error
     try:
         return _profile(path, content)
-    except _Problem as problem:
+    except _ProfileProblem as problem:
         where = ".".join(map(str, problem.key))
         raise ValueError(printable(f"{path}:{_line(text, problem.key)}: {where}: {problem}")) from problem
 
 
-class _Problem(Exception):
+class _ProfileProblem(Exception):
     def __init__(self, key: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
         self.key = key
 
 
-class _Entry:
+class _ProfileEntry:
     """A table of the file, whose keys are taken one by one; those left over are unknown."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
-            raise _Problem(key, f"takes a table, not {_shown(content)}")
+            raise _ProfileProblem(key, f"takes a table, not {_shown(content)}")
         self.content = content
         self.key = key
         self.known: list[str] = []
@@ -129,28 +129,28 @@ class _Entry:
         self.known.append(name)
         if name not in self.content:
             if is_required:
-                raise _Problem(self.key or (name,), f"{name} is missing")
+                raise _ProfileProblem(self.key or (name,), f"{name} is missing")
             return None
         try:
             return parse(self.content[name])
         except ValueError as error:
-            raise _Problem((*self.key, name), str(error)) from error
+            raise _ProfileProblem((*self.key, name), str(error)) from error
 
-    def entries(self, name: str) -> list[_Entry]:
+    def entries(self, name: str) -> list[_ProfileEntry]:
         self.known.append(name)
         found = self.content.get(name, [])
         if not isinstance(found, list):
-            raise _Problem((*self.key, name), f"is written [[{name}]]")
-        return [_Entry(content, (*self.key, name, number)) for number, content in enumerate(found)]
+            raise _ProfileProblem((*self.key, name), f"is written [[{name}]]")
+        return [_ProfileEntry(content, (*self.key, name, number)) for number, content in enumerate(found)]
 
     def finish(self) -> None:
         for name in self.content:
             if name not in self.known:
-                raise _Problem((*self.key, name), f"there is no such key; known are {', '.join(sorted(self.known))}")
+                raise _ProfileProblem((*self.key, name), f"there is no such key; known are {', '.join(sorted(self.known))}")
 
 
 def _profile(path: str, content: Any) -> DriverProfile:
-    entry = _Entry(content, ())
+    entry = _ProfileEntry(content, ())
     entry.take("schema", _schema, is_required=True)
     accelerator = entry.take("accelerator", _text)
     rejections = tuple([_rejection(each) for each in entry.entries("rejects")])
@@ -160,7 +160,7 @@ def _profile(path: str, content: Any) -> DriverProfile:
     return DriverProfile(rejections, observations, sources, accelerator, path)
 
 
-def _rejection(entry: _Entry) -> Rejection:
+def _rejection(entry: _ProfileEntry) -> Rejection:
     found = Rejection(
         entry.take("operation", _text, is_required=True),
         entry.take("types", _texts),
@@ -171,7 +171,7 @@ def _rejection(entry: _Entry) -> Rejection:
     return found
 
 
-def _observation(entry: _Entry, sources: int) -> Observation:
+def _observation(entry: _ProfileEntry, sources: int) -> Observation:
     operation = entry.take("operation", _text, is_required=True)
     types = entry.take("types", _texts, is_required=True)
     shapes = entry.take("shapes", _shapes, is_required=True)
@@ -181,7 +181,7 @@ def _observation(entry: _Entry, sources: int) -> Observation:
     return Observation(OperationSignature(operation, types, shapes), is_accepted, logs or ())
 
 
-def _source(entry: _Entry) -> LogSource:
+def _source(entry: _ProfileEntry) -> LogSource:
     found = LogSource(
         entry.take("log", _text, is_required=True),
         entry.take("model", _text, is_required=True),

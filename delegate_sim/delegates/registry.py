@@ -19,6 +19,9 @@ _PACKAGES = {
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
+DEFAULT_DELEGATE = "nnapi"
+"""The delegate that is meant where none is named."""
+
 APPLIED_BY_DEFAULT = "xnnpack"
 """The delegate that the runtime applies by itself (``Delegate.is_applied_by_default``), known without importing any."""
 

@@ -33,7 +33,7 @@ class Learning:
     notes: tuple[str, ...]
 
 
-_Asked = tuple[str, tuple[OperationSignature, ...]]
+_AskedNode = tuple[str, tuple[OperationSignature, ...]]
 """A node that the driver was asked about: its operator, and the operations that it maps to."""
 
 
@@ -42,9 +42,9 @@ class _Seen:
 
     def __init__(self) -> None:
         self.accepted: set[OperationSignature] = set()
-        self.rejected: list[_Asked] = []
+        self.rejected: list[_AskedNode] = []
         """The nodes that were rejected: each for at least one of its operations."""
-        self.open: list[list[_Asked]] = []
+        self.open: list[list[_AskedNode]] = []
         """Groups of nodes of which at least one was rejected."""
 
 
@@ -138,7 +138,7 @@ def _look(
         seen.rejected += _entries(partition, [node for node in partition.nodes if node in rejected - undecided])
 
 
-def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_Asked]:
+def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
     found = []
     for index in nodes:
         operations = partition.operations.get(index, ())
@@ -148,7 +148,7 @@ def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_Asked]:
     return found
 
 
-def _note(seen: _Seen, entries: list[_Asked], *, is_accepted: bool, is_open: bool) -> None:
+def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open: bool) -> None:
     if is_accepted:
         seen.accepted.update(each for _, operations in entries for each in operations)
     elif is_open:
@@ -164,7 +164,7 @@ def _rejected(seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], no
     accepted = seen.accepted.union([each.signature for each in known.values() if each.is_accepted])
     before = {each.signature for each in known.values() if not each.is_accepted}
     found: set[OperationSignature] = set()
-    several: dict[_Asked, None] = {}
+    several: dict[_AskedNode, None] = {}
     for op, operations in seen.rejected:
         left = tuple(each for each in operations if each not in accepted)
         if not left:

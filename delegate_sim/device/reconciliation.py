@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..model.model import Model
 from ..results.rule_set import rule_set_version
+from ..results.shown import Shown, Table
 from ..runtime.interpreter import Run, option_values
 from ..version import __version__
 from .causes import CpuNode
@@ -21,8 +23,8 @@ SCHEMA = "delegate-sim/reconcile/1"
 REPRODUCED, EXPLAINED, UNEXPLAINED = "reproduced", "explained", "unexplained"
 
 
-@dataclass(frozen=True)
-class Reconciliation:
+@dataclass(frozen=True, repr=False)
+class Reconciliation(Shown):
     """What was found. ``to_dict`` gives the stable form."""
 
     model: Model
@@ -69,6 +71,19 @@ class Reconciliation:
             "feature_levels": list(self.feature_levels),
             "notes": list(self.notes),
         }
+
+    def _line(self) -> str:
+        from .shown import reconciliation_line
+
+        return reconciliation_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .shown import reconciliation_tables
+
+        return reconciliation_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("tally", "nodes")
 
 
 def _tally_entry(tally: Tally) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..delegates.base import Delegate, Options
+from ..delegates.base import Delegate, OptionValues
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..options import Option, boolean, parse_options
 from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
@@ -19,7 +19,7 @@ class DeviceSetting:
     """What a log shows was applied, or what it was overridden with."""
 
     delegate: Delegate
-    options: Options
+    options: OptionValues
     known: frozenset[str]
     """Options that the log or the caller gives; the others have the values of ``defaults``."""
     releases: tuple[Release, ...]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..model.model import Model
 from ..releases.catalogue import Release
-from ..runtime.interpreter import Run, simulate
+from ..runtime.interpreter import Assumptions, Run, simulate
 from .differences import differences
 from .facts import Facts
 from .setting import DeviceSetting
@@ -64,4 +64,5 @@ def simulate_setting(
 ) -> Run:
     """Apply what a log shows was applied, with some options changed."""
     options = MappingProxyType({**setting.options, **changes})
-    return simulate(model, setting.delegate, options, release, setting.defaults)
+    # On the device the model was loaded, whatever this release's own resolver has.
+    return simulate(model, setting.delegate, options, release, setting.defaults, Assumptions(has_own_resolver=True))

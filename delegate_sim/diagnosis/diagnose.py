@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from ..model.model import Model
 from ..results.compute import multiply_adds
 from ..results.measures import Measures
 from ..results.nodes import on_cpu
+from ..results.shown import Shown, Table
 from ..rules.kinds import PARTITION_LIMIT
 from ..runtime.interpreter import Run
 from ..runtime.suppositions import NodeKey, Supposition
@@ -38,8 +39,8 @@ class RankedCause(NamedTuple):
     needs: tuple[Identity, ...] | None = ()
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Shown):
     """The run as it is, its causes with the one first whose end brings most, and what would be without any of them.
 
     ``limited`` are nodes that the delegate accepts and that lie in partitions beyond a limit.
@@ -60,6 +61,16 @@ class Diagnosis:
     def is_dynamic(self) -> bool:
         """Whether the runtime refuses the graph as a whole."""
         return roots.is_dynamic(self.run)
+
+    def _line(self) -> str:
+        from .tables import diagnosis_line
+
+        return diagnosis_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import diagnosis_tables
+
+        return diagnosis_tables(self)
 
 
 def diagnose(model: Model, target: Target) -> Diagnosis:

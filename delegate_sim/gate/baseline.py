@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..errors import DelegateSimError
 from ..files import alone_with, write_whole
 from ..results.measures import OUTCOMES, Measures
-from ..results.outline import Constant, NodeOutline, Operand, Output, SubgraphOutline
+from ..results.outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 from ..text import printable
 
 SCHEMA = "delegate-sim/baseline/1"
@@ -23,7 +23,7 @@ class BaselineError(DelegateSimError):
     """The file is not a baseline, or cannot be read or written."""
 
 
-class Key(NamedTuple):
+class EntryKey(NamedTuple):
     """Identifies an entry: the model's path, relative to the configuration and with slashes, and the target's name."""
 
     model: str
@@ -66,7 +66,7 @@ class Fallback(NamedTuple):
 class Baseline:
     """All entries."""
 
-    entries: Mapping[Key, Entry] = field(default_factory=dict)
+    entries: Mapping[EntryKey, Entry] = field(default_factory=dict)
 
 
 def read_baseline(path: str) -> Baseline:
@@ -89,7 +89,7 @@ def read_baseline(path: str) -> Baseline:
         raise BaselineError(printable(f"{path}: is not a baseline: {error}")) from error
 
 
-def update_baseline(path: str, changed: Mapping[Key, Entry], removed: Iterable[Key] = ()) -> bool:
+def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
     """Write entries to the file, leaving its other entries alone; return whether it changed.
 
     Other processes that update it at the same time wait; the file is replaced atomically. Raises BaselineError.
@@ -129,7 +129,7 @@ def _lines(baseline: Baseline) -> Iterator[str]:
     yield "\n  }\n}\n"
 
 
-def _entry_lines(key: Key, entry: Entry) -> Iterator[str]:
+def _entry_lines(key: EntryKey, entry: Entry) -> Iterator[str]:
     measures = entry.measures
     values = {
         "model": key.model,
@@ -168,7 +168,7 @@ def _subgraph_lines(subgraph: SubgraphOutline) -> Iterator[str]:
     )
 
 
-def _operand_data(operand: Operand) -> Any:
+def _operand_data(operand: OutlineOperand) -> Any:
     return {"constant": operand.type} if isinstance(operand, Constant) else operand
 
 
@@ -193,7 +193,7 @@ def _baseline(content: Any) -> Baseline:
         sha256: tuple(map(_subgraph, _list(subgraphs, f"models.{sha256}")))
         for sha256, subgraphs in _get(content, "models", dict, "the file").items()
     }
-    entries: dict[Key, Entry] = {}
+    entries: dict[EntryKey, Entry] = {}
     for number, item in enumerate(_get(content, "entries", list, "the file")):
         key, entry = _entry(item, f"entries[{number}]", outlines)
         if key in entries:
@@ -202,7 +202,7 @@ def _baseline(content: Any) -> Baseline:
     return Baseline(entries)
 
 
-def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[Key, Entry]:
+def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[EntryKey, Entry]:
     def text(name: str) -> str:
         value: str = _get(item, name, str, where)
         return value
@@ -228,7 +228,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         count("border_bytes"),
     )
     fallback = tuple(_fallback(group, f"{where}.fallback[{n}]") for n, group in enumerate(_get(item, "fallback", list, where)))
-    return Key(text("model"), text("target")), Entry(
+    return EntryKey(text("model"), text("target")), Entry(
         text("sha256"),
         text("delegate"),
         _get(item, "options", dict, where),
@@ -255,7 +255,7 @@ def _subgraph(item: Any) -> SubgraphOutline:
 
 
 def _node(item: Any) -> NodeOutline:
-    operands: tuple[Operand, ...] = tuple(map(_operand, _get(item, "in", list, "a node")))
+    operands: tuple[OutlineOperand, ...] = tuple(map(_operand, _get(item, "in", list, "a node")))
     return NodeOutline(
         _get(item, "op", str, "a node"),
         _get(item, "version", int, "a node"),
@@ -264,7 +264,7 @@ def _node(item: Any) -> NodeOutline:
     )
 
 
-def _operand(item: Any) -> Operand:
+def _operand(item: Any) -> OutlineOperand:
     if item is None or isinstance(item, str):
         return item
     return Constant(_get(item, "constant", str, "an operand"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from ..results.measures import FAILS_LATER, OUTCOMES, Measures
+from ..results.measures import NOT_RUNNING, OUTCOMES, Measures
 
 
 class Allowance(NamedTuple):
@@ -113,8 +113,8 @@ _ROUNDING = 1e-9
 
 Values = TypeVar("Values", Budgets, Tolerance)
 
-_RANKS = {**dict.fromkeys(OUTCOMES, 1), "delegated": 0, FAILS_LATER: 2}
-"""Running on the CPU only is worse than being delegated; failing afterwards is worse than both."""
+_RANKS = {**dict.fromkeys(OUTCOMES, 1), "delegated": 0, **dict.fromkeys(NOT_RUNNING, 2)}
+"""Running on the CPU only is worse than being delegated; not running at all is worse than both."""
 
 _COUNTS = (
     ("more-partitions", "partitions", "partitions"),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..errors import ModelError
 from ..model.reader import load
 from ..results.findings import ERROR, Finding
+from ..results.shown import Shown, Table
 from ..runtime.interpreter import option_values
-from .baseline import Baseline, Entry, Key, read_baseline, update_baseline
+from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
-from .configuration import Configuration, ConfigurationError, Target
+from .configuration import Configuration, ConfigurationError, ConfiguredTarget
 from .judgement import judge, run_target, take_entry, update_command
 from .results import FAILED, Case, Results, unreadable_case
 
@@ -27,11 +28,29 @@ class Update(NamedTuple):
     is_written: bool
 
 
-class Checked(NamedTuple):
-    """What a check found, and what it did to the baseline if that was asked for."""
+@dataclasses.dataclass(frozen=True, repr=False)
+class Checked(Shown):
+    """What a check found, and what it did to the baseline if that was asked for. ``to_dict`` gives the stable form."""
 
     results: Results
     update: Update | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data (schema ``delegate-sim/check/1``)."""
+        return self.results.to_dict()
+
+    def _line(self) -> str:
+        from .tables import results_line
+
+        return results_line(self.results)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import results_tables
+
+        return results_tables(self.results)
+
+    def _shown(self) -> Sequence[str]:
+        return ("cases", "findings")
 
 
 class _Job(NamedTuple):
@@ -39,10 +58,10 @@ class _Job(NamedTuple):
 
     model: str
     path: str
-    targets: tuple[Target, ...]
+    targets: tuple[ConfiguredTarget, ...]
 
 
-def check(
+def check_models(
     configuration: Configuration,
     paths: Sequence[str] = (),
     target_names: Sequence[str] = (),
@@ -66,7 +85,7 @@ def check(
         raise ConfigurationError(f"{configuration.path}: {what}, so there is nothing to check")
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
-    taken: dict[Key, Entry] = {}
+    taken: dict[EntryKey, Entry] = {}
     cases = [case for job in jobs for case in _cases(configuration, job, baseline, taken if update else None)]
     done = None
     if update or prune:
@@ -76,7 +95,7 @@ def check(
     return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), done)
 
 
-def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[Target, ...]:
+def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[ConfiguredTarget, ...]:
     known = list(dict.fromkeys([name for target in configuration.targets for name in (target.group, target.name)]))
     for name in names:
         if name not in known:
@@ -85,7 +104,7 @@ def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[Target,
     return tuple(chosen) if names else configuration.targets
 
 
-def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[Target]) -> Iterator[_Job]:
+def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[ConfiguredTarget]) -> Iterator[_Job]:
     if paths:
         models = [os.path.relpath(os.path.abspath(path), configuration.root).replace(os.sep, "/") for path in paths]
     else:
@@ -98,7 +117,7 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
             raise ConfigurationError(f"{configuration.path}: no target applies to {model}")
 
 
-def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: dict[Key, Entry] | None) -> Iterator[Case]:
+def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: dict[EntryKey, Entry] | None) -> Iterator[Case]:
     """Check one model; with ``taken``, put its new entries there and check against those."""
     try:
         model = load(job.path)
@@ -109,7 +128,7 @@ def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: d
             yield unreadable_case(job.model, job.path, target.name, target.delegate.name, runtime, options, str(error))
         return
     for target in job.targets:
-        key = Key(job.model, target.name)
+        key = EntryKey(job.model, target.name)
         run = run_target(model, target)
         entry = before = baseline.entries.get(key)
         if taken is not None:
@@ -137,12 +156,12 @@ def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
         yield f"changed in the baseline: {'; '.join(changed)}"
 
 
-def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]) -> list[Key]:
-    checked = {Key(job.model, target.name) for job in jobs for target in job.targets}
+def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]) -> list[EntryKey]:
+    checked = {EntryKey(job.model, target.name) for job in jobs for target in job.targets}
     return [key for key in baseline.entries if key not in checked and (not target_names or key.target in target_names)]
 
 
-def _stale_case(configuration: Configuration, key: Key, entry: Entry) -> Case:
+def _stale_case(configuration: Configuration, key: EntryKey, entry: Entry) -> Case:
     path = _from_here(configuration, key.model)
     is_gone = not os.path.isfile(os.path.join(configuration.root, key.model))
     known = any(target.name == key.target for target in configuration.targets)
@@ -167,7 +186,7 @@ def _stale_case(configuration: Configuration, key: Key, entry: Entry) -> Case:
     )
 
 
-def _write(path: str, baseline: Baseline, taken: Mapping[Key, Entry], stale: Sequence[Key]) -> Update:
+def _write(path: str, baseline: Baseline, taken: Mapping[EntryKey, Entry], stale: Sequence[EntryKey]) -> Update:
     is_written = update_baseline(path, taken, stale)
     added = sum(key not in baseline.entries for key in taken)
     changed = sum(key in baseline.entries and baseline.entries[key] != entry for key, entry in taken.items())

@@ -5,18 +5,18 @@ from __future__ import annotations
 import glob
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
+from .. import toml
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError, OptionError
 from ..model.schema import enum_names, is_operator
-from ..options import DEFAULT_SETS, RELEASE, parse_options, without_release
+from ..options import DEFAULT_SETS, RELEASE, boolean, parse_options, without_release
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..text import printable
 from ..toml_lines import line_of
@@ -33,7 +33,7 @@ class ConfigurationError(DelegateSimError):
 
 
 @dataclass(frozen=True)
-class Target:
+class ConfiguredTarget:
     """What models are checked on: a delegate with its options, on a release of the runtime.
 
     A target with several releases becomes one for each, named ``NAME@RELEASE``; ``group`` is the name in the configuration.
@@ -48,6 +48,8 @@ class Target:
     models: tuple[str, ...] | None
     """Patterns of the models it applies to; None for all."""
     budgets: Budgets
+    has_own_resolver: bool = False
+    """Whether the application registers operators that the runtime's own resolver does not have."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Configuration:
     exclude: tuple[str, ...]
     baseline: str | None
     """Path of the baseline; None to check budgets only."""
-    targets: tuple[Target, ...]
+    targets: tuple[ConfiguredTarget, ...]
     budgets: Budgets
     overrides: tuple[Override, ...]
 
@@ -78,11 +80,11 @@ class Configuration:
         found = _matched(self.root, self.models) - _matched(self.root, self.exclude)
         return sorted(path for path in found if os.path.isfile(os.path.join(self.root, path)))
 
-    def concerns(self, target: Target, model: str) -> bool:
+    def concerns(self, target: ConfiguredTarget, model: str) -> bool:
         """Whether a target applies to a model."""
         return target.models is None or matches(model, target.models)
 
-    def budgets_of(self, target: Target, model: str) -> Budgets:
+    def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
         """Return the budgets of a model on a target: the general ones, the target's, then each override in order."""
         budgets = self.budgets.overridden_by(target.budgets)
         for override in self.overrides:
@@ -129,13 +131,13 @@ def read_configuration(path: str) -> Configuration:
             raise ConfigurationError(printable(f"{path}: has no table [tool.delegate-sim]"))
     try:
         return _configuration(path, _Table(table, prefix))
-    except _Problem as problem:
+    except _ConfigurationProblem as problem:
         key = ".".join(str(part) for part in problem.key[len(prefix) :])
         line = line_of(text, problem.key)
         raise ConfigurationError(printable(f"{path}:{line}: {f'{key}: ' if key else ''}{problem}")) from problem
 
 
-class _Problem(Exception):
+class _ConfigurationProblem(Exception):
     """The value of a key is wrong."""
 
     def __init__(self, key: tuple[str | int, ...], message: str) -> None:
@@ -151,7 +153,7 @@ class _Table:
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
-            raise _Problem(key, f"takes a table, not {content!r}")
+            raise _ConfigurationProblem(key, f"takes a table, not {content!r}")
         self.content = content
         self.key = key
         self._known: list[str] = []
@@ -164,7 +166,7 @@ class _Table:
         try:
             return parse(self.content[name])
         except (ValueError, OptionError) as error:
-            raise _Problem((*self.key, name), str(error)) from error
+            raise _ConfigurationProblem((*self.key, name), str(error)) from error
 
     def table(self, name: str) -> _Table | None:
         """Return the table of a key, or None."""
@@ -176,7 +178,7 @@ class _Table:
         self._known.append(name)
         found = self.content.get(name, [])
         if not isinstance(found, list):
-            raise _Problem((*self.key, name), f"must be written as [[{name}]]")
+            raise _ConfigurationProblem((*self.key, name), f"must be written as [[{name}]]")
         return [_Table(content, (*self.key, name, number)) for number, content in enumerate(found)]
 
     def finish(self) -> None:
@@ -185,7 +187,7 @@ class _Table:
             if name not in self._known:
                 near = get_close_matches(name, self._known, n=1)
                 known = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(self._known))}"
-                raise _Problem((*self.key, name), f"there is no such key; {known}")
+                raise _ConfigurationProblem((*self.key, name), f"there is no such key; {known}")
 
 
 def _configuration(path: str, table: _Table) -> Configuration:
@@ -199,7 +201,7 @@ def _configuration(path: str, table: _Table) -> Configuration:
     budgets = _budgets_in(table.table("budgets"))
     targets = table.table("targets")
     if targets is None or not targets.content:
-        raise _Problem(table.key, "there is no target; write one as [targets.NAME] with a delegate")
+        raise _ConfigurationProblem(table.key, "there is no target; write one as [targets.NAME] with a delegate")
     found = tuple(
         target
         for name, content in targets.content.items()
@@ -211,10 +213,10 @@ def _configuration(path: str, table: _Table) -> Configuration:
     return Configuration(path, root, models, exclude, baseline_path, found, budgets, overrides)
 
 
-def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: str, root: str) -> list[Target]:
+def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: str, root: str) -> list[ConfiguredTarget]:
     delegate = table.take("delegate", _delegate)
     if delegate is None:
-        raise _Problem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
+        raise _ConfigurationProblem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
     defaults = table.take("defaults", _defaults, defaults)
     releases = table.take("runtime", _releases, runtime)
     given = table.table("options")
@@ -222,11 +224,15 @@ def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: s
         releases = given.take(RELEASE, _releases)
         del given.content[RELEASE]
     options = _options(delegate, given, defaults, root)
+    resolver = table.take("own-resolver", boolean, False)
     models = table.take("models", _patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return [
-        Target(name if len(releases) == 1 else f"{name}@{release}", name, delegate, options, release, defaults, models, budgets)
+        ConfiguredTarget(
+            name if len(releases) == 1 else f"{name}@{release}",
+            *(name, delegate, options, release, defaults, models, budgets, resolver),
+        )
         for release in releases
     ]
 
@@ -241,16 +247,16 @@ def _options(delegate: Delegate, given: _Table | None, defaults: str, root: str)
             parse_options(delegate.name, delegate.options, {name: values[name]}, defaults)
         except OptionError as error:
             assert given is not None
-            raise _Problem((*given.key, key), str(error)) from error
+            raise _ConfigurationProblem((*given.key, key), str(error)) from error
     return parse_options(delegate.name, delegate.options, values, defaults)
 
 
-def _override(table: _Table, targets: Sequence[Target]) -> Override:
+def _override(table: _Table, targets: Sequence[ConfiguredTarget]) -> Override:
     names = list(dict.fromkeys([name for target in targets for name in (target.group, target.name)]))
     models = table.take("models", _patterns)
     chosen = table.take("targets", lambda value: _known_targets(value, names))
     if models is None and chosen is None:
-        raise _Problem(table.key, "names neither models nor targets; what applies to all belongs in [budgets]")
+        raise _ConfigurationProblem(table.key, "names neither models nor targets; what applies to all belongs in [budgets]")
     budgets = _budgets(table)
     table.finish()
     return Override(models, chosen, budgets)
@@ -405,12 +411,12 @@ def _parsed(path: str) -> tuple[str, dict[str, Any]]:
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
-        return text, tomllib.loads(text)
+        return text, toml.loads(text)
     except OSError as error:
         raise ConfigurationError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(printable(f"{path}: is not UTF-8 text")) from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (toml.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+), column \d+\)", str(error))
         message = re.sub(r" \(at .*\)$", "", str(error))
         line = place[1] if place else len(text.splitlines())

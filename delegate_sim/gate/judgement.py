@@ -10,22 +10,23 @@ from ..model.model import Model
 from ..options import option_as_typed
 from ..results.changes import Matching, NodeChange, compare_outlines
 from ..results.findings import ERROR, NOTE, WARNING, Finding
-from ..results.measures import FAILS_LATER, Measures, measure
+from ..results.measures import NOT_RUNNING, Measures, measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.outline import outline
 from ..results.rule_set import rule_set_version
 from ..rules.rule import Reason
-from ..runtime.interpreter import Run, SubgraphRun, option_values, simulate
+from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
 from ..version import __version__
-from .baseline import Entry, Fallback, Key
+from .baseline import Entry, EntryKey, Fallback
 from .budgets import Budgets, Regression, exceeded, improvements, regressions
-from .configuration import Target
+from .configuration import ConfiguredTarget
 from .results import BETTER, FAILED, PASSED, Case
 
 
-def run_target(model: Model, target: Target) -> Run:
+def run_target(model: Model, target: ConfiguredTarget) -> Run:
     """Apply the target's delegate to a model."""
-    return simulate(model, target.delegate, target.options, target.release, target.defaults)
+    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
+    return simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
 
 
 def update_command(path: str) -> str:
@@ -33,7 +34,7 @@ def update_command(path: str) -> str:
     return f"delegate-sim check --update {shlex.quote(path)}"
 
 
-def take_entry(run: Run, model: Model, target: Target) -> Entry:
+def take_entry(run: Run, model: Model, target: ConfiguredTarget) -> Entry:
     """Return the baseline entry for a run."""
     groups: dict[tuple[int, str], list[int]] = {}
     for subgraph, index, reasons in on_cpu(run):
@@ -52,7 +53,9 @@ def take_entry(run: Run, model: Model, target: Target) -> Entry:
     )
 
 
-def judge(key: Key, path: str, run: Run, model: Model, target: Target, entry: Entry | None, budgets: Budgets) -> Case:
+def judge(
+    key: EntryKey, path: str, run: Run, model: Model, target: ConfiguredTarget, entry: Entry | None, budgets: Budgets
+) -> Case:
     """Compare a run with the baseline's entry, if there is one, and with the budgets."""
     now = measure(run)
     case = Case(
@@ -74,10 +77,19 @@ def judge(key: Key, path: str, run: Run, model: Model, target: Target, entry: En
         if changed:
             note = f"the target changed since the baseline: {', '.join(changed)}"
             case = dataclasses.replace(case, notes=(note, *case.notes))
-    over_budget = tuple(_over_budget(run, now, budgets))
-    if over_budget:
-        case = dataclasses.replace(case, status=FAILED, findings=(*case.findings, *over_budget))
-    return case
+    further = (*_not_running(run, now, entry), *_over_budget(run, now, budgets))
+    is_failed = any(finding.level == ERROR for finding in further)
+    return dataclasses.replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further))
+
+
+def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
+    """A model that does not run fails without a baseline too; one that was written of such a model agrees to it."""
+    is_agreed = entry is not None and entry.measures.outcome == now.outcome
+    if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
+        return
+    place = node_location(run.subgraphs[run.refusal.subgraph], run.refusal.node)
+    message = f"the model does not run ({now.outcome}): {run.refusal.message}"
+    yield Finding(run.refusal.code, WARNING if is_agreed else ERROR, message, run.refusal.hint, place)
 
 
 def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Measures, budgets: Budgets) -> Case:
@@ -113,7 +125,7 @@ def _with_itself(run: Run) -> Matching:
     return Matching(tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ())
 
 
-def _target_changes(target: Target, entry: Entry) -> list[str]:
+def _target_changes(target: ConfiguredTarget, entry: Entry) -> list[str]:
     """List how the target differs from when the baseline was written."""
     then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
     now = {
@@ -151,7 +163,8 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
         more = _changed(changes.get((subgraph.graph.index, index), ()))
         yield node_finding(code_of(reasons), level, what, subgraph, index, reasons, more)
     refusal = run.refusal
-    is_worse = with_graph or (run.outcome == "delegated" and entry.measures.outcome != FAILS_LATER)
+    outcome = measure(run).outcome
+    is_worse = with_graph or (outcome in NOT_RUNNING and entry.measures.outcome != outcome)
     if refusal is not None and is_worse:
         more = f"; {with_graph:,} nodes fall back with it" if with_graph else ""
         if refusal.node is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..results.changes import NodeChange
 from ..results.findings import ERROR, Finding
 from ..results.measures import Measures
+from ..results.shown import Shown, Table
 from ..version import __version__
 
 PASSED = "passed"
@@ -59,8 +60,8 @@ def unreadable_case(
 SCHEMA = "delegate-sim/check/1"
 
 
-@dataclass(frozen=True)
-class Results:
+@dataclass(frozen=True, repr=False)
+class Results(Shown):
     """All cases of one call of a command: ``analyze`` or ``check``."""
 
     command: str
@@ -79,6 +80,19 @@ class Results:
             "counts": {status: self.count(status) for status in (PASSED, BETTER, FAILED, UNREADABLE)},
             "cases": [_case_entry(case) for case in self.cases],
         }
+
+    def _line(self) -> str:
+        from .tables import results_line
+
+        return results_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import results_tables
+
+        return results_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("cases", "findings")
 
 
 def fingerprints(case: Case) -> Sequence[str]:

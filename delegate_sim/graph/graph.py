@@ -28,10 +28,11 @@ class DynamicTensor(NamedTuple):
 
 
 class PrepareFailure(NamedTuple):
-    """A node that the CPU runtime cannot prepare."""
+    """A node that the CPU runtime cannot prepare, and the lines in which the runtime names it and the nodes that call it."""
 
     node: int
     message: str
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from . import schema
 
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
+_BLOCK = 1 << 20
+"""Bytes of a file that are read at once."""
 
 
 class Allocation(Enum):
@@ -243,8 +245,15 @@ class Model:
     metadata: Mapping[str, tuple[int, int]]
     """(offset, size) in bytes of each entry, by name."""
     content: memoryview = field(repr=False, compare=False)
+    offset_buffers: frozenset[int] = frozenset()
+    """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """Options of nodes that are supposed to have others than in the file, by the position, below 0, that such a node names."""
+
+    def __repr__(self) -> str:
+        nodes = sum([len(subgraph.nodes) for subgraph in self.subgraphs])
+        name = "given as bytes" if self.path is None else printable(self.path)
+        return f"<Model {name}: {self.size:,} bytes, {len(self.subgraphs):,} subgraphs, {nodes:,} nodes>"
 
     @functools.cached_property
     def sha256(self) -> str:
@@ -255,7 +264,10 @@ class Model:
             return hashlib.sha256(self.content).hexdigest()
         try:
             with open(self.path, "rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
+                digest = hashlib.sha256()
+                while block := file.read(_BLOCK):
+                    digest.update(block)
+                return digest.hexdigest()
         except OSError as error:
             raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
 

@@ -93,7 +93,8 @@ def _namer(what: str, counts: Sequence[int]) -> Callable[[int], str]:
 def _read_model(buffer: Flatbuffer, path: str | None) -> Model:
     root = buffer.root("Model")
     operator_codes = _read_operator_codes(root.child_vectors(1, "OperatorCode")[0])
-    buffers = root.child_vectors(4, "Buffer")[0].spans(0, 1, 2, "the data of a buffer")
+    buffer_tables = root.child_vectors(4, "Buffer")[0]
+    buffers = buffer_tables.spans(0, 1, 2, "the data of a buffer")
     subgraphs = _read_subgraphs(root.child_vectors(2, "SubGraph")[0], operator_codes, buffers)
     return Model(
         path=path,
@@ -105,6 +106,7 @@ def _read_model(buffer: Flatbuffer, path: str | None) -> Model:
         signatures=_read_signatures(root.child_vectors(7, "SignatureDef")[0]),
         metadata=_read_metadata(root.child_vectors(6, "Metadata")[0], buffers),
         content=buffer.content,
+        offset_buffers=frozenset(np.flatnonzero((buffer_tables.at(0) == 0) & (buffer_tables.column(1, "<u8") > 1)).tolist()),
     )
 
 

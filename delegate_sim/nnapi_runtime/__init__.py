@@ -9,10 +9,10 @@ Upstream: packages/modules/NeuralNetworks of Android 13.
 
 from .builder import ModelBuilder
 from .cases import compile, validate_operand, validate_operation
-from .compilation import Compilation, Options, Partitioning, PlanKind, compile_model
-from .devices import Cost, Costs, CpuDevice, Device, DriverDevice
-from .model import Model, Operation
-from .refusal import RULES, Call, Finding, ProcessAborted, Refusal, Refused, Rule
+from .compilation import Compilation, CompilationOptions, Partitioning, PlanKind, compile_model
+from .devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
+from .model import NnModel, NnOperation
+from .refusal import RULES, Call, NnRefusal, ProcessAborted, Refused, Rule, Violation
 from .types import AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version, feature_level
 
 __all__ = [
@@ -20,27 +20,27 @@ __all__ = [
     "AndroidRelease",
     "Call",
     "Compilation",
-    "Cost",
+    "CompilationOptions",
     "Costs",
     "CpuDevice",
     "Device",
+    "DeviceCost",
     "DriverDevice",
-    "Finding",
-    "Model",
     "ModelBuilder",
+    "NnModel",
+    "NnOperation",
+    "NnRefusal",
     "OperandType",
-    "Operation",
     "OperationType",
-    "Options",
     "Partitioning",
     "PlanKind",
     "Preference",
     "ProcessAborted",
-    "Refusal",
     "Refused",
     "ResultCode",
     "Rule",
     "Version",
+    "Violation",
     "compile",
     "compile_model",
     "feature_level",

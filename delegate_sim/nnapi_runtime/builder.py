@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .defaults import without_default_inputs
-from .model import RUN_ORDER, Model, Operation, check_level, check_model, run_order
+from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order
 from .operands import (
     MAX_COPIED_BYTES,
     ChannelQuantization,
     Lifetime,
-    Operand,
+    NnOperand,
     check_channels,
     check_no_value,
     check_operand_type,
@@ -45,8 +45,8 @@ class ModelBuilder:
     def __init__(self, android: AndroidRelease = AndroidRelease.ANDROID_13, feature_level: int | None = None) -> None:
         self._android = android
         self._level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
-        self._operands: list[Operand] = []
-        self._operations: list[Operation] = []
+        self._operands: list[NnOperand] = []
+        self._operations: list[NnOperation] = []
         self._inputs: list[int] = []
         self._outputs: list[int] = []
         self._relaxed = False
@@ -85,7 +85,7 @@ class ModelBuilder:
         check_value(operand, length, Call.SET_VALUE_FROM_MEMORY)
         operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
 
-    def set_value_from_model(self, index: int, model: Model) -> None:
+    def set_value_from_model(self, index: int, model: NnModel) -> None:
         """Make an operand refer to a finished model."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MODEL)
         operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
@@ -94,7 +94,7 @@ class ModelBuilder:
         """Add an operation; ``tag`` is the caller's own mark, which stays with it."""
         operands = [[self._operand(index, Call.ADD_OPERATION) for index in side] for side in (inputs, outputs)]
         validate_operation(code, operands[0], operands[1], self._android)
-        self._operations.append(Operation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
+        self._operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
 
     def identify_inputs_and_outputs(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """Name the model's inputs and outputs."""
@@ -113,7 +113,7 @@ class ModelBuilder:
         """Allow computing FLOAT32 in half precision."""
         self._relaxed = allow
 
-    def finish(self) -> Model:
+    def finish(self) -> NnModel:
         """Check the model as a whole and return it. Upstream: ModelBuilder.cpp finish."""
         operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
         if len(operations) < len(self._operations):
@@ -122,11 +122,11 @@ class ModelBuilder:
         required = check_model(self._operands, operations, self._inputs, self._outputs, self._android)
         check_level(required, self._level)
         trimmed = tuple(without_default_inputs(one, self._operands) for one in operations)
-        return Model(
+        return NnModel(
             tuple(self._operands), trimmed, tuple(self._inputs), tuple(self._outputs), self._relaxed, self._android, required
         )
 
-    def _operand(self, index: int, call: Call) -> Operand:
+    def _operand(self, index: int, call: Call) -> NnOperand:
         if not 0 <= index < len(self._operands):
             refuse(OPERAND_INDEX, call, "operand index", index, f"less than {len(self._operands)}")
         return self._operands[index]

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .builder import ModelBuilder
-from .compilation import Compilation, Options, Partitioning, compile_model
-from .devices import Cost, Costs, CpuDevice, Device, DriverDevice
-from .model import Model, Operation, check_level
+from .compilation import Compilation, CompilationOptions, Partitioning, compile_model
+from .devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
+from .model import NnModel, NnOperation, check_level
 from .operands import (
     ChannelQuantization,
     Lifetime,
-    Operand,
+    NnOperand,
     check_channels,
     check_no_value,
     check_operand_type,
@@ -26,7 +26,7 @@ from .refusal import Call, ProcessAborted, Refused
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference, float32
 
 
-def read_operand(case: Mapping[str, Any]) -> Operand:
+def read_operand(case: Mapping[str, Any]) -> NnOperand:
     """Return the operand of a case, as addOperand gets it."""
     # Infinity and NaN, which JSON lacks, are written as text.
     return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
@@ -55,7 +55,7 @@ def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
     return {"accepted": True, "refusal": None}
 
 
-def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> Operand:
+def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> NnOperand:
     operand = read_operand(case)
     check_operand_type(operand)
     if "scales" in case:
@@ -87,7 +87,7 @@ def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.AN
     return {"accepted": True, "level": version.level, "runtime_only": version.runtime_only, "refusal": None}
 
 
-def read_model(case: Mapping[str, Any], subgraphs: Sequence[Mapping[str, Any]] = (), relaxed: bool = False) -> Model:
+def read_model(case: Mapping[str, Any], subgraphs: Sequence[Mapping[str, Any]] = (), relaxed: bool = False) -> NnModel:
     """Return the finished model of a case with ``operands operations inputs outputs`` and constants by operand."""
     builder = ModelBuilder()
     for operand in case["operands"]:
@@ -113,31 +113,31 @@ def read_device(case: Mapping[str, Any]) -> DriverDevice:
     supported = frozenset(case["supports"])
     broken = case["fail_prepare_id"]
 
-    def accepts(_: Model, operation: Operation) -> bool:
+    def accepts(_: NnModel, operation: NnOperation) -> bool:
         return case["control_flow"] if operation.type in _CONTROL_FLOW else operation.tag in supported
 
-    def compiles(_: Model, operations: Sequence[Operation]) -> bool:
+    def compiles(_: NnModel, operations: Sequence[NnOperation]) -> bool:
         return not case["fail_prepare"] and (broken is None or all(one.tag != broken for one in operations))
 
     costs = Costs(
-        {int(code): Cost(*cost) for code, cost in case["per_type"].items()},
-        Cost(*case["default"]),
-        Cost(*case["relaxed_scalar"]),
-        Cost(*case["relaxed_tensor"]),
-        Cost(*case["if_perf"]),
-        Cost(*case["while_perf"]),
+        {int(code): DeviceCost(*cost) for code, cost in case["per_type"].items()},
+        DeviceCost(*case["default"]),
+        DeviceCost(*case["relaxed_scalar"]),
+        DeviceCost(*case["relaxed_tensor"]),
+        DeviceCost(*case["if_perf"]),
+        DeviceCost(*case["while_perf"]),
     )
     return DriverDevice(case["name"], case["feature_level"], accepts, costs, compiles, not case["fail_supported"])
 
 
-def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> Options:
+def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> CompilationOptions:
     """Return the options; the property replaces the mode of compilations for which no devices were given."""
     partitioning = options["partitioning"]
     if partitioning is None:
         is_free = options["devices"] == "all"
         default = properties.get("debug.nn.partition", Partitioning.WITH_FALLBACK)
         partitioning = int(default) if is_free else Partitioning.WITHOUT_FALLBACK
-    return Options(Preference(options["preference"]), Partitioning(partitioning), options["simulate_failure"] or 0)
+    return CompilationOptions(Preference(options["preference"]), Partitioning(partitioning), options["simulate_failure"] or 0)
 
 
 def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> list[Device]:
@@ -162,7 +162,7 @@ def compile(case: Mapping[str, Any]) -> dict[str, Any]:
     return _answer(model, compilation)
 
 
-def _answer(model: Model, compilation: Compilation) -> dict[str, Any]:
+def _answer(model: NnModel, compilation: Compilation) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "create": 0,
         "compile": int(compilation.code),

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 from .devices import CpuDevice, Device
-from .model import Model
+from .model import NnModel
 from .operands import Lifetime
-from .planning import Plan, Step, make_plan
-from .refusal import Call, Finding, ProcessAborted, Refusal, Refused, Rule, refuse
+from .planning import Plan, PlanStep, make_plan
+from .refusal import Call, NnRefusal, ProcessAborted, Refused, Rule, Violation, refuse
 from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
 
 _FILE = "runtime/ExecutionPlan.cpp"
@@ -52,7 +52,7 @@ class PlanKind(Enum):
 
 
 @dataclass(frozen=True)
-class Options:
+class CompilationOptions:
     """How to compile. ``simulated_failure`` is the code with which the runtime's own tests let a plan fail at the end."""
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
@@ -68,10 +68,12 @@ class Compilation:
     kind: PlanKind
     plan: Plan
     fell_back: bool = False
-    refusal: Refusal | None = None
+    refusal: NnRefusal | None = None
 
 
-def compile_model(model: Model, devices: Sequence[Device], options: Options, cpu: Device | None = None) -> Compilation:
+def compile_model(
+    model: NnModel, devices: Sequence[Device], options: CompilationOptions, cpu: Device | None = None
+) -> Compilation:
     """Compile a finished model on devices, in their order, as Android 13 does; raise ProcessAborted where that ends the process.
 
     Upstream: CompilationBuilder.cpp finish.
@@ -93,14 +95,14 @@ def compile_model(model: Model, devices: Sequence[Device], options: Options, cpu
     return Compilation(0, PlanKind.SIMPLE, fallback, fell_back=True, refusal=refusal)
 
 
-def _may_fall_back(model: Model, options: Options, code: int) -> bool:
+def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
     """Errors of the caller's request are returned as they are, others only where the CPU may not or cannot take over."""
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
         return False
     return not any(one.type == OperationType.OEM_OPERATION or is_extension(one.type) for one in model.operations)
 
 
-def _finish(plan: Plan, options: Options) -> None:
+def _finish(plan: Plan, options: CompilationOptions) -> None:
     """Compile a plan's steps in order; the first failure ends it."""
     if plan.device is not None:
         model = plan.models[0]
@@ -110,8 +112,8 @@ def _finish(plan: Plan, options: Options) -> None:
         for step in plan.execution_steps:
             _finish_step(step)
     if options.simulated_failure:
-        finding = Finding("plan", "a simulated failure", "none")
-        raise Refused(Refusal(SIMULATED, Call.FINISH_COMPILATION, finding, ResultCode(options.simulated_failure)))
+        violation = Violation("plan", "a simulated failure", "none")
+        raise Refused(NnRefusal(SIMULATED, Call.FINISH_COMPILATION, violation, ResultCode(options.simulated_failure)))
     if plan.device is None:
         _check_outputs_read_later(plan)
 
@@ -128,13 +130,13 @@ def _find_temporary_outputs(plan: Plan) -> None:
         if step.model.operands[index].lifetime == Lifetime.TEMPORARY
     }
     for step in plan.steps:
-        for index in step.temporary_inputs if isinstance(step, Step) else step.inputs:
+        for index in step.temporary_inputs if isinstance(step, PlanStep) else step.inputs:
             writer = writers.get((step.source, index))
             if writer is not None and index not in writer.temporary_outputs:
                 writer.temporary_outputs.append(index)
 
 
-def _finish_step(step: Step) -> None:
+def _finish_step(step: PlanStep) -> None:
     """Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish."""
     if not step.has_inputs or not step.has_outputs:
         lacking = "outputs" if step.has_inputs else "inputs"

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .operands import Lifetime, Operand
+from .operands import Lifetime, NnOperand
 from .types import OperandType, OperationType
 
 if TYPE_CHECKING:
-    from .model import Operation
+    from .model import NnOperation
 
 _O = OperationType
 
@@ -25,7 +25,7 @@ class Default:
     type: OperandType
     value: int
 
-    def holds(self, operand: Operand) -> bool:
+    def holds(self, operand: NnOperand) -> bool:
         """Tell whether an operand is a copied constant with this value; referenced constants are not looked into."""
         if operand.lifetime != Lifetime.CONSTANT_COPY or operand.value is None or operand.type != self.type:
             return False
@@ -50,7 +50,7 @@ class Tail:
     told_by: tuple[int, OperandType] | None = None
     paired: int | None = None
 
-    def fits(self, inputs: Sequence[Operand]) -> bool:
+    def fits(self, inputs: Sequence[NnOperand]) -> bool:
         """Tell whether the operation has this form and any of the optional inputs."""
         if not self.start < len(inputs) <= self.start + len(self.defaults):
             return False
@@ -89,7 +89,7 @@ TAILS: dict[int, tuple[Tail, ...]] = {
 }
 
 
-def without_default_inputs(operation: Operation, operands: Sequence[Operand]) -> Operation:
+def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]) -> NnOperation:
     """Return the operation without trailing inputs that hold their defaults."""
     inputs = [operands[index] for index in operation.inputs]
     tail = next((one for one in TAILS.get(operation.type, ()) if one.fits(inputs)), None)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from .model import Model, Operation
+from .model import NnModel, NnOperation
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .slicing import visible_operations
 from .types import (
@@ -30,7 +30,7 @@ CPU_NAME = "nnapi-reference"
 MAX_COST = 3.4028234663852886e38
 
 
-class Cost(NamedTuple):
+class DeviceCost(NamedTuple):
     """Execution time and power of an operation, relative to the CPU's."""
 
     execution: float
@@ -41,22 +41,22 @@ class Cost(NamedTuple):
         return float32(self.power if preference == Preference.LOW_POWER else self.execution)
 
 
-_UNKNOWN_COST = Cost(MAX_COST, MAX_COST)
-_CPU_COST = Cost(1.0, 1.0)
+_UNKNOWN_COST = DeviceCost(MAX_COST, MAX_COST)
+_CPU_COST = DeviceCost(1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Costs:
     """A device's performance table; ``default`` stands for types that are not listed."""
 
-    by_type: Mapping[int, Cost] = field(default_factory=dict)
-    default: Cost = _UNKNOWN_COST
-    relaxed_scalar: Cost = _UNKNOWN_COST
-    relaxed_tensor: Cost = _UNKNOWN_COST
-    if_overhead: Cost = _UNKNOWN_COST
-    while_overhead: Cost = _UNKNOWN_COST
+    by_type: Mapping[int, DeviceCost] = field(default_factory=dict)
+    default: DeviceCost = _UNKNOWN_COST
+    relaxed_scalar: DeviceCost = _UNKNOWN_COST
+    relaxed_tensor: DeviceCost = _UNKNOWN_COST
+    if_overhead: DeviceCost = _UNKNOWN_COST
+    while_overhead: DeviceCost = _UNKNOWN_COST
 
-    def of_type(self, code: int, is_relaxed: bool) -> Cost:
+    def of_type(self, code: int, is_relaxed: bool) -> DeviceCost:
         """Return the cost of an operation whose first operand has this type."""
         if is_relaxed and code == OperandType.FLOAT32:
             return self.relaxed_scalar
@@ -84,10 +84,10 @@ class Device(Protocol):
     def is_cpu(self) -> bool:
         """Tell whether it is the runtime's own reference device."""
 
-    def supported(self, model: Model) -> list[bool]:
+    def supported(self, model: NnModel) -> list[bool]:
         """Tell for each operation, in run order, whether the device takes it."""
 
-    def prepare(self, model: Model, operations: Sequence[Operation]) -> ResultCode:
+    def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
         """Compile these operations of a model."""
 
 
@@ -107,11 +107,11 @@ class CpuDevice:
         """The runtime's level, with what no driver may get."""
         return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
 
-    def supported(self, model: Model) -> list[bool]:
+    def supported(self, model: NnModel) -> list[bool]:
         """Take everything but OEM operations and extensions."""
         return [one.type != OperationType.OEM_OPERATION and not is_extension(one.type) for one in model.operations]
 
-    def prepare(self, model: Model, operations: Sequence[Operation]) -> ResultCode:
+    def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
         """Compile, which never fails here."""
         return ResultCode.NO_ERROR
 
@@ -122,9 +122,9 @@ class DriverDevice:
 
     name: str
     feature_level: int
-    accepts: Callable[[Model, Operation], bool]
+    accepts: Callable[[NnModel, NnOperation], bool]
     costs: Costs
-    compiles: Callable[[Model, Sequence[Operation]], bool] = lambda _model, _operations: True
+    compiles: Callable[[NnModel, Sequence[NnOperation]], bool] = lambda _model, _operations: True
     answers: bool = True
     is_cpu: bool = False
 
@@ -133,7 +133,7 @@ class DriverDevice:
         """The driver's feature level."""
         return Version(self.feature_level)
 
-    def supported(self, model: Model) -> list[bool]:
+    def supported(self, model: NnModel) -> list[bool]:
         """Ask the driver about the part of the model that it may see. A driver that fails takes nothing."""
         visible = visible_operations(model, self.version)
         if visible is None or not self.answers:
@@ -141,12 +141,12 @@ class DriverDevice:
         taken = {operation.index for operation in visible if self.accepts(model, operation)}
         return [operation.index in taken for operation in model.operations]
 
-    def prepare(self, model: Model, operations: Sequence[Operation]) -> ResultCode:
+    def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
         """Compile; a driver's general failure is passed on as OP_FAILED."""
         return ResultCode.NO_ERROR if self.compiles(model, operations) else ResultCode.OP_FAILED
 
 
-def operation_cost(model: Model, operation: Operation, device: Device, preference: Preference) -> float:
+def operation_cost(model: NnModel, operation: NnOperation, device: Device, preference: Preference) -> float:
     """Return the cost of an operation, in single precision. Upstream: ExecutionPlan.cpp getPerformance."""
     costs = device.costs
     if operation.type == OperationType.IF:
@@ -160,14 +160,14 @@ def operation_cost(model: Model, operation: Operation, device: Device, preferenc
     return costs.of_type(first, model.relaxed).by(preference)
 
 
-def _model_cost(model: Model, device: Device, preference: Preference) -> float:
+def _model_cost(model: NnModel, device: Device, preference: Preference) -> float:
     cost = 0.0
     for operation in model.operations:
         cost = float32(cost + operation_cost(model, operation, device, preference))
     return cost
 
 
-def _submodel(model: Model, operation: Operation, place: int) -> Model:
+def _submodel(model: NnModel, operation: NnOperation, place: int) -> NnModel:
     submodel = model.operands[operation.inputs[place]].submodel
     assert submodel is not None
     return submodel

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
-from .operands import Lifetime, Operand, operand_version
+from .operands import Lifetime, NnOperand, operand_version
 from .operations import validate_operation
 from .refusal import Call, Rule, refuse
 from .types import AndroidRelease, OperandType, Version, type_name
@@ -51,7 +51,7 @@ MODEL_LEVEL = Rule(
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class NnOperation:
     """One operation; ``index`` is its place in the order of addOperation, ``tag`` the caller's own mark."""
 
     type: int
@@ -62,11 +62,11 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Model:
+class NnModel:
     """A finished model. ``operations`` are in run order and without trailing inputs that hold their defaults."""
 
-    operands: tuple[Operand, ...]
-    operations: tuple[Operation, ...]
+    operands: tuple[NnOperand, ...]
+    operations: tuple[NnOperation, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     relaxed: bool = False
@@ -80,12 +80,12 @@ class Model:
         return [operation.index for operation in self.operations]
 
     @property
-    def input_operands(self) -> list[Operand]:
+    def input_operands(self) -> list[NnOperand]:
         """Operands that are inputs of the model."""
         return [self.operands[index] for index in self.inputs]
 
     @property
-    def output_operands(self) -> list[Operand]:
+    def output_operands(self) -> list[NnOperand]:
         """Operands that are outputs of the model."""
         return [self.operands[index] for index in self.outputs]
 
@@ -113,7 +113,7 @@ def combine(versions: Iterable[Version]) -> Version:
     return reduce(Version.combine, versions, Version(1))
 
 
-def operation_version(operation: Operation, operands: Sequence[Operand], android: AndroidRelease) -> Version:
+def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
     """Return what an operation needs, its operands included. Upstream: validateOperationIncludingOperandVersions."""
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
@@ -121,7 +121,7 @@ def operation_version(operation: Operation, operands: Sequence[Operand], android
     return combine([own, *map(operand_version, inputs), *map(operand_version, outputs)])
 
 
-def run_order(operations: Sequence[Operation], is_produced: Callable[[int], bool]) -> list[Operation]:
+def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
     """Return the operations in the order of a stack of those that are ready; what never gets ready is left out.
 
     The last operation that became ready runs next. ``is_produced`` tells of an operand, by index, whether one of the operations
@@ -142,7 +142,7 @@ class ReadyTracker:
     Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker. An input that is used twice counts twice.
     """
 
-    def __init__(self, operations: Sequence[Operation], is_produced: Callable[[int], bool]) -> None:
+    def __init__(self, operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> None:
         self._operations = operations
         self._readers: dict[int, list[int]] = defaultdict(list)
         self._missing: list[int] = []
@@ -168,8 +168,8 @@ class ReadyTracker:
 
 
 def check_model(
-    operands: Sequence[Operand],
-    operations: Sequence[Operation],
+    operands: Sequence[NnOperand],
+    operations: Sequence[NnOperation],
     inputs: Sequence[int],
     outputs: Sequence[int],
     android: AndroidRelease,
@@ -188,13 +188,13 @@ def check_model(
     return combine(versions)
 
 
-def _check_lifetime(index: int, operand: Operand) -> None:
+def _check_lifetime(index: int, operand: NnOperand) -> None:
     if (operand.type == OperandType.MODEL) != (operand.lifetime == Lifetime.SUBMODEL):
         found = f"{type_name(operand.type)}, {operand.lifetime.value}"
         refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", found, "MODEL that refers to a model, or neither")
 
 
-def _check_boundary(operands: Sequence[Operand], listed: Sequence[int], lifetime: Lifetime) -> None:
+def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifetime: Lifetime) -> None:
     for index in listed:
         if operands[index].lifetime != lifetime:
             refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
@@ -204,7 +204,7 @@ def _check_boundary(operands: Sequence[Operand], listed: Sequence[int], lifetime
             refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", found, f"once as {lifetime.value}")
 
 
-def _check_writers(operands: Sequence[Operand], operations: Sequence[Operation], android: AndroidRelease) -> None:
+def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperation], android: AndroidRelease) -> None:
     known = [not operand.is_produced for operand in operands]
     for operation in operations:
         for index in operation.outputs:

@@ -26,7 +26,7 @@ from .types import (
 )
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .model import NnModel
 
 # Constants up to this size are copied when they are set, larger ones are referenced.
 MAX_COPIED_BYTES = 128
@@ -55,7 +55,7 @@ class ChannelQuantization:
 
 
 @dataclass(slots=True)
-class Operand:
+class NnOperand:
     """One operand of a model; ``value`` holds the bytes of a copied constant where they are known."""
 
     type: int
@@ -65,7 +65,7 @@ class Operand:
     channels: ChannelQuantization | None = None
     lifetime: Lifetime = Lifetime.TEMPORARY
     value: bytes | None = None
-    submodel: Model | None = None
+    submodel: NnModel | None = None
 
     @property
     def rank(self) -> int:
@@ -139,7 +139,7 @@ _ZERO_POINTS: dict[int, tuple[int, int]] = {
 _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 
 
-def check_operand_type(operand: Operand) -> None:
+def check_operand_type(operand: NnOperand) -> None:
     """Check what addOperand demands. Upstream: Validation.cpp validateOperandTypeImpl."""
     call = Call.ADD_OPERAND
     if is_extension(operand.type) or not is_known_type(operand.type):
@@ -152,7 +152,7 @@ def check_operand_type(operand: Operand) -> None:
         _check_quantization(operand, call)
 
 
-def _check_dimensions(operand: Operand) -> None:
+def _check_dimensions(operand: NnOperand) -> None:
     size = element_size(operand.type)
     for dimension in filter(None, operand.dimensions):
         size *= dimension
@@ -160,7 +160,7 @@ def _check_dimensions(operand: Operand) -> None:
             refuse(OPERAND_BYTES, Call.ADD_OPERAND, "dimensions", list(operand.dimensions), f"at most {_MAX_BYTES} bytes")
 
 
-def _check_quantization(operand: Operand, call: Call) -> None:
+def _check_quantization(operand: NnOperand, call: Call) -> None:
     lowest, highest = _ZERO_POINTS.get(operand.type, (0, 0))
     name = type_name(operand.type)
     if not lowest <= operand.zero_point <= highest:
@@ -174,7 +174,7 @@ def _check_quantization(operand: Operand, call: Call) -> None:
         refuse(OPERAND_SCALE, call, "scale", operand.scale, f"0 for {name}")
 
 
-def check_channels(operand: Operand, channels: ChannelQuantization) -> None:
+def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
     """Check what setOperandSymmPerChannelQuantParams demands.
 
     Upstream: Validation.cpp validateOperandSymmPerChannelQuantParamsImpl.
@@ -193,7 +193,7 @@ def check_channels(operand: Operand, channels: ChannelQuantization) -> None:
             refuse(CHANNEL_SCALE, call, "scale of a channel", scale, "more than 0")
 
 
-def check_value(operand: Operand, length: int, call: Call = Call.SET_VALUE) -> None:
+def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) -> None:
     """Check what setOperandValue or setOperandValueFromMemory demands of a value that is not omitted.
 
     Upstream: ModelBuilder.cpp setOperandValue, setOperandValueFromMemory.
@@ -215,7 +215,7 @@ def check_no_value(length: int) -> None:
         refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
 
 
-def operand_version(operand: Operand, subject: str = "an operand") -> Version:
+def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
     """Check an operand of a finished model and return what it needs. Upstream: Validation.cpp validateOperand."""
     call = Call.FINISH_MODEL
     level = type_level(operand.type)
@@ -232,6 +232,6 @@ def operand_version(operand: Operand, subject: str = "an operand") -> Version:
     return version if operand.submodel is None else version.combine(operand.submodel.version_as_submodel)
 
 
-def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> Operand:
+def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> NnOperand:
     """Return an operand as addOperand makes it, with the scale in single precision."""
-    return Operand(code, tuple(dimensions), float32(scale), zero_point)
+    return NnOperand(code, tuple(dimensions), float32(scale), zero_point)

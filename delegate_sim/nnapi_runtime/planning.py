@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from .devices import Device, operation_cost
-from .model import Model, Operation, ReadyTracker, run_order
+from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .refusal import Call, Rule, refuse
@@ -40,7 +40,7 @@ class Interpreted:
 
     kind: ControlStep
     source: int = 0
-    operation: Operation | None = None
+    operation: NnOperation | None = None
 
     @property
     def inputs(self) -> tuple[int, ...]:
@@ -49,13 +49,13 @@ class Interpreted:
 
 
 @dataclass
-class Step:
+class PlanStep:
     """Operations of one model that one device runs together. ``source`` numbers the model in the plan, 0 is the main one."""
 
     device: Device
-    model: Model
+    model: NnModel
     source: int
-    operations: list[Operation] = field(default_factory=list)
+    operations: list[NnOperation] = field(default_factory=list)
     # Indices of the operands that the step has, by where their values come from or go to.
     model_inputs: list[int] = field(default_factory=list)
     temporary_inputs: list[int] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Step:
     written: set[int] = field(default_factory=set)
     _seen: set[int] = field(default_factory=set)
 
-    def add(self, operation: Operation) -> None:
+    def add(self, operation: NnOperation) -> None:
         """Add an operation after those that it depends on."""
         self.operations.append(operation)
         for index in operation.inputs:
@@ -98,7 +98,7 @@ class Step:
         return bool(self.model_outputs or self.temporary_outputs)
 
     @property
-    def in_run_order(self) -> list[Operation]:
+    def in_run_order(self) -> list[NnOperation]:
         """The operations in the order in which the step's own model runs them."""
         return run_order(self.operations, self.written.__contains__)
 
@@ -108,21 +108,21 @@ class Plan:
     """How a model is run. ``device`` alone when one runs all of it, else ``steps``; nothing of both while there is no plan."""
 
     device: Device | None = None
-    steps: list[Step | Interpreted] = field(default_factory=list)
-    models: list[Model] = field(default_factory=list)
+    steps: list[PlanStep | Interpreted] = field(default_factory=list)
+    models: list[NnModel] = field(default_factory=list)
 
     @property
-    def execution_steps(self) -> list[Step]:
+    def execution_steps(self) -> list[PlanStep]:
         """The steps that a device runs."""
-        return [step for step in self.steps if isinstance(step, Step)]
+        return [step for step in self.steps if isinstance(step, PlanStep)]
 
 
-def make_plan(plan: Plan, model: Model, devices: Sequence[Device], preference: Preference) -> None:
+def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
     """Fill a plan for a model; where that is refused, what was planned until then remains. Upstream: partitionTheWork."""
-    _Partitioner(plan, devices, preference).partition(model)
+    _StepPartitioner(plan, devices, preference).partition(model)
 
 
-class _Partitioner:
+class _StepPartitioner:
     def __init__(self, plan: Plan, devices: Sequence[Device], preference: Preference) -> None:
         self._plan = plan
         self._devices = devices
@@ -130,7 +130,7 @@ class _Partitioner:
         # The queue of interpreted control flow comes after those of all devices.
         self._interpreter = len(devices)
 
-    def partition(self, model: Model) -> None:
+    def partition(self, model: NnModel) -> None:
         """Split a model, and the models of interpreted IF and WHILE, into steps."""
         source = len(self._plan.models)
         self._plan.models.append(model)
@@ -148,7 +148,7 @@ class _Partitioner:
         enqueue(tracker.initially_ready())
         # Devices late in the list go first: the early ones may then find more inputs ready.
         while (chosen := next((i for i in reversed(range(len(queues))) if queues[i]), None)) is not None:
-            step = None if chosen == self._interpreter else Step(self._devices[chosen], model, source)
+            step = None if chosen == self._interpreter else PlanStep(self._devices[chosen], model, source)
             if step is not None:
                 self._plan.steps.append(step)
             while queues[chosen]:
@@ -159,7 +159,7 @@ class _Partitioner:
                     step.add(model.operations[place])
                 enqueue(tracker.finish(place))
 
-    def _interpret(self, model: Model, source: int, operation: Operation) -> None:
+    def _interpret(self, model: NnModel, source: int, operation: NnOperation) -> None:
         is_if = operation.type == OperationType.IF
         kind, places = (ControlStep.IF, (IF_THEN, IF_ELSE)) if is_if else (ControlStep.WHILE, (WHILE_CONDITION, WHILE_BODY))
         first, second = (model.operands[operation.inputs[place]].submodel for place in places)
@@ -170,11 +170,11 @@ class _Partitioner:
             if is_followed_by_jump:
                 self._plan.steps.append(Interpreted(ControlStep.GOTO))
 
-    def _best_devices(self, model: Model) -> list[int]:
+    def _best_devices(self, model: NnModel) -> list[int]:
         supported = [device.supported(model) for device in self._devices]
         return [self._best_device(model, place, supported) for place in range(len(model.operations))]
 
-    def _best_device(self, model: Model, place: int, supported: list[list[bool]]) -> int:
+    def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
         """Return the cheapest device that takes an operation; on equal costs the CPU, else the first."""
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW
@@ -193,7 +193,7 @@ class _Partitioner:
         return self._interpreter if is_interpreted else best
 
 
-def _has_unknown_size(model: Model, operation: Operation) -> bool:
+def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
     """Tell whether an operand of an IF or WHILE, outside or inside, has unknown size; only the CPU takes these."""
     operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
     inside = [

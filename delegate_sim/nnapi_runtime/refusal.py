@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 from typing import NoReturn
 
 from ..errors import DelegateSimError
 from .types import AndroidRelease, ResultCode
 
 
-class Call(StrEnum):
+class Call(str, Enum):
     """The NNAPI function that returns the error."""
 
     ADD_OPERAND = "ANeuralNetworksModel_addOperand"
@@ -47,7 +47,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Violation:
     """What breaks a rule: which part of the case, what it is, and what it would have to be."""
 
     subject: str
@@ -56,12 +56,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class NnRefusal:
     """One refusal by the runtime; it stops at the first."""
 
     rule: Rule
     call: Call
-    finding: Finding
+    violation: Violation
     result: ResultCode = ResultCode.BAD_DATA
 
     @property
@@ -72,7 +72,7 @@ class Refusal:
     @property
     def text(self) -> str:
         """One sentence for a reader."""
-        return f"{self.finding.subject}: found {self.finding.found}, needed {self.finding.needed}"
+        return f"{self.violation.subject}: found {self.violation.found}, needed {self.violation.needed}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the refusal as plain data."""
@@ -80,9 +80,9 @@ class Refusal:
             "code": self.code,
             "call": self.call.value,
             "result": int(self.result),
-            "subject": self.finding.subject,
-            "found": self.finding.found,
-            "needed": self.finding.needed,
+            "subject": self.violation.subject,
+            "found": self.violation.found,
+            "needed": self.violation.needed,
             "source": self.rule.source,
         }
 
@@ -90,7 +90,7 @@ class Refusal:
 class Refused(DelegateSimError):
     """The runtime returns an error from a call; ``refusal`` says which and why."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: NnRefusal) -> None:
         super().__init__(f"{refusal.call.value} refuses: {refusal.text}")
         self.refusal = refusal
 
@@ -103,4 +103,4 @@ def refuse(
     rule: Rule, call: Call, subject: str, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
 ) -> NoReturn:
     """Raise the refusal of a call."""
-    raise Refused(Refusal(rule, call, Finding(subject, str(found), str(needed)), result))
+    raise Refused(NnRefusal(rule, call, Violation(subject, str(found), str(needed)), result))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .model import Model, Operation
+from .model import NnModel, NnOperation
 from .operands import Lifetime
 from .types import Version
 
 
-def visible_operations(model: Model, available: Version) -> list[Operation] | None:
+def visible_operations(model: NnModel, available: Version) -> list[NnOperation] | None:
     """Return the operations that a device is asked about, in run order; None when the slice is not valid.
 
     A model that the device can take is shown as a whole. Otherwise operations that need more are cut out. The runtime cannot cut
@@ -27,7 +27,7 @@ def visible_operations(model: Model, available: Version) -> list[Operation] | No
     return kept if _has_output(model, kept) else None
 
 
-def _has_output(model: Model, kept: list[Operation]) -> bool:
+def _has_output(model: NnModel, kept: list[NnOperation]) -> bool:
     """Tell whether a slice has an output: one of the model, or a result that only operations outside the slice read."""
     readers = Counter(index for operation in model.operations for index in operation.inputs)
     read_inside = {index for operation in kept for index in operation.inputs}

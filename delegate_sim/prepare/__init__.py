@@ -7,18 +7,26 @@ Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/
 from __future__ import annotations
 
 import functools
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
+from ..releases.wording import prepare_failure_line
 from . import families
 from .folding import FoldedGraph, Folding
 from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
 
-__all__ = ["KERNELS", "PrepareError", "Repreparation", "fold", "has_kernel", "prepare"]
+__all__ = ["KERNELS", "PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_rest"]
 
 families.register()
+
+NOTHING: Mapping[int, Any] = MappingProxyType({})
+"""Of no subgraph anything."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
@@ -35,6 +43,17 @@ def prepare(model: Model, fixed_shapes: bool = False, release: Release = NEWEST)
     """
     interpreter = _Interpreter(model, fixed_shapes, release)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
+
+
+def prepare_rest(
+    model: Model, delegated: Mapping[int, Collection[int]], fixed_shapes: bool = False, release: Release = NEWEST
+) -> PrepareFailure | None:
+    """Prepare the first subgraph once delegates have taken nodes; return the first failure of a CPU kernel, if there is one.
+
+    ``delegated`` has the nodes of subgraphs that run on a delegate: their CPU kernels are not asked. What shapes the delegate
+    gives their results is not known: those of the CPU kernel where it would not refuse, else those of the file.
+    """
+    return _Interpreter(model, fixed_shapes, release, delegated).prepared_graph(0).failure
 
 
 def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
@@ -81,6 +100,18 @@ def _run_kernel(node: KernelNode) -> None:
         raise PrepareError(f"its operands do not fit together ({type(error).__name__})") from error
 
 
+def _run_on_delegate(node: KernelNode) -> None:
+    """Take the results' shapes from the CPU kernel, if it knows them; the delegate's kernel is prepared in its place."""
+    results = [node.tensors[index] for index in node.node.outputs if index >= 0]
+    before = [(result.type, result.shape, result.allocation, result.computed) for result in results]
+    with suppress(PrepareError):
+        _run_kernel(node)
+        if not any(result.is_dynamic for result in results):
+            return
+    for result, state in zip(results, before, strict=True):
+        result.type, result.shape, result.allocation, result.computed = state
+
+
 def _keep_variants(node: KernelNode) -> None:
     """A custom operator of the application allocates its VARIANT results itself, as those for lists do.
 
@@ -95,10 +126,17 @@ def _keep_variants(node: KernelNode) -> None:
 class _Interpreter:
     """Prepares subgraphs, including those that kernels call before their turn (``kernel.Interpreter``)."""
 
-    def __init__(self, model: Model, fixed_shapes: bool = False, release: Release = NEWEST) -> None:
+    def __init__(
+        self,
+        model: Model,
+        fixed_shapes: bool = False,
+        release: Release = NEWEST,
+        delegated: Mapping[int, Collection[int]] = NOTHING,
+    ) -> None:
         self.model = model
         self.fixed_shapes = fixed_shapes
         self.release = release
+        self._delegated = delegated
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
@@ -145,7 +183,8 @@ class _Interpreter:
             self._prepare_for_caller(subgraph)
             self._prepared[index] = interface, self._changes
         if subgraph.failure is not None:
-            raise PrepareError(f"node {subgraph.failure.node} of subgraph {index}: {subgraph.failure.message}")
+            failure = subgraph.failure
+            raise PrepareError(f"node {failure.node} of subgraph {index}: {failure.message}", failure.lines)
 
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
         self._calls_left -= 1 + len(subgraph.nodes)
@@ -158,12 +197,17 @@ class _Interpreter:
         self._preparing.append(subgraph)
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
         subgraph.failure = None
+        delegated = self._delegated.get(subgraph.graph.index, ())
         for position, node in enumerate(subgraph.nodes):
             running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
+            if position in delegated:
+                _run_on_delegate(running)
+                continue
             try:
                 _run_kernel(running)
             except PrepareError as error:
-                subgraph.failure = PrepareFailure(node.index, str(error))
+                lines = (*error.lines, prepare_failure_line(node.index, node.op))
+                subgraph.failure = PrepareFailure(node.index, str(error), lines)
                 break
             subgraph.nodes[position] = running.node
             if self.fixed_shapes:

@@ -9,7 +9,11 @@ from collections.abc import Sequence
 
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
+
+_KNOWN_VARIABLES = parse_release("tf-2.12")
+"""Since when the result of READ_VARIABLE has the shape that the file gives it; before, it was dynamic. Measured with wheels."""
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")
 
@@ -162,10 +166,10 @@ def prepare_var_handle(node: KernelNode) -> None:
 
 @kernel("READ_VARIABLE")
 def prepare_read_variable(node: KernelNode) -> None:
-    """``kernels/read_variable.cc: Prepare``. A scalar counts as a result whose rank is unknown."""
+    """``kernels/read_variable.cc: Prepare``. A scalar counts as a result whose rank is unknown, as all did in old releases."""
     node.ensure_counts(1, 1)
     _check_variable_handle(node)
-    if node.output().rank == 0:
+    if node.output().rank == 0 or not node.release.is_at_least(_KNOWN_VARIABLES):
         node.set_dynamic(node.output())
 
 

@@ -12,6 +12,8 @@ from .windows import INT16_MAX, checked_output_sizes, ensure_int32, ensure_posit
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 _TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")
 """Since when TRANSPOSE_CONV checks the type of the weights for inputs other than INT16: measured in 2.1.6."""
+_TRANSPOSE_CONV_TAKES_HYBRID = parse_release("tf-2.17")
+"""Since when TRANSPOSE_CONV takes INT8 weights with float inputs; before, it checked the type of all weights. Measured."""
 _DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
 """Since when DEPTHWISE_CONV_2D demands that its output channels are a multiple of its input channels: measured in 2.1.6."""
 
@@ -201,7 +203,10 @@ def _check_transpose_conv_types(
     node.ensure_type(source, _CONVOLVED_TYPES)
     weight_types = {"FLOAT32": ("FLOAT32", "INT8"), "UINT8": ("UINT8",), "INT8": ("INT8",), "INT16": ("INT8",)}
     bias_types = {"FLOAT32": ("FLOAT32",), "UINT8": ("INT32",), "INT8": ("INT32",), "INT16": ("INT64", "INT32")}
-    if source.type == "INT16" or node.release.is_at_least(_TRANSPOSE_CONV_CHECKS_WEIGHTS):
+    if not node.release.is_at_least(_TRANSPOSE_CONV_TAKES_HYBRID):
+        weight_types["FLOAT32"] = ("FLOAT32",)
+        node.ensure_type(weights, weight_types[source.type])
+    elif source.type == "INT16" or node.release.is_at_least(_TRANSPOSE_CONV_CHECKS_WEIGHTS):
         node.ensure_type(weights, weight_types[source.type])
     if bias is not None:
         node.ensure_type(bias, bias_types[source.type])

@@ -22,7 +22,11 @@ from ..releases.catalogue import NEWEST, Release
 
 
 class PrepareError(Exception):
-    """The CPU kernel refuses to prepare this node; the text says why."""
+    """The CPU kernel refuses to prepare this node; the text says why. ``lines`` are the runtime's of a node that it calls."""
+
+    def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.lines = lines
 
 
 class KernelTensor:

@@ -26,6 +26,6 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
         yield f"the rules of {delegate} in {release} are not known: those of {counterpart}, of the same time, are used"
 
 
-def unknown_build(release: Release) -> str:
-    """Say that it is unknown whether a kernel that cannot be created in the newest release can be in this one."""
-    return f"whether {release} does so is not known"
+def predicted_build(release: Release) -> str:
+    """Say that it is read from the newest sources whether a release can make a delegate's kernels."""
+    return f"whether {release} can make the delegate's kernels is predicted as the newest sources make them"

@@ -27,6 +27,10 @@ DYNAMIC_TENSOR_LINE = (
     "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
     "(tensor#{tensor} is a dynamic-sized tensor)."
 )
+NOT_INITIALISED_LINE = "Failed to initialize the interpreter"
+"""What benchmark_model prints when the runtime does not load the model."""
+NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
+"""What benchmark_model prints when the runtime cannot prepare the graph."""
 RESTORED_LINE = "Restored original execution plan after delegate application failure."
 
 
@@ -40,6 +44,11 @@ def replacing_line(release: Release, *, replaced: int, total: int, kernel: str, 
     return _wording(release).format(
         replaced=replaced, total=total, kernel=kernel, partitions=partitions, subgraph=subgraph, name=name
     )
+
+
+def prepare_failure_line(node: int, op: str) -> str:
+    """Return the line that names a node that cannot be prepared (``ReportOpError``, ``core/subgraph.cc``)."""
+    return f"Node number {node} ({op}) failed to prepare."
 
 
 def benchmark_line(provider: str, *, kernels: int, plan_size: int) -> str:

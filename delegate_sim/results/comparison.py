@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from .nodes import node_location
 from .outline import outline
 from .report import CPU, node_reasons
 from .rule_set import rule_set_version
+from .shown import Shown, Table
 
 SCHEMA = "delegate-sim/compare/1"
 
@@ -76,8 +77,8 @@ class ComparedNode(NamedTuple):
     changes: tuple[NodeChange, ...] = ()
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """What differs between two runs. Nodes are in execution order; ``to_dict`` gives the stable form."""
 
     a: Side
@@ -110,6 +111,19 @@ class Comparison:
                 for change in self.input_changes
             ],
         }
+
+    def _line(self) -> str:
+        from .tables import comparison_line
+
+        return comparison_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import comparison_tables
+
+        return comparison_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("runs", "nodes")
 
 
 def compare(a: Side, b: Side) -> Comparison:

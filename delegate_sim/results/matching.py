@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 
 from .outline import Constant, NodeOutline, SubgraphOutline
 
-Key = Callable[[int], Hashable | None]
+MatchingKey = Callable[[int], Hashable | None]
 
 
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
@@ -158,7 +158,7 @@ class _Matching:
         return [index for index in range(len(side.nodes)) if index not in matched]
 
 
-def _unique(indices: list[int], key: Key) -> dict[Hashable, int]:
+def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
     found: dict[Hashable, list[int]] = defaultdict(list)
     for index in indices:
         value = key(index)

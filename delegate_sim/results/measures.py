@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..runtime.interpreter import Run
+from ..runtime.interpreter import NOT_LOADED, NOT_PREPARED, Run
 from .report import border_bytes
 
 FAILS_LATER = "delegated, then fails"
 """The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""
 
-OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER)
+OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER, NOT_PREPARED, NOT_LOADED)
 """Every outcome that measures can have."""
+
+NOT_RUNNING = frozenset({FAILS_LATER, NOT_PREPARED, NOT_LOADED})
+"""Those after which the application cannot run the model at all, on the CPU or elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def measure(run: Run) -> Measures:
     return Measures(
         outcome=FAILS_LATER if run.outcome == "delegated" and run.refusal else run.outcome,
         nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
-        delegated_nodes=sum([len(subset.nodes) for _, subset in kernels]),
+        delegated_nodes=sum([len(subgraph.delegated) for subgraph in run.subgraphs]),
         partitions=len(subsets),
         delegate_kernels=len(kernels),
         border_bytes=sum([border_bytes(graph, subset.inputs) + border_bytes(graph, subset.outputs) for graph, subset in kernels]),

@@ -26,7 +26,7 @@ class Output(NamedTuple):
     type: str
 
 
-Operand = str | Constant | None
+OutlineOperand = str | Constant | None
 """The name of a tensor that is computed, a constant, or None for an operand left out."""
 
 
@@ -35,7 +35,7 @@ class NodeOutline(NamedTuple):
 
     op: str
     version: int
-    inputs: tuple[Operand, ...]
+    inputs: tuple[OutlineOperand, ...]
     outputs: tuple[Output, ...]
 
     @property
@@ -61,7 +61,7 @@ def outline(model: Model) -> tuple[SubgraphOutline, ...]:
     return tuple(map(_subgraph, file_graphs(model)))
 
 
-def operand_text(inputs: Sequence[Operand], position: int) -> str:
+def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
     """Return the kind of the operand at a position; which computed tensor it is does not matter."""
     operand = inputs[position] if position < len(inputs) else None
     if operand is None:
@@ -89,7 +89,7 @@ def _subgraph(graph: Graph) -> SubgraphOutline:
     return SubgraphOutline(_short(graph.name), results(graph.inputs), nodes)
 
 
-def _operand(tensors: Sequence[Tensor], names: Mapping[int, str], index: int) -> Operand:
+def _operand(tensors: Sequence[Tensor], names: Mapping[int, str], index: int) -> OutlineOperand:
     if index == OPTIONAL_TENSOR:
         return None
     return Constant(_type(tensors[index])) if tensors[index].is_constant else names[index]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..delegates.base import Delegate, Options
+from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
-from ..releases.notes import unknown_build
+from ..releases.notes import predicted_build
 from ..rules.rule import Reason
-from ..runtime.interpreter import Run, simulate
-from ..runtime.resolver import unresolved
+from ..runtime.interpreter import NOT_LOADED, Assumptions, Run, simulate
+from ..runtime.loading import load_on
+from ..runtime.resolver import Loads
 from .measures import Measures, measure
 from .report import node_reasons
 
@@ -39,24 +40,39 @@ class ReleaseRow:
     """One release."""
 
     release: Release
+    loads: Loads
+    """Whether the release's own kernels load the model."""
     unloaded: tuple[Unloaded, ...]
+    """The operators that they do not load, or of which nothing is known, in file order: the runtime ends at the first."""
+    unloaded_types: tuple[str, ...]
+    """The types of tensors that the release does not load."""
+    lines: tuple[str, ...]
+    """What the runtime reports of a model that it does not load."""
     measures: Measures
     moves: tuple[Move, ...]
-    """Empty for the first release."""
+    """Against the last release before that loads the model; empty for the first."""
     notes: tuple[str, ...]
     """What is uncertain about the release's rules."""
     is_certain: bool = True
-    """Whether it is known that the delegate's kernels can be made."""
+    """Whether it is known of this release that the delegate's kernels cannot be made, if they cannot."""
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the release's own kernels load the model."""
-        return not self.unloaded
+        """Whether it is known that the release's own kernels load the model."""
+        return self.loads is Loads.YES
 
     @property
     def is_full(self) -> bool:
         """Whether the model is loaded and every node is delegated, as far as is known."""
-        return self.is_certain and self.is_loaded and self.measures.outcome == "delegated" and not self.measures.fallback_nodes
+        return self.loads is not Loads.UNKNOWN and self.measures.outcome == "delegated" and not self.measures.fallback_nodes
+
+
+class FirstLoading(NamedTuple):
+    """The first release of a family that loads a model, and what the one before does not load; nothing for the oldest known."""
+
+    release: Release
+    because_of: tuple[Unloaded, ...] = ()
+    because_of_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +81,7 @@ class ReleaseTable:
 
     model: Model
     delegate: Delegate
-    options: Options
+    options: OptionValues
     rows: tuple[ReleaseRow, ...]
 
     @property
@@ -74,38 +90,61 @@ class ReleaseTable:
         return tuple(row.release for row in self.rows if row.is_full)
 
     @property
-    def first_loading(self) -> tuple[Release, tuple[Unloaded, ...]] | None:
-        """The first release that loads the model, and what the previous one does not load; None if none does.
-
-        Nothing is known about the release before the first known one.
-        """
-        for number, row in enumerate(self.rows):
-            if row.is_loaded:
-                return row.release, self.rows[number - 1].unloaded if number else ()
-        return None
+    def first_loading(self) -> Mapping[str, FirstLoading | None]:
+        """The first release of each family that loads the model; None if none does. The families do not follow on each other."""
+        found: dict[str, FirstLoading | None] = {}
+        for family in dict.fromkeys(row.release.family for row in self.rows):
+            rows = [row for row in self.rows if row.release.family == family]
+            loading = [number for number, row in enumerate(rows) if row.is_loaded]
+            found[family] = None
+            if loading:
+                before = rows[loading[0] - 1] if loading[0] else None
+                found[family] = FirstLoading(
+                    rows[loading[0]].release, *(() if before is None else (before.unloaded, before.unloaded_types))
+                )
+        return found
 
 
 def release_table(
-    model: Model, delegate: Delegate, options: Options, defaults: str, releases: Sequence[str] = KNOWN_RELEASES
+    model: Model,
+    delegate: Delegate,
+    options: OptionValues,
+    defaults: str,
+    releases: Sequence[str] = KNOWN_RELEASES,
+    *,
+    has_own_resolver: bool = False,
 ) -> ReleaseTable:
-    """Simulate a model in releases of the runtime, ordered by the age of their rules, oldest first."""
+    """Simulate a model under releases of the runtime, oldest first by the rules that they have.
+
+    With ``has_own_resolver`` the application registers what a release does not load, so that it loads the model all the same.
+    """
     ordered = sorted(map(parse_release, releases), key=lambda release: (release.order, release.family == "litert"))
     rows: list[ReleaseRow] = []
     before: Run | None = None
     for release in ordered:
-        run = simulate(model, delegate, options, release, defaults)
-        moves = () if before is None else tuple(_moves(before, run))
-        unknown = tuple([warning for warning in run.warnings if unknown_build(release) in warning])
-        said = (*delegate.release_notes(release), *unknown)
-        rows.append(ReleaseRow(release, _unloaded(model, release), measure(run), moves, said, is_certain=not unknown))
-        before = run
+        run = simulate(model, delegate, options, release, defaults, Assumptions(has_own_resolver=has_own_resolver))
+        loading = load_on(model, release)
+        unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])
+        moves: tuple[Move, ...] = ()
+        if run.outcome != NOT_LOADED:
+            moves = () if before is None else tuple(_moves(before, run))
+            before = run
+        is_predicted = run.refusal is not None and run.refusal.is_predicted
+        said = (*delegate.release_notes(release), *([predicted_build(release)] if is_predicted else ()))
+        rows.append(
+            ReleaseRow(
+                release,
+                loading.loads,
+                unloaded,
+                loading.refused_types,
+                loading.lines,
+                measure(run),
+                moves,
+                said,
+                not is_predicted,
+            )
+        )
     return ReleaseTable(model, delegate, options, tuple(rows))
-
-
-def _unloaded(model: Model, release: Release) -> tuple[Unloaded, ...]:
-    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if not node.is_custom]
-    versions = dict.fromkeys([Unloaded(node.op, node.version) for node in nodes])
-    return tuple([one for one in versions if unresolved(one.op, one.version, release) is not None])
 
 
 def _moves(before: Run, after: Run) -> list[Move]:

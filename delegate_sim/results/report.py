@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..delegates.limits import largest_partitions
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
-from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, NOT_LOADED_KINDS, PARTITION_LIMIT
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ..version import __version__
 from .compute import Compute, compute_of
 from .rule_set import rule_set_version
+from .shown import Shown, Table
 
 SCHEMA = "delegate-sim/report/1"
 
 
-@dataclasses.dataclass(frozen=True)
-class Report:
+@dataclasses.dataclass(frozen=True, repr=False)
+class Report(Shown):
     """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
 
     model: Model
@@ -48,6 +49,19 @@ class Report:
             ]
         return entry
 
+    def _line(self) -> str:
+        from .tables import report_line
+
+        return report_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import report_tables
+
+        return report_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("runs", "on_cpu")
+
 
 CPU = "cpu"
 """Where a node that no delegate takes runs."""
@@ -61,9 +75,20 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
         for run in runs:
             for index in run.subgraphs[first.graph.index].delegated:
                 taken.setdefault(index, run.delegate.name)
+        taken |= _inlined_places(runs, first.graph.index, taken)
         nodes = first.graph.nodes
         found.append([(nodes[index], taken.get(index, CPU)) for index in first.graph.execution_plan])
     return found
+
+
+def _inlined_places(runs: Sequence[Run], subgraph: int, taken: Mapping[int, str]) -> dict[int, str]:
+    """Say where nodes run that one delegate inlined and a later one took, each as a whole."""
+    parts: dict[int, set[str]] = {}
+    for run in runs:
+        decision = run.subgraphs[subgraph].decision
+        for part, origin in decision.origins.items() if decision is not None else ():
+            parts.setdefault(origin, set()).add(taken.get(part, CPU))
+    return {origin: next(iter(places)) for origin, places in parts.items() if origin not in taken and len(places) == 1}
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
@@ -102,6 +127,12 @@ def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
     """Return those of these tensors that are not constant."""
     return [index for index in tensors if not graph.tensors[index].is_constant]
+
+
+def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str | None]]:
+    """Return the names of a node's inputs and outputs; None stands for an operand that is left out."""
+    found = [[graph.tensors[index].name if index >= 0 else None for index in indices] for indices in (node.inputs, node.outputs)]
+    return found[0], found[1]
 
 
 def _model_entry(model: Model) -> dict[str, Any]:
@@ -158,10 +189,13 @@ def _node_entry(
     run: SubgraphRun, partition_of: Mapping[int, int], refusal: Refusal | None, multiply_adds: Mapping[int, int], node: Node
 ) -> dict[str, Any]:
     verdict = run.decision.verdicts.get(node.index) if run.decision else None
+    inputs, outputs = node_tensors(run.graph, node)
     return {
         "index": node.index,
         "op": node.op,
         "version": node.version,
+        "inputs": inputs,
+        "outputs": outputs,
         "supported": verdict is not None and verdict.is_supported,
         "delegated": node.index in run.delegated,
         "partition": partition_of.get(node.index),
@@ -186,6 +220,10 @@ def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute
 def _taken_back(refusal: Refusal) -> Reason:
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
+    elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
+        needed, what = "operators and tensors that the release loads", "does not load the model"
+    elif refusal.code == CPU_KERNEL_NOT_PREPARED.name:
+        needed, what = "CPU kernels that can be prepared", "does not apply the delegate"
     else:
         needed, what = "every delegate kernel and CPU kernel to prepare", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {what}: {refusal.message}", refusal.message, needed, refusal.hint)

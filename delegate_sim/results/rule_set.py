@@ -14,7 +14,8 @@ SEMANTICS = 1
 """Raised by hand when a change to reading, preparing or partitioning changes the result for any delegate.
 
 Rules count as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides differently although its
-rules read the same; wording does not count.
+rules read the same. Wording does not count, except that of checks and conditions with a function of their own, which nothing
+else tells apart.
 """
 
 
@@ -33,7 +34,7 @@ def _digest(delegate: Delegate) -> str:
 
 
 def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
-    """Return all rules as plain data, without wording: operator, release, and the checks in order."""
+    """Return all rules as plain data: operator, release, and the checks in order, by ``Check.data`` where they have it."""
     yield [book.delegate, book.policy.name, sorted(book.explained)]
     for op, rule in sorted(book.rules.items()):
         yield [op, op in book.custom, _text(rule.introduced), *_rule_data(book, rule)]
@@ -48,7 +49,7 @@ def _check_data(book: RuleBook[Any], check: Check[Any]) -> list[Any]:
     return [
         book.code_of(check.kind),
         check.native or book.native_of(check.kind),
-        check.demand,
+        check.data or check.demand,
         [condition.words for condition in check.conditions],
         _text(check.introduced),
         _text(check.withdrawn),

@@ -260,5 +260,42 @@ FLOAT16_DEQUANTIZE = Kind(
     is_shared=True,
 )
 
-RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH)
+OPERATOR_NOT_LOADED = Kind(
+    "operator-not-loaded",
+    Problem.OPERATOR_VERSION,
+    "operator that the runtime does not load",
+    "Before anything else the runtime looks up each operator that the file lists, in its version, among its own kernels. At the "
+    "first that it does not have it gives up, and the model does not load: whether a delegate would take the node does not "
+    "matter, nor whether a node uses the operator at all.",
+    "Use a release of the runtime that loads it (delegate-sim releases says which), or convert so that the operator keeps an "
+    "older version. An application that registers the operator itself loads the model: say so with --own-resolver.",
+    "use a newer release of the runtime, or convert so that the operator keeps an older version",
+    is_shared=True,
+)
+TENSOR_TYPE_NOT_LOADED = Kind(
+    "tensor-type-not-loaded",
+    Problem.TYPE,
+    "tensor of a type that the runtime does not load",
+    "The file has tensors of a type that is newer than the release, so the model does not load: whether a delegate would take "
+    "their nodes does not matter.",
+    "Use a release of the runtime that loads the type (delegate-sim releases says which), or convert with another type.",
+    "use a newer release of the runtime, or convert with another type for this tensor",
+    is_shared=True,
+)
+CPU_KERNEL_NOT_PREPARED = Kind(
+    "cpu-kernel-not-prepared",
+    Problem.MODEL,
+    "node that the CPU kernel cannot prepare",
+    "A CPU kernel checks its node's types, shapes and parameters while tensors are allocated, and refuses this one. Delegates "
+    "that do not take dynamic-sized tensors are applied after all CPU kernels have been prepared, so they are never asked. Those "
+    "that take them are asked first: the model runs if they take the node.",
+    "Repair the node: the message says what its kernel refuses.",
+    "repair the node: it does not run on the CPU either",
+    is_shared=True,
+)
+
+NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED)
+"""Why the runtime does not load a model."""
+
+RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, *NOT_LOADED_KINDS, CPU_KERNEL_NOT_PREPARED)
 """Problems of the runtime itself, which any delegate can have."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers that are allowed: ``words`` describe them, as in "at most 4"."""
+    """Numbers that are allowed: ``words`` describe them, as in "at most 4", and ``data`` are them as plain data."""
 
     words: str
     holds: Callable[[int], bool]
+    data: tuple[str | int, ...]
 
     def __contains__(self, number: int) -> bool:
         return self.holds(number)
@@ -19,22 +20,27 @@ class Numbers:
 
 def exactly(*allowed: int) -> Numbers:
     """Allow these numbers only."""
-    return Numbers(listed(map(str, allowed)), frozenset(allowed).__contains__)
+    return Numbers(listed(map(str, allowed)), frozenset(allowed).__contains__, ("exactly", *sorted(set(allowed))))
 
 
 def at_most(limit: int) -> Numbers:
     """Allow numbers up to a limit."""
-    return Numbers(f"at most {limit}", lambda number: number <= limit)
+    return Numbers(f"at most {limit}", lambda number: number <= limit, ("at most", limit))
 
 
 def at_least(least: int) -> Numbers:
     """Allow numbers of at least this."""
-    return Numbers(f"at least {least}", lambda number: number >= least)
+    return Numbers(f"at least {least}", lambda number: number >= least, ("at least", least))
 
 
 def between(least: int, most: int) -> Numbers:
     """Allow numbers from one to another, both included."""
-    return Numbers(f"{least} to {most}", lambda number: least <= number <= most)
+    return Numbers(f"{least} to {most}", lambda number: least <= number <= most, ("between", least, most))
+
+
+def up_to_one() -> Numbers:
+    """Allow what counts as 1: an operator version of 1, for which a file may also say 0."""
+    return replace(at_most(1), words="1")
 
 
 def allowed_numbers(numbers: int | Numbers) -> Numbers:

@@ -16,6 +16,11 @@ class Operand:
     name: str
     is_result: bool = False
 
+    @property
+    def data(self) -> tuple[str, int]:
+        """The side and the position, as plain data."""
+        return ("output" if self.is_result else "input", self.position)
+
     def tensor(self, node: NodeView) -> Tensor:
         """Return the tensor; what is left out or missing reads as ``NO_TENSOR``."""
         indices = node.node.outputs if self.is_result else node.node.inputs

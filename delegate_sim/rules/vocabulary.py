@@ -2,15 +2,18 @@
 
 Each function is named after what it demands, and takes the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
 option that it is about. A demand that only one delegate makes is a ``check`` with a function of its own.
+
+Each sets ``Check.data`` by which the version of a rule set knows it, so that its words may change. A check with a function of
+its own, and ``where`` with a condition of its own, have their words instead: reword them only together with what they demand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from ..graph.activation import fused_activation
 from ..graph.graph import NodeView
-from ..model import schema
 from .kinds import (
     ACTIVATION,
     ATTRIBUTE,
@@ -23,7 +26,7 @@ from .kinds import (
     VERSION,
     Kind,
 )
-from .numbers import Numbers, allowed_numbers, at_most, counted, listed
+from .numbers import Numbers, allowed_numbers, at_most, counted, listed, up_to_one
 from .operands import Operand
 from .rule import Check, NodeFinder, changed
 
@@ -31,9 +34,9 @@ T = TypeVar("T")
 Predicate = Callable[[NodeView], bool]
 
 
-def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "") -> Check[Any]:
+def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "", *, data: tuple[object, ...] = ()) -> Check[object]:
     """Demand something of a node, whatever the target; the finder returns what was found if the demand is not met."""
-    return Check(kind, needed, lambda node, _: finder(node), hint)
+    return Check(kind, needed, lambda node, _: finder(node), hint, data=data)
 
 
 def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], str | None], hint: str = "") -> Check[T]:
@@ -41,42 +44,47 @@ def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], st
     return Check(kind, needed, finder, hint)
 
 
-def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[Any]:
+def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[object]:
     """Refuse nodes that meet a condition, with a fixed text."""
     return check(kind, needed, lambda node: found if condition(node) else None, hint)
 
 
 def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T], ...]:
     """Return these checks for nodes that meet a condition, which the words describe."""
-    return tuple(_only_where(condition, words, each) for each in checks)
+    return tuple(_only_where(condition, words, each, ("where", words)) for each in checks)
 
 
 def where_given(which: Operand, *checks: Check[T]) -> tuple[Check[T], ...]:
     """Return these checks for nodes that have an optional operand."""
-    return where(which.is_given, "if given", *checks)
+    return tuple(_only_where(which.is_given, "if given", each, ("given", *which.data)) for each in checks)
 
 
-def _only_where(condition: Predicate, words: str, inner: Check[T]) -> Check[T]:
+def _only_where(condition: Predicate, words: str, inner: Check[T], data: tuple[object, ...]) -> Check[T]:
     find_inner = inner.finder
 
     def find(node: NodeView, target: T) -> str | None:
         return find_inner(node, target) if condition(node) else None
 
-    return changed(inner, applies=", ".join(filter(None, (words, inner.applies))), finder=find)
+    applies = ", ".join(filter(None, (words, inner.applies)))
+    return changed(inner, applies=applies, finder=find, data=(*data, inner.data) if inner.data else ())
 
 
-def max_version(limit: int) -> Check[Any]:
+def max_version(limit: int) -> Check[object]:
     """Demand an operator version of at most this. A file may also say 0."""
-    return version(Numbers("1", at_most(1).holds) if limit == 1 else at_most(limit))
+    return version(up_to_one() if limit == 1 else at_most(limit))
 
 
-def version(allowed: int | Numbers) -> Check[Any]:
+def version(allowed: int | Numbers) -> Check[object]:
     """Demand an operator version among these."""
     numbers = allowed_numbers(allowed)
-    return check(VERSION, f"version {numbers.words}", lambda node: None if node.version in numbers else f"version {node.version}")
+
+    def find(node: NodeView) -> str | None:
+        return None if node.version in numbers else f"version {node.version}"
+
+    return check(VERSION, f"version {numbers.words}", find, data=("version", numbers.data))
 
 
-def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[Any]:
+def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[object]:
     """Demand numbers of operands and results; an operand left out counts if the node has an entry for it."""
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
@@ -92,15 +100,19 @@ def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | 
     needed = " and ".join(
         [f"{numbers.words} {side}{'' if numbers.words in ('1', 'at least 1') else 's'}" for numbers, side in sides]
     )
-    return check(OPERAND_COUNT, needed, find)
+    return check(OPERAND_COUNT, needed, find, data=("operand count", *[(side, numbers.data) for numbers, side in sides]))
 
 
-def given(which: Operand, hint: str = "") -> Check[Any]:
+def given(which: Operand, hint: str = "") -> Check[object]:
     """Demand that the node has this operand."""
-    return check(OPERAND_COUNT, which.name, lambda node: None if which.is_given(node) else f"no {which.name}", hint)
+
+    def find(node: NodeView) -> str | None:
+        return None if which.is_given(node) else f"no {which.name}"
+
+    return check(OPERAND_COUNT, which.name, find, hint, data=("given", *which.data))
 
 
-def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[Any]:
+def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[object]:
     """Demand that a tensor has one of these types."""
     tensor_of, allowed = which.tensor, frozenset(types)
 
@@ -108,20 +120,20 @@ def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, h
         found = tensor_of(node).type
         return None if found in allowed else f"{which.name} is {found}"
 
-    return check(kind, f"{which.name} of type {listed(types)}", find, hint)
+    return check(kind, f"{which.name} of type {listed(types)}", find, hint, data=("type", *which.data, sorted(allowed)))
 
 
-def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[Any]:
+def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[object]:
     """Demand that two tensors have the same type."""
 
     def find(node: NodeView) -> str | None:
         one, other = first.tensor(node).type, second.tensor(node).type
         return None if one == other else f"{one} {first.name} and {other} {second.name}"
 
-    return check(kind, f"{first.name} and {second.name} of one type", find, hint)
+    return check(kind, f"{first.name} and {second.name} of one type", find, hint, data=("same type", first.data, second.data))
 
 
-def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[Any]:
+def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
     """Demand that a tensor has one of these numbers of dimensions."""
     tensor_of, numbers = which.tensor, allowed_numbers(allowed)
     holds = numbers.holds
@@ -130,10 +142,10 @@ def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str
         found = len(tensor_of(node).shape)
         return None if holds(found) else f"{which.name} of rank {found}"
 
-    return check(kind, f"{which.name} of rank {numbers.words}", find, hint)
+    return check(kind, f"{which.name} of rank {numbers.words}", find, hint, data=("rank", *which.data, numbers.data))
 
 
-def ranks_at_most(limit: int, *, results: bool = False) -> Check[Any]:
+def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
     """Demand that no operand, or no result, has more dimensions than this."""
     side = "output" if results else "input"
 
@@ -144,55 +156,55 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[Any]:
                 return f"{side} {position} of rank {len(tensors[index].shape)}"
         return None
 
-    return check(RANK, f"{side}s of rank at most {limit}", find)
+    return check(RANK, f"{side}s of rank at most {limit}", find, data=("ranks", side, limit))
 
 
-def has_elements(which: Operand, *, kind: Kind = SHAPE, hint: str = "") -> Check[Any]:
-    """Demand that no dimension of a tensor is 0."""
+def has_elements(which: Operand, *, allows_negative: bool = True, kind: Kind = SHAPE, hint: str = "") -> Check[object]:
+    """Demand that no dimension of a tensor is 0. Only malformed files have negative ones; not every delegate looks for them."""
+    tensor_of = which.tensor
 
     def find(node: NodeView) -> str | None:
-        shape = which.tensor(node).shape
-        return f"{which.name} of shape {list(shape)}" if 0 in shape else None
+        shape = tensor_of(node).shape
+        is_empty = 0 in shape or (not allows_negative and shape and min(shape) < 0)
+        return f"{which.name} of shape {list(shape)}" if is_empty else None
 
-    return check(kind, f"{which.name} without dimensions of 0", find, hint)
+    return check(kind, f"{which.name} without dimensions of 0", find, hint, data=("elements", *which.data))
 
 
-def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[Any]:
+def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:
     """Demand that an operand is stored in the model file (``kTfLiteMmapRo``); one that is left out is not."""
 
     def find(node: NodeView) -> str | None:
         return None if which.tensor(node).is_constant else f"{which.name} is not constant"
 
-    return check(kind, f"a constant {which.name}", find, hint)
+    return check(kind, f"a constant {which.name}", find, hint, data=("constant", *which.data))
 
 
-def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[Any]:
+def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:
     """Demand that all of these operands are stored in the model file."""
 
     def find(node: NodeView) -> str | None:
         return next((f"{each.name} is not constant" for each in which if not each.tensor(node).is_constant), None)
 
     names = [each.name for each in which]
-    return check(kind, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, hint)
+    data = ("constant", *[each.data for each in which])
+    return check(kind, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, hint, data=data)
 
 
-def fused_activation(node: NodeView) -> str:
-    """``ConvertActivation`` (``flatbuffer_conversions.cc``): what is unknown counts as none."""
-    return schema.enum_names("ActivationFunctionType").get(node.options.fused_activation_function, "NONE")
-
-
-def activation(allowed: Collection[str], *, hint: str = "") -> Check[Any]:
+def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
     """Demand that the fused activation is one of these."""
     names = [name for name in allowed if name != "NONE"]
     needed = f"a fused {listed(names)}" if names else "no fused activation"
     if names and len(names) < len(allowed):
         needed = f"no fused activation, or {listed(names)}"
-    return check(
-        ACTIVATION, needed, lambda node: None if (found := fused_activation(node)) in allowed else f"fused {found}", hint
-    )
+
+    def find(node: NodeView) -> str | None:
+        return None if (found := fused_activation(node)) in allowed else f"fused {found}"
+
+    return check(ACTIVATION, needed, find, hint, data=("activation", sorted(allowed)))
 
 
-def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[Any]:
+def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
     """Demand that a builtin option has one of these values; a flag that is not set counts as 0."""
     numbers = allowed_numbers(allowed)
 
@@ -200,9 +212,13 @@ def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: s
         found = getattr(node.options, name)
         return None if found in numbers else f"{name} {found}"
 
-    return check(kind, f"{name} {numbers.words}", find, hint)
+    return check(kind, f"{name} {numbers.words}", find, hint, data=("option", name, numbers.data))
 
 
-def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[Any]:
+def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
     """Demand that a flag among the builtin options is not set."""
-    return check(kind, f"{name} false", lambda node: f"{name} true" if getattr(node.options, name) else None, hint)
+
+    def find(node: NodeView) -> str | None:
+        return f"{name} true" if getattr(node.options, name) else None
+
+    return check(kind, f"{name} false", find, hint, data=("unset", name))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..graph.graph import file_graphs, has_side_effects
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
-from ..model.model import Model, Node, Options, Subgraph, Tensor
+from ..model.model import Model, Node, OperatorCode, Options, Subgraph, Tensor
 
 _POSITIONS = itertools.count(1)
 """Numbers for changed options, which are below all positions in a file when negative."""
@@ -170,5 +170,18 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
         options.update(editor.options)
     metadata = {name: span for name, span in model.metadata.items() if name != METADATA_NAME}
     subgraphs = tuple([subgraph for subgraph, _ in finished])
-    changed = dataclasses.replace(model, subgraphs=subgraphs, metadata=metadata, changed_options=options)
+    listed = _listed(model, subgraphs)
+    changed = dataclasses.replace(model, subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
     return Edited(changed, tuple([origins for _, origins in finished]))
+
+
+def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:
+    """Return the operators that the changed file lists: those that its nodes use, and those that no node used before."""
+    before, now = _used(model.subgraphs), _used(subgraphs)
+    kept = [code for code in model.operator_codes if code in now or code not in before]
+    return tuple(dict.fromkeys([*kept, *now]))
+
+
+def _used(subgraphs: Iterable[Subgraph]) -> dict[OperatorCode, None]:
+    nodes = [node for subgraph in subgraphs for node in subgraph.nodes]
+    return dict.fromkeys([OperatorCode(node.op, node.builtin_code, node.custom_code, node.version) for node in nodes])

@@ -7,76 +7,56 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
-from ..delegates.base import Decision, Delegate, KernelFailure, Options
-from ..graph.graph import Graph, file_graphs
-from ..graph.partition import PartitionError, Subset, partition
-from ..model.model import Model, Node
-from ..prepare import Repreparation, has_kernel, prepare
-from ..releases.catalogue import NEWEST, Release
-from ..releases.notes import unknown_build
-from ..releases.wording import DYNAMIC_TENSOR_LINE, RESTORED_LINE, benchmark_failure_line, benchmark_line, replacing_line
-from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
-from .resolver import unresolved
+from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
+from ..graph.graph import Graph, PrepareFailure, file_graphs
+from ..graph.partition import PartitionError, Subset
+from ..model.model import Model
+from ..prepare import Repreparation, prepare, prepare_rest
+from ..releases.catalogue import Release
+from ..releases.notes import predicted_build
+from ..releases.wording import (
+    DYNAMIC_TENSOR_LINE,
+    NOT_ALLOCATED_LINE,
+    NOT_INITIALISED_LINE,
+    RESTORED_LINE,
+    benchmark_failure_line,
+    benchmark_line,
+    replacing_line,
+)
+from ..rules.kinds import (
+    CPU_KERNEL_AFTER_REMAPPING,
+    CPU_KERNEL_NOT_PREPARED,
+    CYCLIC_GRAPH,
+    DYNAMIC_TENSORS,
+    OPERATOR_NOT_LOADED,
+    TENSOR_TYPE_NOT_LOADED,
+)
+from .attribution import attributed_decision, attributed_failure, attributed_subsets
+from .loading import Loading, first_node, load_on, loading_warnings
+from .plan import DELEGATE, ChangedPlan, plan_after
+from .reading import as_read_by
+from .run import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun, option_values
 
-DELEGATE = 51
-"""The builtin code of a delegate's kernel in the graph."""
+__all__ = [
+    "NOTHING_ASSUMED",
+    "NOT_LOADED",
+    "NOT_PREPARED",
+    "Application",
+    "Assumptions",
+    "Refusal",
+    "Run",
+    "SubgraphRun",
+    "option_values",
+    "simulate",
+    "simulate_chain",
+]
 
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
-
-
-@dataclass(frozen=True)
-class SubgraphRun:
-    """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
-
-    graph: Graph
-    decision: Decision | None = None
-    subsets: tuple[Subset, ...] = ()
-    """All partitions in running order; none if no node was replaced."""
-
-    @functools.cached_property
-    def delegated(self) -> frozenset[int]:
-        """The nodes that run on the delegate in the end."""
-        return frozenset(node for subset in self.subsets if subset.is_delegated for node in subset.nodes)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
-
-    With the outcome ``delegated``: why the model, though its nodes are replaced, will not run.
-    """
-
-    code: str
-    message: str
-    hint: str
-    subgraph: int
-    node: int | None
-    tensor: int | None
-    cause: int | None = None
-
-
-@dataclass(frozen=True)
-class Run:
-    """One delegate applied to a model."""
-
-    delegate: Delegate
-    options: Options
-    release: Release
-    outcome: str
-    """``delegated``, ``none``, ``refused`` or ``restored``."""
-    refusal: Refusal | None
-    log_lines: tuple[str, ...]
-    warnings: tuple[str, ...]
-    subgraphs: tuple[SubgraphRun, ...]
-    by_default: bool = False
-    """Whether the runtime applied the delegate by itself."""
 
 
 @dataclass(frozen=True)
@@ -87,18 +67,20 @@ class Assumptions:
     """Nodes of each subgraph that count as accepted by every delegate."""
     fixed_shapes: bool = False
     """Whether every tensor has the shape that the file gives it."""
+    has_own_resolver: bool = False
+    """Whether the application registers every operator that the runtime's own resolver does not have."""
 
 
 NOTHING_ASSUMED = Assumptions()
 
-Application = tuple[Delegate, Options]
+Application = tuple[Delegate, OptionValues]
 """A delegate that is applied, with its options."""
 
 
 def simulate(
     model: Model,
     delegate: Delegate,
-    options: Options,
+    options: OptionValues,
     release: Release,
     defaults: str = "api",
     assumptions: Assumptions = NOTHING_ASSUMED,
@@ -121,14 +103,59 @@ def simulate_chain(
     runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
     get that far after a delegate that cannot be applied.
     """
+    model = as_read_by(model, release)
     chain = _Chain(model, release, assumptions)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
-    is_over = defaults == "benchmark" and any(run.outcome in ("refused", "restored") for run in chain.runs)
+    if not chain.is_loaded:
+        return tuple([_not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
+    is_over = defaults == "benchmark" and any(run.outcome in _NOT_APPLIED for run in chain.runs)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default, "api")
         chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
+    if not is_over:
+        chain.allocate_tensors(defaults)
     return tuple(chain.runs)
+
+
+_NOT_APPLIED = frozenset({"refused", "restored", NOT_PREPARED})
+"""Outcomes of a delegate after which benchmark_model gives up."""
+
+
+def _load_refusal(model: Model, loading: Loading) -> Refusal:
+    """Return why a release does not load a model: at the first operator or tensor that it refuses."""
+    if not loading.refused:
+        tensor = loading.refused_tensors[0].index
+        kind = TENSOR_TYPE_NOT_LOADED
+        return Refusal(kind.name, loading.message, kind.hint, loading.subgraph, None, tensor)
+    message = loading.message
+    subgraph, node = first_node(model, loading.refused[0]) or (0, None)
+    if node is None:
+        message += "; the file lists the first of these, though no node uses it"
+    return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
+
+
+def _not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
+    """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
+    return dataclasses.replace(
+        run,
+        outcome=NOT_LOADED,
+        refusal=_load_refusal(model, loading),
+        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines,
+        subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
+    )
+
+
+def _not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
+    message = f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): {failure.message}"
+    hint = CPU_KERNEL_NOT_PREPARED.hint
+    return Refusal(CPU_KERNEL_NOT_PREPARED.name, message, hint, graph.index, failure.node, None)
+
+
+def _refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:
+    return Refusal(
+        failure.code, message, failure.hint, graph.index, failure.node, failure.tensor, is_predicted=not failure.is_known
+    )
 
 
 class _Chain:
@@ -139,31 +166,61 @@ class _Chain:
         self.release = release
         self.assumptions = assumptions
         self.runs: list[Run] = []
-        self._plans: dict[int, tuple[tuple[Node, ...], tuple[int, ...]]] = {}
-        """Nodes and execution plan of each subgraph that a delegate changed."""
+        self.loading = load_on(model, release)
+        is_refused = self.loading.refused and not assumptions.has_own_resolver
+        self.is_loaded = not (is_refused or self.loading.refused_tensors)
+        self._warnings = tuple(loading_warnings(model, self.loading, has_own_resolver=assumptions.has_own_resolver))
+        self._plans: dict[int, ChangedPlan] = {}
+        """Those of the subgraphs that a delegate changed."""
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
 
-    def apply(self, delegate: Delegate, options: Options, defaults: str) -> None:
+    def apply(self, delegate: Delegate, options: OptionValues, defaults: str) -> None:
         """Apply one more delegate."""
         is_static = not delegate.allows_dynamic_tensors(options)
         graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
-        run = _Simulation(self.model, current, needs_static, self._is_static, delegate, options, self.release, defaults).run()
+        run = _Simulation(current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings).run()
         if run.outcome == "restored":
             self._take_back(run)
-        elif run.outcome != "refused":
+        elif run.outcome not in _NOT_APPLIED:
             self._is_static |= is_static
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
-                    self._plans[subgraph.graph.index] = _plan_after(subgraph, delegate.kernel_name)
+                    self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate)
         self.runs.append(run)
+
+    def _plan_after(self, run: SubgraphRun, delegate: Delegate) -> ChangedPlan:
+        assert run.decision is not None
+        given = len(self.model.subgraphs[run.graph.index].tensors)
+        return plan_after(run.decision.graph, run.plan, delegate.kernel_name, given)
 
     def is_fully_delegated(self) -> bool:
         """Whether nothing of the first subgraph is left to the CPU."""
         first = self._current(self._prepared()[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
+
+    def allocate_tensors(self, defaults: str) -> None:
+        """Have the application allocate tensors, where no delegate had the runtime do so: CPU kernels may now refuse nodes."""
+        if self._is_static or all(run.outcome in _NOT_APPLIED for run in self.runs):
+            return
+        first = self._prepared()[0]
+        if first.failure is None and first.dynamic is None:
+            return
+        failure = prepare_rest(self.model, self._delegated(), self.assumptions.fixed_shapes, self.release)
+        if failure is None:
+            return
+        refusal = _not_prepared(first, failure)
+        for number, run in enumerate(self.runs):
+            if run.outcome in ("delegated", "none") and run.refusal is None:
+                self.runs[number] = dataclasses.replace(run, outcome=NOT_PREPARED, refusal=refusal)
+        lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
+        self.runs[-1] = dataclasses.replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
+
+    def _delegated(self) -> dict[int, set[int]]:
+        """Return the nodes of each changed subgraph that run on delegates, their kernels among them."""
+        return {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
 
     def _prepared(self) -> tuple[Graph, ...]:
         return prepare(self.model, self.assumptions.fixed_shapes, self.release)
@@ -174,8 +231,8 @@ class _Chain:
             graph = dataclasses.replace(graph, assumed=accepted)
         if graph.index not in self._plans:
             return graph
-        nodes, plan = self._plans[graph.index]
-        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan)
+        nodes, plan, added = self._plans[graph.index]
+        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added)
 
     def _take_back(self, failed: Run) -> None:
         """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""
@@ -184,22 +241,8 @@ class _Chain:
         self._is_static = False
         for number, run in enumerate(self.runs):
             if run.outcome == "delegated":
-                subgraphs = tuple(SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in run.subgraphs)
+                subgraphs = tuple([subgraph.without_kernels() for subgraph in run.subgraphs])
                 self.runs[number] = dataclasses.replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)
-
-
-def _plan_after(run: SubgraphRun, kernel_name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """Return nodes and plan with a kernel in place of each delegated partition (``ReplaceNodeSubsetsWithDelegateKernels``)."""
-    assert run.decision is not None
-    nodes = list(run.decision.graph.nodes)
-    plan: list[int] = []
-    for subset in run.subsets:
-        if subset.is_delegated:
-            plan.append(len(nodes))
-            nodes.append(Node(len(nodes), kernel_name, DELEGATE, None, 1, subset.inputs, subset.outputs, (), None, None))
-        else:
-            plan += subset.nodes
-    return tuple(nodes), tuple(plan)
 
 
 class _Simulation:
@@ -207,14 +250,14 @@ class _Simulation:
 
     def __init__(
         self,
-        model: Model,
         graphs: tuple[Graph, ...],
         needs_static: bool,
         is_allocated: bool,
         delegate: Delegate,
-        options: Options,
+        options: OptionValues,
         release: Release,
         defaults: str,
+        warnings: Sequence[str] = (),
     ) -> None:
         self.graphs = graphs
         self.needs_static = needs_static
@@ -225,7 +268,7 @@ class _Simulation:
         self.release = release
         self.defaults = defaults
         self.log_lines: list[str] = []
-        self.warnings = [*delegate.release_notes(release), *resolution_warnings(model, release)]
+        self.warnings = [*delegate.release_notes(release), *warnings]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.later_failure: Refusal | None = None
 
@@ -233,13 +276,12 @@ class _Simulation:
         for graph in self.graphs:
             if graph.name.startswith(VALIDATION_PREFIX):
                 continue
+            if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
+                self.log_lines += graph.failure.lines
+                self._judge_rest(self.graphs[graph.index :])
+                return self._finish(NOT_PREPARED, _not_prepared(graph, graph.failure))
             if self.needs_static and _is_dynamic(graph):
                 return self._finish("refused", self._refuse_dynamic(graph))
-            if graph.failure is not None:
-                self.warnings.append(
-                    f"subgraph {graph.index}: the CPU runtime cannot prepare node {graph.failure.node} "
-                    f"({graph.nodes[graph.failure.node].op}): {graph.failure.message}; shapes after it are those of the file"
-                )
             failure = self._apply(graph)
             if failure is not None:
                 refusal = self._restore(graph, failure)
@@ -256,26 +298,30 @@ class _Simulation:
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
         self.warnings += decision.warnings
         self.log_lines += decision.log_lines
-        self.subgraphs[graph.index] = SubgraphRun(graph, decision)
-        if decision.failure is not None or not decision.nodes:
-            return decision.failure
-        subsets = decision.preview if decision.keeps_preview else partition(decision.graph, decision.nodes)
+        shown = attributed_decision(graph, decision)
+        self.subgraphs[graph.index] = SubgraphRun(graph, shown)
+        if decision.failure is not None:
+            return attributed_failure(graph, decision, decision.failure)
+        if not decision.nodes:
+            return None
+        subsets = decision.grouped()
         self.log_lines.append(
             replacing_line(
                 self.release,
                 replaced=len(decision.nodes),
-                total=len(graph.execution_plan),
+                total=len(decision.graph.execution_plan),
                 kernel=self.delegate.kernel_name,
                 partitions=len(subsets),
                 subgraph=graph.index,
                 name=graph.name,
             )
         )
-        self.subgraphs[graph.index] = SubgraphRun(graph, decision, subsets)
-        failure = self._prepare_plan(graph, decision, subsets)
+        self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
+        failure = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
         if failure is None:
             return None
         place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+        failure = attributed_failure(graph, decision, failure)
         if failure.is_crash:
             self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
@@ -288,8 +334,9 @@ class _Simulation:
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
         """Note that the nodes are replaced, and yet the model will not run."""
         self.warnings.append(f"subgraph {graph.index}: {message}")
+        self._mark_prediction(failure)
         if self.later_failure is None:
-            self.later_failure = Refusal(failure.code, message, failure.hint, graph.index, failure.node, failure.tensor)
+            self.later_failure = _refusal(graph, failure, message)
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
@@ -299,28 +346,29 @@ class _Simulation:
                 # How the delegate would change a node that it does not accept is not known.
                 is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
                 failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
-                if failure is not None and not failure.is_known:
-                    self.warnings.append(
-                        f"subgraph {graph.index}: in {NEWEST} a kernel cannot be created, and the runtime undoes all "
-                        f"delegation; {unknown_build(self.release)}: {failure.message}"
-                    )
-                elif failure is not None:
+                if failure is not None:
                     return failure
                 continue
             for index in subset.nodes:
                 node = decision.graph.nodes[index]
-                if node is graph.nodes[index]:
+                is_added = index >= len(graph.nodes)
+                if not is_added and node is graph.nodes[index]:
                     continue
                 message = repreparation.refusal(node)
                 if message is not None:
+                    operands = "operands" if is_added else "float16 constants"
                     return KernelFailure(
                         index,
                         None,
                         CPU_KERNEL_AFTER_REMAPPING.name,
-                        f"the CPU kernel of {node.op} cannot take the float16 constants that the delegate gave it: {message}",
+                        f"the CPU kernel of {node.op} cannot take the {operands} that the delegate gave it: {message}",
                         CPU_KERNEL_AFTER_REMAPPING.hint,
                     )
         return None
+
+    def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+        """Ask the stage behind the delegate, once all kernels are made."""
+        return self.delegate.refusal_behind(decision, subsets, self.options, self.release)
 
     def _refuse_dynamic(self, graph: Graph) -> Refusal:
         assert graph.dynamic is not None
@@ -340,19 +388,25 @@ class _Simulation:
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
         """The runtime undoes all delegation, in every subgraph."""
         self.log_lines.append(RESTORED_LINE)
-        self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
-        return Refusal(failure.code, failure.message, failure.hint, graph.index, failure.node, failure.tensor)
+        self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
+        self._mark_prediction(failure)
+        return _refusal(graph, failure, failure.message)
+
+    def _mark_prediction(self, failure: KernelFailure) -> None:
+        if not failure.is_known:
+            self.warnings.append(predicted_build(self.release))
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
         """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""
         for graph in graphs:
             if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
                 with suppress(PartitionError):
-                    self.subgraphs[graph.index] = SubgraphRun(graph, self.delegate.decide(graph, self.options, self.release))
+                    decision = self.delegate.decide(graph, self.options, self.release)
+                    self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
-        if outcome == "refused":
-            self.subgraphs = [SubgraphRun(subgraph.graph, subgraph.decision) for subgraph in self.subgraphs]
+        if outcome in ("refused", NOT_PREPARED):
+            self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         if self.defaults == "benchmark":
             self.log_lines.append(self._benchmark_line(outcome))
         return Run(
@@ -367,40 +421,16 @@ class _Simulation:
         )
 
     def _benchmark_line(self, outcome: str) -> str:
-        if outcome in ("refused", "restored"):
+        if outcome in _NOT_APPLIED:
             return benchmark_failure_line(self.delegate.provider_name)
         first = self.subgraphs[0]
         kernels = sum(subset.is_delegated for subset in first.subsets)
-        cpu_nodes = len(first.graph.execution_plan) - len(first.delegated)
+        cpu_nodes = sum(len(subset.nodes) for subset in first.plan if not subset.is_delegated)
+        if not first.plan:
+            cpu_nodes = len(first.graph.execution_plan)
         return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
 
 
 def _is_dynamic(graph: Graph) -> bool:
     """Whether a tensor is dynamic-sized, and the node that makes it so still runs on the CPU."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)
-
-
-def resolution_warnings(model: Model, release: Release) -> list[str]:
-    """Say which operators the runtime's own kernels do not resolve: a model that uses one fails to load as it is."""
-    warnings = []
-    for code in dict.fromkeys((node.op, node.version, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes):
-        op, version, is_custom = code
-        if not is_custom:
-            problem = unresolved(op, version, release)
-            if problem is not None:
-                warnings.append(f"{problem}; the model does not load unless the application registers one")
-        elif not has_kernel(op, is_custom=True):
-            warnings.append(f"custom operator {op}: assumed to be registered by the application")
-    return warnings
-
-
-def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options fit for JSON."""
-    return {name: _option_value(value) for name, value in options.items()}
-
-
-def _option_value(value: Any) -> Any:
-    """What is not plain data, such as the profile of a driver, is given as text."""
-    if value is None or isinstance(value, bool | int | float | str | list):
-        return value
-    return list(value) if isinstance(value, tuple) else str(value)

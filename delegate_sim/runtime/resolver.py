@@ -14,10 +14,7 @@ from typing import NamedTuple
 
 from ..model.schema import enum_names
 from ..releases.catalogue import Release
-from .resolver_table import LOADED, MINIMUM, NEWEST_KNOWN, NEWEST_OPERATORS
-
-OLDEST_KNOWN = "litert-1.1.0"
-"""What older releases were once taken for. Every release on offer is known now, so there is no need to say so any more."""
+from .resolver_table import LOADED, MINIMUM, NEWEST_KNOWN, NEWEST_OPERATORS, NEWEST_TYPES
 
 _FAILED = "Registration failed."
 
@@ -31,10 +28,11 @@ class Loads(enum.Enum):
 
 
 class _Versions(NamedTuple):
-    """What one release loads: the highest version by operator, and the highest builtin code that its schema has."""
+    """What one release loads: the highest version by operator, and the highest builtin code and type that its schema has."""
 
     maximum: Mapping[str, int]
     highest_code: int
+    highest_type: int
 
 
 def loads(op: str, version: int, release: Release) -> Loads:
@@ -86,6 +84,24 @@ def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
     )
 
 
+def loads_type(name: str, release: Release) -> Loads:
+    """Say whether a release loads tensors of a type. ``name`` may be ``UNKNOWN(code)``, as the reader names a newer one."""
+    known = _versions(release)
+    if known is None:
+        return Loads.UNKNOWN
+    return Loads.YES if _type_code(name) <= known.highest_type else Loads.NO
+
+
+def type_refusal_line(name: str) -> str:
+    """Return what a release reports of each tensor of a type that it does not load."""
+    return f"Unsupported data type {_type_code(name)} in tensor"
+
+
+def _type_code(name: str) -> int:
+    code = _type_codes().get(name)
+    return int(name.removeprefix("UNKNOWN(").removesuffix(")")) if code is None else code
+
+
 @functools.cache
 def _versions(release: Release) -> _Versions | None:
     """Return what a release loads, None for one outside those known."""
@@ -96,10 +112,18 @@ def _versions(release: Release) -> _Versions | None:
     for since, changed in tables.items():
         if release.version >= since:
             maximum.update({op: version for version, ops in changed.items() for op in ops.split()})
-    newest = [op for since, op in NEWEST_OPERATORS[release.family].items() if release.version >= since][-1]
-    return _Versions(maximum, _codes()[newest])
+    newest, newest_type = [
+        [name for since, name in table[release.family].items() if (*release.version, 0) >= since][-1]
+        for table in (NEWEST_OPERATORS, NEWEST_TYPES)
+    ]
+    return _Versions(maximum, _codes()[newest], _type_codes()[newest_type])
 
 
 @functools.cache
 def _codes() -> Mapping[str, int]:
     return {name: code for code, name in enum_names("BuiltinOperator").items()}
+
+
+@functools.cache
+def _type_codes() -> Mapping[str, int]:
+    return {name: code for code, name in enum_names("TensorType").items()}

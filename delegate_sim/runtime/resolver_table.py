@@ -211,3 +211,11 @@ NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "litert": {(1, 0): "STABLEHLO_COMPOSITE", (1, 1): "STABLEHLO_CASE"},
 }
 """The operator with the highest builtin code in the schema of each family, from each release on, with a kernel or without."""
+
+NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
+    "tf": {(2, 10): "UINT16", (2, 11): "INT4", (2, 17): "BFLOAT16", (2, 21): "UINT4"},
+    "litert": {(1, 0): "BFLOAT16", (2, 1, 0): "INT2", (2, 1, 2): "UINT4", (2, 1, 6): "FLOAT8_E5M2"},
+}
+"""The tensor type with the highest code that each family loads, from each release on (``ConvertTensorType``): no code below is
+refused. Measured with the wheels; between them ``core/api/flatbuffer_conversions.cc`` at LiteRT's tags.
+"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..delegates.base import Delegate, Options
+from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..graph.graph import file_graphs
 from ..model.model import Model, Node
@@ -36,20 +36,22 @@ class Supposition:
     fixed_inputs: bool = False
     conversion: str = ""
     fixed_shapes: bool = False
+    has_own_resolver: bool = False
+    """Whether the application registers every operator that the runtime's own resolver does not have."""
 
 
 def simulate_if(
-    model: Model, delegate: Delegate, options: Options, release: Release, defaults: str, supposition: Supposition
+    model: Model, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
 ) -> Run:
     """Apply a delegate to a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
     return simulate_changed(changed(model, supposition, release), delegate, options, release, defaults, supposition)
 
 
 def simulate_changed(
-    change: Edited, delegate: Delegate, options: Options, release: Release, defaults: str, supposition: Supposition
+    change: Edited, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
 ) -> Run:
     """Apply a delegate to what ``changed`` made of a model."""
-    assumptions = Assumptions(_accepted(change, supposition), supposition.fixed_shapes)
+    assumptions = Assumptions(_accepted(change, supposition), supposition.fixed_shapes, supposition.has_own_resolver)
     return simulate(change.model, delegate, options, release, defaults, assumptions)
 
 

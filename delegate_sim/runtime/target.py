@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..delegates.base import Delegate, Options
+from ..delegates.base import Delegate, OptionValues
 from ..releases.catalogue import Release
 
 
@@ -12,6 +12,6 @@ class Target(NamedTuple):
     """One delegate with its options, the release of the runtime, and the set of defaults, which decides what is logged."""
 
     delegate: Delegate
-    options: Options
+    options: OptionValues
     release: Release
     defaults: str

@@ -9,57 +9,57 @@ import numpy as np
 from ..graph.graph import NodeView
 from ..model.model import Tensor
 
-Condition = Callable[[NodeView], bool]
+VersionCondition = Callable[[NodeView], bool]
 
 FLOAT8 = ("FLOAT8_E4M3FN", "FLOAT8_E5M2")
 
 
-def all_of(*conditions: Condition) -> Condition:
+def all_of(*conditions: VersionCondition) -> VersionCondition:
     """Every one of the conditions holds."""
     return lambda node: all(condition(node) for condition in conditions)
 
 
-def any_of(*conditions: Condition) -> Condition:
+def any_of(*conditions: VersionCondition) -> VersionCondition:
     """At least one of the conditions holds."""
     return lambda node: any(condition(node) for condition in conditions)
 
 
-def negated(condition: Condition) -> Condition:
+def negated(condition: VersionCondition) -> VersionCondition:
     """The condition does not hold."""
     return lambda node: not condition(node)
 
 
-def input_is(*types: str, at: int = 0) -> Condition:
+def input_is(*types: str, at: int = 0) -> VersionCondition:
     """The operand is of one of the types."""
     return lambda node: node.input(at).type in types
 
 
-def output_is(*types: str, at: int = 0) -> Condition:
+def output_is(*types: str, at: int = 0) -> VersionCondition:
     """The result is of one of the types."""
     return lambda node: node.output(at).type in types
 
 
-def either_is(*types: str) -> Condition:
+def either_is(*types: str) -> VersionCondition:
     """The first operand or the first result is of one of the types."""
     return any_of(input_is(*types), output_is(*types))
 
 
-def both_are(kind: str) -> Condition:
+def both_are(kind: str) -> VersionCondition:
     """The first operand and the first result are of one type."""
     return all_of(input_is(kind), output_is(kind))
 
 
-def option_set(option: str) -> Condition:
+def option_set(option: str) -> VersionCondition:
     """The option is neither 0 nor false."""
     return lambda node: bool(getattr(node.options, option))
 
 
-def option_equals(option: str, value: int) -> Condition:
+def option_equals(option: str, value: int) -> VersionCondition:
     """The option has this value."""
     return lambda node: bool(getattr(node.options, option) == value)
 
 
-def rank_above(rank: int) -> Condition:
+def rank_above(rank: int) -> VersionCondition:
     """The first operand has more than this many dimensions."""
     return lambda node: node.input(0).rank > rank
 
@@ -68,7 +68,7 @@ def _scale_count(tensor: Tensor) -> int:
     return 0 if tensor.quantization is None else len(tensor.quantization.scales)
 
 
-def scale_for_each_slice(position: int, dimension: int, at_least: int = 1) -> Condition:
+def scale_for_each_slice(position: int, dimension: int, at_least: int = 1) -> VersionCondition:
     """There are as many scales as slices of an operand along a dimension."""
 
     def condition(node: NodeView) -> bool:
@@ -87,7 +87,7 @@ def is_per_channel(tensor: Tensor) -> bool:
     return dimension >= 0 and tensor.shape[dimension : dimension + 1] == (_scale_count(tensor),)
 
 
-def quantized_scales(*positions: int) -> Condition:
+def quantized_scales(*positions: int) -> VersionCondition:
     """One of the operands has scales.
 
     Upstream asks for a table of parameters, even an empty one. The converter writes one for every tensor, so that its INT16
@@ -151,12 +151,12 @@ not_power_of_two = negated(option_set("pot_scale_int16"))
 full_lstm = option_equals("kernel_type", 0)
 
 
-def integer_weights(activations: str, *weights: str) -> Condition:
+def integer_weights(activations: str, *weights: str) -> VersionCondition:
     """Weights of one of the types between operands and results of a type."""
     return all_of(both_are(activations), input_is(*weights, at=1))
 
 
-def hybrid_weights(weights: int, *types: str) -> Condition:
+def hybrid_weights(weights: int, *types: str) -> VersionCondition:
     """Quantised weights between float operands and results."""
     return all_of(both_are("FLOAT32"), input_is("INT8", *types, at=weights))
 

@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from .conditions import (
     FLOAT8,
-    Condition,
+    VersionCondition,
     all_of,
     any_of,
     both_are,
@@ -58,7 +58,7 @@ class Demand:
 
     version: int
     code: str
-    condition: Condition
+    condition: VersionCondition
     given: tuple[str, ...] = ()
 
     def remains_without(self, codes: Collection[str]) -> bool:
@@ -103,13 +103,13 @@ _TYPE_CODES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _asymmetric(version: int, hybrid: Condition) -> Demand:
+def _asymmetric(version: int, hybrid: VersionCondition) -> Demand:
     return Demand(
         version, "asymmetric-quantize-inputs", all_of(hybrid, option_set("asymmetric_quantize_inputs")), given=("hybrid-weights",)
     )
 
 
-def _hybrid_pair(asymmetric: int, symmetric: int, hybrid: Condition) -> tuple[Demand, ...]:
+def _hybrid_pair(asymmetric: int, symmetric: int, hybrid: VersionCondition) -> tuple[Demand, ...]:
     """Demands of an operator with two ways to quantise float operands at run time."""
     return (_asymmetric(asymmetric, hybrid), Demand(symmetric, "hybrid-weights", hybrid))
 

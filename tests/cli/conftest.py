@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
@@ -19,8 +20,12 @@ def _plain_environment(monkeypatch):
 def run():
     """Run the program in this process; the result has stdout, stderr and exit_code."""
 
+    # Before click 8.2 both streams come as one unless that is switched off; since then there is no such switch.
+    is_older = "mix_stderr" in inspect.signature(CliRunner).parameters
+
     def run(*arguments, **environment):
-        return CliRunner().invoke(program, [str(argument) for argument in arguments], env=environment)
+        runner = CliRunner(mix_stderr=False) if is_older else CliRunner()
+        return runner.invoke(program, [str(argument) for argument in arguments], env=environment)
 
     return run
 

@@ -10,6 +10,7 @@ import pytest
 import delegate_sim
 from delegate_sim_cli.commands import analyze
 from fixtures.builder import ModelBuilder
+from tests.cli.clicks import NEEDS_NEWER_CLICK
 
 COMMANDS = ("analyze", "rules", "explain", "inspect")
 
@@ -65,6 +66,7 @@ def test_help_has_examples(run, command):
     assert f"Examples:\n    delegate-sim {command} " in result.stdout
 
 
+@NEEDS_NEWER_CLICK
 @pytest.mark.parametrize("arguments", [[], ["analyze"], ["inspect"]])
 def test_help_is_shown_where_nothing_is_asked_for(run, arguments):
     result = run(*arguments)

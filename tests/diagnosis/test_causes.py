@@ -109,3 +109,13 @@ def test_a_partition_that_fails_as_a_whole_is_a_cause():
 
 def causes(diagnosis):
     return [finding.cause for finding in diagnosis.findings]
+
+
+def test_a_level_that_is_lowered_is_not_called_newer():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [4])
+    graph.node("RESHAPE", [source], [result], options={"new_shape": [4]})
+    graph.outputs(result)
+    [cause] = [each for each in causes(diagnosed(builder, "coreml")) if each.suggestion == "raise-target-level"]
+    assert cause.change.startswith("--coreml_version=2: target the level at which the delegate takes the operator")

@@ -16,8 +16,8 @@ from delegate_sim.gate.baseline import (
     Baseline,
     BaselineError,
     Entry,
+    EntryKey,
     Fallback,
-    Key,
     baseline_text,
     read_baseline,
     update_baseline,
@@ -81,7 +81,7 @@ TEXT = """\
 
 
 def test_the_text(tmp_path):
-    baseline = Baseline({Key("a.tflite", "pixel"): entry()})
+    baseline = Baseline({EntryKey("a.tflite", "pixel"): entry()})
     assert baseline_text(baseline) == TEXT
     path = tmp_path / "baseline.json"
     path.write_text(TEXT, encoding="utf-8")
@@ -90,7 +90,7 @@ def test_the_text(tmp_path):
 
 def test_entries_stand_in_order_however_they_came(tmp_path):
     path = str(tmp_path / "baseline.json")
-    keys = [Key("b", "y"), Key("a", "z"), Key("b", "x")]
+    keys = [EntryKey("b", "y"), EntryKey("a", "z"), EntryKey("b", "x")]
     for key in keys:
         assert update_baseline(path, {key: entry()})
     assert list(read_baseline(path).entries) == sorted(keys)
@@ -101,17 +101,17 @@ def test_entries_stand_in_order_however_they_came(tmp_path):
 
 def test_an_update_leaves_other_entries_alone(tmp_path):
     path = str(tmp_path / "baseline.json")
-    update_baseline(path, {Key("a", "t"): entry(), Key("b", "t"): entry("cd"), Key("c", "t"): entry()})
-    assert update_baseline(path, {Key("b", "t"): entry("ef", partitions=2)}, removed=[Key("c", "t")])
-    assert read_baseline(path).entries == {Key("a", "t"): entry(), Key("b", "t"): entry("ef", partitions=2)}
+    update_baseline(path, {EntryKey("a", "t"): entry(), EntryKey("b", "t"): entry("cd"), EntryKey("c", "t"): entry()})
+    assert update_baseline(path, {EntryKey("b", "t"): entry("ef", partitions=2)}, removed=[EntryKey("c", "t")])
+    assert read_baseline(path).entries == {EntryKey("a", "t"): entry(), EntryKey("b", "t"): entry("ef", partitions=2)}
     assert '"cd"' not in Path(path).read_text(encoding="utf-8")
 
 
 def test_nothing_is_written_where_nothing_changed(tmp_path):
     path = tmp_path / "baseline.json"
-    assert update_baseline(str(path), {Key("a", "t"): entry()})
+    assert update_baseline(str(path), {EntryKey("a", "t"): entry()})
     before = path.stat()
-    assert not update_baseline(str(path), {Key("a", "t"): entry()})
+    assert not update_baseline(str(path), {EntryKey("a", "t"): entry()})
     assert path.stat().st_mtime_ns == before.st_mtime_ns
 
 
@@ -133,7 +133,7 @@ outlines = st.builds(
 )
 
 
-@given(st.dictionaries(st.builds(Key, names, names), outlines.map(lambda outline: (outline,)), max_size=4))
+@given(st.dictionaries(st.builds(EntryKey, names, names), outlines.map(lambda outline: (outline,)), max_size=4))
 def test_what_is_written_is_read_back(tmp_path_factory, found):
     entries = {key: entry(str(number), outline=outline) for number, (key, outline) in enumerate(found.items())}
     path = tmp_path_factory.mktemp("baseline") / "baseline.json"
@@ -196,7 +196,7 @@ def test_files_that_are_no_baselines(tmp_path, text, fault):
         read_baseline(str(path))
     assert str(caught.value).startswith(f"{path}: {fault}")
     with pytest.raises(BaselineError, match=re.escape(fault)):
-        update_baseline(str(path), {Key("a", "t"): entry()})
+        update_baseline(str(path), {EntryKey("a", "t"): entry()})
     assert path.read_text(encoding="utf-8") == text
 
 
@@ -223,11 +223,11 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
 
 WRITER = """
 import sys
-from delegate_sim.gate.baseline import Key, update_baseline
+from delegate_sim.gate.baseline import EntryKey, update_baseline
 from tests.gate.test_baseline import entry
 path, name = sys.argv[1:]
 for number in range(20):
-    update_baseline(path, {Key(f"{name}{number:02}", "t"): entry(f"{name}{number}")})
+    update_baseline(path, {EntryKey(f"{name}{number:02}", "t"): entry(f"{name}{number}")})
 """
 
 
@@ -245,7 +245,7 @@ def test_processes_that_update_at_once_lose_nothing(tmp_path):
 
 STUCK = """
 import os, sys
-from delegate_sim.gate.baseline import Key, update_baseline
+from delegate_sim.gate.baseline import EntryKey, update_baseline
 from tests.gate.test_baseline import entry
 
 def stop(*_):
@@ -253,13 +253,13 @@ def stop(*_):
     sys.stdin.read()
 
 os.replace = stop
-update_baseline(sys.argv[1], {Key("new", "t"): entry()})
+update_baseline(sys.argv[1], {EntryKey("new", "t"): entry()})
 """
 
 
 def test_a_kill_in_the_middle_of_an_update_leaves_the_old_file_whole(tmp_path):
     path = tmp_path / "baseline.json"
-    update_baseline(str(path), {Key("old", "t"): entry()})
+    update_baseline(str(path), {EntryKey("old", "t"): entry()})
     before = path.read_bytes()
     stuck = subprocess.Popen([sys.executable, "-c", STUCK, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert stuck.stdout.readline() == b"stuck\n"
@@ -267,6 +267,6 @@ def test_a_kill_in_the_middle_of_an_update_leaves_the_old_file_whole(tmp_path):
     stuck.communicate()
     assert path.read_bytes() == before
     assert len(os.listdir(tmp_path)) == 2, "the new text was complete beside the old file"
-    update_baseline(str(path), {Key("new", "t"): entry()})
-    assert set(read_baseline(str(path)).entries) == {Key("old", "t"), Key("new", "t")}
+    update_baseline(str(path), {EntryKey("new", "t"): entry()})
+    assert set(read_baseline(str(path)).entries) == {EntryKey("old", "t"), EntryKey("new", "t")}
     assert os.listdir(tmp_path) == ["baseline.json"], "what the killed process left is gone"

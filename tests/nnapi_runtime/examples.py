@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delegate_sim.nnapi_runtime import Cost, Costs, DriverDevice, ModelBuilder, OperandType, OperationType
+from delegate_sim.nnapi_runtime import Costs, DeviceCost, DriverDevice, ModelBuilder, OperandType, OperationType
 
 T = OperandType
 O = OperationType  # noqa: E741
@@ -110,7 +110,7 @@ def add_model(builder, model):
 
 
 def driver(name="driver", level=8, cost=0.5, takes=lambda tag: True, compiles=True, **more):
-    costs = Costs({}, *[Cost(cost, cost)] * 5)
+    costs = Costs({}, *[DeviceCost(cost, cost)] * 5)
     return DriverDevice(name, level, lambda _, one: takes(one.tag), costs, lambda _model, _operations: compiles, **more)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.nnapi_runtime import (
-    Cost,
+    CompilationOptions,
     Costs,
     CpuDevice,
+    DeviceCost,
     DriverDevice,
     ModelBuilder,
-    Options,
     Partitioning,
     PlanKind,
     Preference,
@@ -23,11 +23,11 @@ from delegate_sim.nnapi_runtime.types import Version
 from .examples import O, T, add_int, add_model, add_tensor, chain, condition_model, driver, steps_of
 
 CPU = CpuDevice()
-NO_FALLBACK = Options(partitioning=Partitioning.WITHOUT_FALLBACK)
+NO_FALLBACK = CompilationOptions(partitioning=Partitioning.WITHOUT_FALLBACK)
 
 
 def compiled(model, *devices, **options):
-    return compile_model(model, [*devices, CPU], Options(**options))
+    return compile_model(model, [*devices, CPU], CompilationOptions(**options))
 
 
 def test_one_device_takes_all():
@@ -52,7 +52,7 @@ def test_the_first_of_equal_drivers_wins():
 
 
 def test_power_counts_for_low_power_alone():
-    costs = Costs({T.TENSOR_FLOAT32: Cost(execution=0.5, power=2.0)})
+    costs = Costs({T.TENSOR_FLOAT32: DeviceCost(execution=0.5, power=2.0)})
     device = DriverDevice("driver", 8, lambda *_: True, costs)
     assert compiled(chain(O.RELU), device, preference=Preference.LOW_POWER).plan.device is CPU
     assert compiled(chain(O.RELU), device, preference=Preference.SUSTAINED_SPEED).plan.device is device
@@ -64,7 +64,9 @@ def test_relaxed_computation_has_costs_of_its_own():
     builder.add_operation(O.RELU, [given], [result])
     builder.identify_inputs_and_outputs([given], [result])
     builder.relax_to_float16()
-    device = DriverDevice("driver", 8, lambda *_: True, Costs({T.TENSOR_FLOAT32: Cost(2, 2)}, relaxed_tensor=Cost(0.5, 0.5)))
+    device = DriverDevice(
+        "driver", 8, lambda *_: True, Costs({T.TENSOR_FLOAT32: DeviceCost(2, 2)}, relaxed_tensor=DeviceCost(0.5, 0.5))
+    )
     assert compiled(builder.finish(), device).plan.device is device
     assert compiled(chain(O.RELU), device).plan.device is CPU
 
@@ -107,7 +109,7 @@ def test_a_driver_that_does_not_answer_gets_nothing():
 
 
 def test_no_device_is_an_error_of_the_request():
-    compilation = compile_model(chain(O.RELU), [driver(takes=lambda tag: False)], Options())
+    compilation = compile_model(chain(O.RELU), [driver(takes=lambda tag: False)], CompilationOptions())
     assert (compilation.code, compilation.kind) == (4, PlanKind.EMPTY)
     assert compilation.refusal.code == "compilation-no-device"
 
@@ -189,7 +191,7 @@ def test_an_if_can_run_on_a_driver_as_a_whole():
 
 def test_an_if_over_unknown_sizes_runs_on_the_cpu():
     assert compiled(branches(dims=(0, 3)), driver()).plan.device is CPU
-    assert compile_model(branches(dims=(0, 3)), [driver()], Options()).code == 4
+    assert compile_model(branches(dims=(0, 3)), [driver()], CompilationOptions()).code == 4
 
 
 def test_a_loop_is_interpreted_with_its_models():
@@ -211,15 +213,15 @@ def test_a_loop_is_interpreted_with_its_models():
 
 def test_a_model_output_of_an_interpreted_if_that_is_read_later_ends_the_process():
     device = driver(takes=lambda tag: tag == 0)
-    with pytest.raises(ProcessAborted):
+    with pytest.raises(ProcessAborted, match="a model output that no step of the main model writes"):
         compiled(branches(20), device)
     assert compiled(branches(20, is_output=False), device).kind == PlanKind.COMPOUND
 
 
 def test_costs_of_control_flow_add_up():
-    costs = Costs({}, *[Cost(0.25, 0.25)] * 3, if_overhead=Cost(0.5, 0.5))
+    costs = Costs({}, *[DeviceCost(0.25, 0.25)] * 3, if_overhead=DeviceCost(0.5, 0.5))
     device = DriverDevice("driver", 8, lambda *_: True, costs)
     # 0.5 + (0.5 + 0.25) / 2 is less than 1 + (2 + 1) / 2 on the CPU.
     assert compiled(branches(), device).plan.device is device
-    dear = DriverDevice("driver", 8, lambda *_: True, Costs({}, *[Cost(0.25, 0.25)] * 3, if_overhead=Cost(3.0, 3.0)))
+    dear = DriverDevice("driver", 8, lambda *_: True, Costs({}, *[DeviceCost(0.25, 0.25)] * 3, if_overhead=DeviceCost(3.0, 3.0)))
     assert steps_of(compiled(branches(), dear)) == [("driver", [0, 1]), ("driver", [0])]

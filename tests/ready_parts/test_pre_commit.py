@@ -4,11 +4,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from typing import NamedTuple
 
 import pytest
 import yaml
+
+from delegate_sim import toml
 
 from .conftest import ROOT, pre_commit
 
@@ -58,7 +59,7 @@ def hook_repository(tmp_path, git):
 @pytest.fixture
 def package_index(tmp_path, environment):
     """Skip unless pip finds what the package is built with."""
-    required = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    required = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--retries=0", "--timeout=20", *required]
     done = subprocess.run(
         [*command, f"--dest={tmp_path / 'wheels'}"], env=environment, capture_output=True, text=True, check=False

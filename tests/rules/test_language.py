@@ -12,6 +12,9 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
 from delegate_sim.rules.families import FAMILIES
+from delegate_sim.rules.operands import INPUT
+from delegate_sim.rules.vocabulary import has_elements
+from tests.graphs import arena, node_view
 
 PACKAGE = Path(delegate_sim.__file__).parent
 DEFINED_ONCE = {
@@ -26,6 +29,12 @@ DEFINED_ONCE = {
     "where",
     "where_given",
 }
+IN_THE_WHOLE_PACKAGE = {"check", "typed", "validate", "_rules_of"}
+"""Those that nothing outside the rules and delegates defines either: one engine judges nodes, in one language."""
+PUBLIC_FUNCTIONS = ("delegate_sim/api/functions.py",)
+"""The Python interface, whose functions are named for commands: ``delegate_sim.check``."""
+SHARED_TYPE_NAMES = frozenset[str]()
+"""Types that may share a name, each with the reason; none does."""
 FAMILY_OF = {op: family for family, ops in FAMILIES.items() for op in ops}
 
 
@@ -44,16 +53,66 @@ def keys_of(path):
             yield from (key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
+def definitions(kinds):
+    """What the package and the command line define at the top of their modules: (name, node, path)."""
+    for path in [*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "cli").rglob("*.py")]:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, kinds):
+                yield node, path.relative_to(PACKAGE.parent).as_posix()
+
+
 def test_the_checks_of_the_vocabulary_are_defined_once():
     defined = Counter()
-    for path in [*(PACKAGE / "rules").rglob("*.py"), *(PACKAGE / "delegates").rglob("*.py")]:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef):
-                defined[node.name] += 1
-            elif isinstance(node, ast.ClassDef):
-                defined.update(each.name for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "validate")
+    for node, path in definitions((ast.FunctionDef, ast.ClassDef)):
+        if isinstance(node, ast.ClassDef):
+            defined.update(each.name for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "validate")
+        elif node.name in IN_THE_WHOLE_PACKAGE or path.startswith(("delegate_sim/rules/", "delegate_sim/delegates/")):
+            defined[node.name] += path not in PUBLIC_FUNCTIONS
     assert {name: defined[name] for name in DEFINED_ONCE} == dict.fromkeys(DEFINED_ONCE, 1)
     assert not defined["_rules_of"]
+
+
+def is_type_alias(node):
+    """Whether an assignment names a type: ``Name = Callable[...]``, ``Name = A | B`` or ``Name: TypeAlias = ...``."""
+    if isinstance(node, ast.AnnAssign):
+        return "TypeAlias" in ast.unparse(node.annotation)
+    return isinstance(node.value, ast.Subscript | ast.BinOp) and isinstance(node.targets[0], ast.Name)
+
+
+def type_names():
+    """The classes and aliases of types, each with its module."""
+    for node, path in definitions((ast.ClassDef, ast.Assign, ast.AnnAssign)):
+        if isinstance(node, ast.ClassDef):
+            yield node.name, path
+        elif is_type_alias(node):
+            name = ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+            if re.match("_*[A-Z]", name) and not name.isupper():
+                yield name, path
+
+
+def test_no_two_types_have_one_name():
+    found = {}
+    for name, path in type_names():
+        found.setdefault(name, []).append(path)
+    assert {name: paths for name, paths in found.items() if len(paths) > 1 and name not in SHARED_TYPE_NAMES} == {}
+
+
+def test_classes_and_aliases_are_seen():
+    assert {"Check", "NodeFinder", "OptionValues", "OutlineOperand", "VersionCondition"} <= {name for name, _ in type_names()}
+
+
+def test_the_fused_activation_is_read_in_one_place():
+    readers = [path for path in PACKAGE.rglob("*.py") if "def fused_activation" in path.read_text(encoding="utf-8")]
+    assert [path.relative_to(PACKAGE).as_posix() for path in readers] == ["graph/activation.py"]
+
+
+@pytest.mark.parametrize("shape", [(), (2, 3), (0,), (2, 0), (-1, 3)])
+def test_tensors_without_elements(shape):
+    node = node_view("RELU", [arena("FLOAT32", *shape)], [])
+    found = None if 0 not in shape else f"input 0 of shape {list(shape)}"
+    assert has_elements(INPUT).finder(node, None) == found
+    strict = f"input 0 of shape {list(shape)}" if min(shape, default=1) <= 0 else None
+    assert has_elements(INPUT, allows_negative=False).finder(node, None) == strict
 
 
 @pytest.mark.parametrize("name", DELEGATE_NAMES)
@@ -73,9 +132,17 @@ def iter_rules_folder(name):
     yield PACKAGE / "delegates" / module / "rules"
 
 
+OTHER_FILES = {"__init__", "checks", "types", "upstream", "variants", "weights"}
+"""What rules of several families share."""
+
+
+def test_every_other_file_exists():
+    assert {path.stem for path in family_files()} >= OTHER_FILES
+
+
 @pytest.mark.parametrize("path", family_files(), ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
 def test_rules_stand_in_files_named_for_families(path):
-    assert path.stem in {*FAMILIES, "__init__", "checks", "variants", "types", "unpacking", "upstream", "weights"}
+    assert path.stem in {*FAMILIES, *OTHER_FILES}
 
 
 @pytest.mark.parametrize("name", DELEGATE_NAMES)

@@ -15,9 +15,9 @@ from ...graph.partition import Subset, partition
 from ...options import Option, integer
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
-from ..base import Decision, Delegate, KernelFailure, LogTraits, Options, kinds_by_code, kinds_of_failures
+from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import Float16Remapping
-from ..limits import keep_largest
+from ..limits import keep_largest, minimum_of_nodes
 from .failures import WORDINGS
 from .kernel import build_partition, has_missing_bias
 from .kinds import COREML_VERSION
@@ -102,7 +102,7 @@ class CoreMlDelegate(Delegate):
     log = LogTraits(switch="use coreml")
     known_since = "litert-1.1.0"
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = CoreMlTarget(_version(options), release)
         remapping = Float16Remapping()
@@ -112,7 +112,7 @@ class CoreMlDelegate(Delegate):
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
             decision = dataclasses.replace(found, nodes=graph.execution_plan)
         else:
-            decision = keep_largest(found, _limit(options), _minimum(options))
+            decision = keep_largest(self, found, _limit(options), minimum_of_nodes(self, options))
         remapped = remapping.apply(graph, decision.nodes)
         return dataclasses.replace(
             decision,
@@ -124,30 +124,25 @@ class CoreMlDelegate(Delegate):
         )
 
     def kernel_failure(
-        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build the Core ML model of one partition."""
         return build_partition(decision.graph, subset, release)
 
-    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Models for Core ML 2 may have operators that the delegate leaves to the CPU from version 3 on."""
         if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
             yield {"coreml_version": COREML_2}
         yield from super().remedies(code, options)
 
 
-def _version(options: Options) -> int:
+def _version(options: OptionValues) -> int:
     return COREML_2 if options["coreml_version"] == COREML_2 else COREML_3
 
 
-def _limit(options: Options) -> int:
+def _limit(options: OptionValues) -> int:
     limit: int = options["max_delegated_partitions"]
     return limit if limit > 0 else NO_LIMIT
-
-
-def _minimum(options: Options) -> int:
-    minimum: int = options["min_nodes_per_partition"]
-    return minimum if minimum > 0 else DEFAULT_MINIMUM
 
 
 def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:

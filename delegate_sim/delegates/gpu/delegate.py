@@ -14,7 +14,7 @@ from ...options import Option, boolean, integer, names, text
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, KernelFailure, LogTraits, Options, kinds_by_code, kinds_of_failures
+from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import Float16Remapping
 from ..limits import keep_largest
 from .build import build_partition
@@ -117,7 +117,7 @@ class GpuDelegate(Delegate):
     log = LogTraits(switch="use gpu")
     known_since = "tf-2.14"
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options, release)
         remapping = Float16Remapping()
@@ -129,7 +129,7 @@ class GpuDelegate(Delegate):
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
             decision = dataclasses.replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > limit:
-            decision = keep_largest(decision, limit, minimum=0)
+            decision = keep_largest(self, decision, limit, minimum=0)
         remapped = remapping.apply(graph, decision.nodes)
         if remapped is graph:
             return decision
@@ -137,33 +137,35 @@ class GpuDelegate(Delegate):
         return dataclasses.replace(decision, graph=remapped, preview=())
 
     def kernel_failure(
-        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build the delegate's own model of one partition.
 
         How it is built is read from the newest sources. What older releases accept is measured; whether they could then build it
-        is not, so a failure is only suspected there.
+        is not: a failure is predicted there.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):
             return failure
         return failure._replace(is_known=False)
 
-    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Return changes to the options that may end refusals of this code: no limit on partitions, or on the range of nodes."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
 
 
-def _target(options: Options, release: Release) -> GpuTarget:
+def _target(options: OptionValues, release: Release) -> GpuTarget:
     excluded = frozenset(options["excluded_ops"])
     if options["backend"] == "opengl":
         excluded |= OPS_WITHOUT_OPENCL
     return GpuTarget(options["allow_quant_ops"], excluded, release)
 
 
-def _within_range(verdicts: Mapping[int, Verdict], graph: Graph, options: Options) -> tuple[tuple[int, ...], dict[int, Reason]]:
+def _within_range(
+    verdicts: Mapping[int, Verdict], graph: Graph, options: OptionValues
+) -> tuple[tuple[int, ...], dict[int, Reason]]:
     """Return the supported nodes from the first to the last node to delegate, and why the others are left out."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]

@@ -11,32 +11,21 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer, names, text
 from ...releases.catalogue import NEWEST, Release
-from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, Options, kinds_by_code, take_supported
+from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, OptionValues, kinds_by_code, take_supported
 from ..driver import Driver, DriverInterface, DriverQuestion, DriverQuestions, driver
 from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from . import failures
 from .driver import is_all_or_nothing, nodes_supported_by_driver, rejected_operations
-from .kinds import FEATURE_LEVEL
+from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING
 from .mapping import OPERATIONS, MappedPartition, map_partition
 from .rules import RULES
-from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
+from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 
 REFERENCE_DEVICE = "nnapi-reference"
 """The name of NNAPI's own CPU implementation."""
-
-_LEVEL_NAMES = {
-    "1.0": 27,
-    "1.1": 28,
-    "1.2": 29,
-    "1.3": 30,
-    "5": FEATURE_LEVEL_5,
-    "6": 1000006,
-    "7": 1000007,
-    "8": FEATURE_LEVEL_8,
-}
 
 
 def feature_level(value: Any) -> int:
@@ -44,7 +33,7 @@ def feature_level(value: Any) -> int:
 
     From Android 12 (31) on NNAPI is updated apart from Android; an API level then stands for level 5, which all have.
     """
-    level = _LEVEL_NAMES.get(str(value).strip())
+    level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
         try:
             level = integer(value)
@@ -54,7 +43,7 @@ def feature_level(value: Any) -> int:
             level = FEATURE_LEVEL_5
     if isinstance(value, bool) or level not in FEATURE_LEVELS:
         known = ", ".join(map(str, FEATURE_LEVELS))
-        raise ValueError(f"takes one of {known}, {', '.join(_LEVEL_NAMES)} or an Android API level from 27, not {value!r}")
+        raise ValueError(f"takes one of {known}, {', '.join(LEVELS_BY_NAME)} or an Android API level from 27, not {value!r}")
     return level
 
 
@@ -132,37 +121,14 @@ OPTIONS = (
 )
 
 
-DRIVER = Kind(
-    "nnapi-driver",
-    Problem.DRIVER,
-    "rejected by the driver",
-    "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. Nodes of "
-    "which it rejects an operation stay on the CPU; with sparse or float16 values in the partition, all of its nodes do.",
-    "Replace the operator with one that the driver takes, or choose another accelerator. The options driver_rejects and driver "
-    "say which operations a driver rejects; nothing else in the simulation knows it.",
-    "replace the operator, or use a driver that takes it",
-    is_shared=True,
-)
-FLOAT16_ALL_OR_NOTHING = Kind(
-    "float16-all-or-nothing",
-    Problem.QUANTIZATION,
-    "driver rejects part of a model with float16 weights",
-    "In a model with float16 weights the delegate changes the operands of all supported nodes before it asks the driver. If the "
-    "driver then rejects any operation, it takes the changes back and delegates nothing.",
-    "Convert the model with float32 or 8-bit weights, or remove the operators that the driver rejects.",
-    "convert the model with float32 or 8-bit weights",
-    is_shared=True,
-)
-
-
-def driver_questions(graph: Graph, options: Options, release: Release = NEWEST) -> DriverQuestions | None:
+def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
     """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
     decision, has_float16 = _preview(graph, options, release)
     if not decision.nodes or not _asks_driver(options):
         return None
     found = []
     for subset in decision.candidates:
-        mapped = _map(decision.graph, subset, options)
+        mapped = _map(decision.graph, subset, options, release)
         if mapped.failure is not None:
             return None
         whole = is_all_or_nothing(decision.graph, subset.nodes)
@@ -186,29 +152,29 @@ class NnapiDelegate(Delegate):
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
     log = LogTraits(switch="use nnapi", prints_refusals=True)
-    known_since = "tf-2.14"
+    known_since = "tf-2.10"
     is_unchanged_since = True
 
-    def allows_dynamic_tensors(self, options: Options) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Only as an option, and only from NNAPI 1.1 on."""
         return bool(options["allow_dynamic_dimensions"]) and options["feature_level"] > NNAPI_1_0
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Validate every node, ask the driver, and keep the largest partitions."""
         decision, has_float16 = _preview(graph, options, release)
         if not decision.nodes:
             return decision
         if _asks_driver(options):
-            decision = _ask_driver(decision, options, has_float16)
-        return _limit(decision, options["max_number_delegated_partitions"])
+            decision = _ask_driver(decision, options, has_float16, release)
+        return _limit(self, decision, options[self.limit_option])
 
     def kernel_failure(
-        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build the NNAPI model of one partition."""
-        return _map(decision.graph, subset, options).failure
+        return _map(decision.graph, subset, options, release).failure
 
-    def remedies(self, code: str, options: Options) -> Iterator[Options]:
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""
         yield from super().remedies(code, options)
         if code == RULES.code_of(FEATURE_LEVEL):
@@ -217,7 +183,7 @@ class NnapiDelegate(Delegate):
                     yield {"feature_level": level, "device_feature_level": None}
 
 
-def _preview(graph: Graph, options: Options, release: Release) -> tuple[Decision, bool]:
+def _preview(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
     """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
     target = NnapiTarget(_validation_level(options), _is_accelerator_specified(options), release)
     remapping = Float16Remapping()
@@ -230,7 +196,7 @@ def _preview(graph: Graph, options: Options, release: Release) -> tuple[Decision
     )
 
 
-def _asks_driver(options: Options) -> bool:
+def _asks_driver(options: OptionValues) -> bool:
     """Whether the driver is asked about operations: from NNAPI 1.2 on, where an accelerator is specified."""
     return _is_accelerator_specified(options) and options["feature_level"] >= NNAPI_1_2
 
@@ -246,14 +212,14 @@ def _supported_with_float16(
     return supported, verdicts
 
 
-def _ask_driver(decision: Decision, options: Options, has_float16: bool) -> Decision:
+def _ask_driver(decision: Decision, options: OptionValues, has_float16: bool, release: Release) -> Decision:
     """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
     names = frozenset(options["driver_rejects"])
     profile: Driver | None = options["driver"]
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
     for subset in decision.candidates:
-        mapped = _map(decision.graph, subset, options)
+        mapped = _map(decision.graph, subset, options, release)
         if mapped.failure is not None:
             return dataclasses.replace(decision, nodes=(), failure=mapped.failure)
         supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapped, names, profile)
@@ -275,13 +241,13 @@ def _ask_driver(decision: Decision, options: Options, has_float16: bool) -> Deci
     return dataclasses.replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
 
 
-def _limit(decision: Decision, limit: int) -> Decision:
+def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
     """``LimitDelegatedPartitions``."""
     candidates = decision.candidates
     if limit <= 0 or len(candidates) <= limit:
         return decision
     kept = {node for subset in largest_partitions(candidates, limit) for node in subset.nodes}
-    reason = partition_limit(len(candidates), limit, "max_number_delegated_partitions")
+    reason = partition_limit(delegate, len(candidates), limit)
     dropped = {node: reason for subset in candidates for node in subset.nodes if node not in kept}
     warnings = decision.warnings
     if order_depends_on_library(candidates, limit):
@@ -294,7 +260,7 @@ def _limit(decision: Decision, limit: int) -> Decision:
     )
 
 
-def _map(graph: Graph, subset: Subset, options: Options) -> MappedPartition:
+def _map(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> MappedPartition:
     return map_partition(
         graph,
         subset.nodes,
@@ -302,19 +268,20 @@ def _map(graph: Graph, subset: Subset, options: Options) -> MappedPartition:
         subset.outputs,
         target_feature_level=_mapping_level(options),
         runtime_feature_level=options["feature_level"],
+        release=release,
     )
 
 
-def _uses_target_devices(options: Options) -> bool:
+def _uses_target_devices(options: OptionValues) -> bool:
     """``ShouldUseTargetDevices``: a named accelerator, or from NNAPI 1.2 on all but NNAPI's CPU."""
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and options["feature_level"] >= NNAPI_1_2)
 
 
-def _is_accelerator_specified(options: Options) -> bool:
+def _is_accelerator_specified(options: OptionValues) -> bool:
     return options["accelerator_name"] != REFERENCE_DEVICE and _uses_target_devices(options)
 
 
-def _device_level(options: Options) -> int:
+def _device_level(options: OptionValues) -> int:
     """``GetTargetFeatureLevel``: the runtime's level, or the devices' if that is lower."""
     level: int = options["feature_level"]
     device: int | None = options["device_feature_level"]
@@ -323,14 +290,14 @@ def _device_level(options: Options) -> int:
     return min(level, device)
 
 
-def _validation_level(options: Options) -> int:
+def _validation_level(options: OptionValues) -> int:
     """Without target devices, nodes are validated at Android's API level, which stays at 33 beyond NNAPI's level 5."""
     if options["feature_level"] >= NNAPI_1_2 and _uses_target_devices(options):
         return _device_level(options)
     return int(min(options["feature_level"], FEATURE_LEVEL_5))
 
 
-def _mapping_level(options: Options) -> int:
+def _mapping_level(options: OptionValues) -> int:
     if options["feature_level"] >= NNAPI_1_2 and _uses_target_devices(options):
         return _device_level(options)
     return int(options["feature_level"])

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Node
+from ...releases.catalogue import NEWEST, Release, parse_release
 from ..base import KernelFailure
 from .builder import KernelError, PartitionBuilder, Step, kernel_error
 from .lowering import append_reshape, lowering
@@ -42,6 +43,10 @@ OPERATIONS: Mapping[str, str] = {
 """The NNAPI operation of each operator, where its operands and the feature level do not decide otherwise (``Map``)."""
 
 
+_EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
+"""Since when a pool of memory of 0 bytes is an error; before, none was created, and the kernel initialised."""
+
+
 class MappedPartition(NamedTuple):
     """The NNAPI operations of each node, in order, and the first failure. After a failure the operations are incomplete."""
 
@@ -56,6 +61,7 @@ def map_partition(
     outputs: Iterable[int],
     target_feature_level: int,
     runtime_feature_level: int,
+    release: Release = NEWEST,
 ) -> MappedPartition:
     """Initialise the kernel of one partition (``NNAPIDelegateKernel::Init``).
 
@@ -68,7 +74,7 @@ def map_partition(
         known = [index for index in nodes if index not in graph.assumed]
         _add_nodes(partition, [graph.nodes[index] for index in known])
         # Which operands nodes would have that are only assumed to be accepted, nobody knows.
-        if len(known) == len(nodes):
+        if len(known) == len(nodes) and release.is_at_least(_EMPTY_POOLS_FAIL):
             _check_pools(partition, inputs, outputs)
     except KernelError as error:
         failure = error.failure

@@ -11,7 +11,7 @@ import dataclasses
 from ...graph.graph import Graph
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
-from ..base import Decision, Delegate, LogTraits, Options, take_supported
+from ..base import Decision, Delegate, LogTraits, OptionValues, take_supported
 from .rules import RULES
 from .run_warnings import decision_warnings, option_warnings
 from .target import VxTarget
@@ -38,11 +38,11 @@ class VxDelegate(Delegate):
     rules = RULES
     log = LogTraits(switch="external delegate path")
 
-    def allows_dynamic_tensors(self, options: Options) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Always."""
         return True
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all that are supported."""
         decision = take_supported(graph, self.rules_for(options), VxTarget(release))
         warnings = tuple(decision_warnings(decision, options, release))

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...options import Option
 from ...rules.book import RuleBook
-from ..base import LogTraits, Options
+from ..base import LogTraits, OptionValues
 from .delegate import VxDelegate
 from .rules import NXP_RULES
 from .target import VxTarget
@@ -39,7 +39,7 @@ class NxpVxDelegate(VxDelegate):
         """The rules of each release, newest first."""
         return tuple(NXP_RULES.values())
 
-    def rules_for(self, options: Options) -> RuleBook[VxTarget]:
+    def rules_for(self, options: OptionValues) -> RuleBook[VxTarget]:
         """Return the rules of the release."""
         return NXP_RULES[options["release"]]
 

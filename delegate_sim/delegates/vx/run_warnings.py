@@ -12,13 +12,13 @@ from ...graph.graph import DynamicTensor, Graph
 from ...options import Option
 from ...prepare import prepare
 from ...releases.catalogue import Release
-from ..base import Decision, Options
+from ..base import Decision, OptionValues
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
 """Options that the delegate parses and never uses."""
 
 
-def option_warnings(declared: Iterable[Option], options: Options) -> Iterator[str]:
+def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterator[str]:
     """Say which of the options that differ from their defaults do nothing."""
     given = {option.name for option in declared if options[option.name] != option.default}
     for name in NEVER_USED:
@@ -32,7 +32,7 @@ def option_warnings(declared: Iterable[Option], options: Options) -> Iterator[st
         yield "option allowed_cache_mode has no effect without cache_file_path"
 
 
-def decision_warnings(decision: Decision, options: Options, release: Release) -> Iterator[str]:
+def decision_warnings(decision: Decision, options: OptionValues, release: Release) -> Iterator[str]:
     """Say what will go wrong when the kernels of a subgraph run."""
     if not decision.nodes:
         return

@@ -13,7 +13,7 @@ from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
-from ..base import Decision, Delegate, KernelFailure, LogTraits, Options, kinds_of_failures
+from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_of_failures
 from .build import build_partition
 from .failures import WORDINGS
 from .rules import RULES
@@ -89,11 +89,11 @@ class XnnpackDelegate(Delegate):
     log = LogTraits(switch="use xnnpack")
     known_since = "litert-1.0.1"
 
-    def allows_dynamic_tensors(self, options: Options) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Unless the flag that disables it is set."""
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Visit every node, and take all that are supported. The finished visit is kept for the kernels."""
         visit = Visit(XnnpackTarget(_flags(options, release), release))
         verdicts = _verdicts(graph, visit)
@@ -107,13 +107,13 @@ class XnnpackDelegate(Delegate):
         return Decision(graph, verdicts, supported, preview, initialised=frozenset(created), findings=visit)
 
     def kernel_failure(
-        self, decision: Decision, subset: Subset, options: Options, release: Release = NEWEST
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Create the kernel of one partition, with what the visit of its nodes found."""
         return build_partition(decision.graph, subset, cast(Visit, decision.findings))
 
 
-def _flags(options: Options, release: Release = NEWEST) -> int:
+def _flags(options: OptionValues, release: Release = NEWEST) -> int:
     """Return the bitmask, with the flags that options name and those that the runtime sets in a release."""
     flags: int = options["flags"]
     if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..operands import Operand
+from ..operands import NnOperand
 from ..refusal import Call, Rule, refuse
 from ..types import AndroidRelease, OperationType, ResultCode, Version, is_extension
 from . import control_flow, convolution, detection, elementwise, normalization, recurrent, shapes
@@ -40,7 +40,7 @@ _CODES = frozenset(OperationType)
 
 
 def validate_operation(
-    code: int, inputs: Sequence[Operand], outputs: Sequence[Operand], android: AndroidRelease = AndroidRelease.ANDROID_13
+    code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease = AndroidRelease.ANDROID_13
 ) -> Version:
     """Return what an operation needs, its operands' own types aside; raise Refused where addOperation fails.
 
@@ -59,4 +59,4 @@ def validate_operation(
         return control_flow.validate_if(view)
     if code == OperationType.WHILE:
         return control_flow.validate_while(view)
-    return OPERATIONS[code].validate(view)
+    return OPERATIONS[code].needs(view)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..operands import Operand
+from ..operands import NnOperand
 from ..refusal import Call, Rule, refuse
 from ..types import OperandType, Version, type_name
 from .signature import OperationView
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ..model import NnModel
 
 # Inputs of IF before those of its branches: condition, then-model, else-model. Of WHILE: condition model, body model.
 IF_THEN, IF_ELSE, IF_FIRST_INPUT = 1, 2, 3
@@ -69,12 +69,7 @@ def validate_while(view: OperationView) -> Version:
     return Version(_LEVEL, runtime_only=any(_has_no_size(operand) for operand in sized))
 
 
-def referenced_models(view: OperationView) -> list[Model]:
-    """Return the models of an IF (then, else) or a WHILE (condition, body)."""
-    return [operand.submodel for operand in view.inputs if operand.submodel is not None]
-
-
-def _has_no_size(operand: Operand) -> bool:
+def _has_no_size(operand: NnOperand) -> bool:
     return operand.byte_size == 0
 
 
@@ -85,13 +80,13 @@ def _check_operand_count(view: OperationView) -> None:
         refuse(OPERAND_COUNT, Call.ADD_OPERATION, "outputs", 0, "at least 1")
 
 
-def _check_condition(operand: Operand, subject: str) -> None:
+def _check_condition(operand: NnOperand, subject: str) -> None:
     if operand.type != OperandType.TENSOR_BOOL8 or operand.dimensions != (1,):
         found = f"{type_name(operand.type)} {list(operand.dimensions)}"
         refuse(CONDITION, Call.ADD_OPERATION, subject, found, "TENSOR_BOOL8 [1]")
 
 
-def _model(view: OperationView, index: int) -> Model:
+def _model(view: OperationView, index: int) -> NnModel:
     operand = view.inputs[index]
     if operand.type != OperandType.MODEL:
         refuse(MODEL_OPERAND, Call.ADD_OPERATION, f"input {index}", type_name(operand.type), "MODEL")
@@ -105,12 +100,12 @@ def _check_count(subject: str, found: int, needed: int) -> None:
         refuse(MODEL_COUNT, Call.ADD_OPERATION, subject, found, needed)
 
 
-def _check_all_compatible(inner: Sequence[Operand], outer: Sequence[Operand], subject: str) -> None:
+def _check_all_compatible(inner: Sequence[NnOperand], outer: Sequence[NnOperand], subject: str) -> None:
     for index, (one, other) in enumerate(zip(inner, outer, strict=False)):
         _check_compatible(one, other, f"{subject} {index}")
 
 
-def _check_compatible(one: Operand, other: Operand, subject: str) -> None:
+def _check_compatible(one: NnOperand, other: NnOperand, subject: str) -> None:
     """Upstream: Validation.cpp compatible. Unknown ranks and dimensions go with any."""
     if one.type != other.type:
         refuse(COMPATIBLE, Call.ADD_OPERATION, f"type of {subject}", type_name(one.type), type_name(other.type))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Finding, ProcessAborted, Rule
+from ..refusal import ProcessAborted, Rule, Violation
 from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
 from .levels import FLOAT_1, REAL_1, REAL_3, levels
 from .signature import (
@@ -12,10 +12,10 @@ from .signature import (
     INT32,
     SAME,
     TENSOR_INT32,
-    Check,
     Form,
     OperationRule,
     OperationView,
+    SignatureCheck,
     Slot,
     form,
     operation_rule,
@@ -66,8 +66,8 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
     return tuple(forms)
 
 
-def _filter_channel(dimension: int, rule: Rule) -> Check:
-    def find(view: OperationView) -> Finding | None:
+def _filter_channel(dimension: int, rule: Rule) -> SignatureCheck:
+    def find(view: OperationView) -> Violation | None:
         filter_ = view.inputs[1]
         if filter_.type != _T.TENSOR_QUANT8_SYMM_PER_CHANNEL:
             return None
@@ -75,16 +75,16 @@ def _filter_channel(dimension: int, rule: Rule) -> Check:
             raise ProcessAborted(f"the per-channel filter of {view.name} was never given its scales")
         if filter_.channels.dimension == dimension:
             return None
-        return Finding("channel dimension of input 1", str(filter_.channels.dimension), str(dimension))
+        return Violation("channel dimension of input 1", str(filter_.channels.dimension), str(dimension))
 
-    return Check(rule, find)
+    return SignatureCheck(rule, find)
 
 
-def _rank_4(view: OperationView) -> Finding | None:
+def _rank_4(view: OperationView) -> Violation | None:
     for index in (0, 1):
         rank = view.inputs[index].rank
         if rank not in {0, 4}:
-            return Finding(f"rank of input {index}", str(rank), "4")
+            return Violation(f"rank of input {index}", str(rank), "4")
     return None
 
 
@@ -109,20 +109,20 @@ def _product_level(view: OperationView, scale: float) -> int:
     return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
 
 
-def _fully_connected_shape(view: OperationView) -> Finding | None:
+def _fully_connected_shape(view: OperationView) -> Violation | None:
     """Compare the shapes, all of which must have a known rank to count."""
     given, weights, bias = (operand.dimensions for operand in view.inputs[:3])
     if not given or not weights or not bias:
         return None
     ranks = (len(given), len(weights), len(bias))
     if not (2 <= ranks[0] <= 4 and ranks[1:] == (2, 1)):
-        return Finding("ranks of input, weights and bias", f"{ranks[0]}, {ranks[1]}, {ranks[2]}", "2 to 4, 2, 1")
+        return Violation("ranks of input, weights and bias", f"{ranks[0]}, {ranks[1]}, {ranks[2]}", "2 to 4, 2, 1")
     units, columns = weights
     elements = element_count(given)
     if columns and elements % columns:
-        return Finding("elements of input 0", str(elements), f"a multiple of the {columns} columns of the weights")
+        return Violation("elements of input 0", str(elements), f"a multiple of the {columns} columns of the weights")
     if units and bias[0] and units != bias[0]:
-        return Finding("elements of input 2", str(bias[0]), f"{units}, the rows of the weights")
+        return Violation("elements of input 2", str(bias[0]), f"{units}, the rows of the weights")
     return None
 
 
@@ -138,7 +138,7 @@ RULES: dict[int, OperationRule] = {
         "Conv2D.cpp: conv_2d::validate",
         REAL_1,
         _padded_forms(4),
-        checks=(Check(CONV_RANK, _rank_4), _filter_channel(0, FILTER_CHANNEL)),
+        checks=(SignatureCheck(CONV_RANK, _rank_4), _filter_channel(0, FILTER_CHANNEL)),
         raises=(_scale_level,),
     ),
     _O.DEPTHWISE_CONV_2D: OperationRule(
@@ -164,7 +164,7 @@ RULES: dict[int, OperationRule] = {
         "FullyConnected.cpp: fully_connected::validate",
         REAL_1,
         (form(SAME, SAME, BIAS, INT32),),
-        checks=(Check(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
+        checks=(SignatureCheck(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
         raises=(_fully_connected_scale_level,),
     ),
     _O.BATCH_MATMUL: OperationRule(

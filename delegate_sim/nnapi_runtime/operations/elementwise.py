@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Finding
+from ..refusal import Violation
 from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
 from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, FLOAT_4, NUMBER_3, QUANT8_1, QUANT8_3, REAL_3, levels
 from .shared import RANK_LIMIT, max_rank
@@ -11,10 +11,10 @@ from .signature import (
     SAME,
     SCALAR,
     TENSOR_BOOL8,
-    Check,
     Decider,
     OperationRule,
     OperationView,
+    SignatureCheck,
     Slot,
     form,
     one_of,
@@ -40,47 +40,47 @@ CAST_SHAPE = operation_rule(
 )
 
 
-def _mul_scale(quantised: int) -> Check:
-    def find(view: OperationView) -> Finding | None:
+def _mul_scale(quantised: int) -> SignatureCheck:
+    def find(view: OperationView) -> Violation | None:
         if view.inputs[0].type != quantised:
             return None
         product = float32(view.inputs[0].scale * view.inputs[1].scale)
         scale = view.outputs[0].scale
-        return None if scale > product else Finding("scale of output 0", str(scale), f"more than {product}")
+        return None if scale > product else Violation("scale of output 0", str(scale), f"more than {product}")
 
-    return Check(MUL_SCALE if quantised == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
+    return SignatureCheck(MUL_SCALE if quantised == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
 
 
-def _ranks_of_both(view: OperationView) -> Finding | None:
+def _ranks_of_both(view: OperationView) -> Violation | None:
     """The limit counts only where both ranks are known."""
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None
-    return Finding("ranks of inputs 0 and 1", " and ".join(map(str, ranks)), "at most 4")
+    return Violation("ranks of inputs 0 and 1", " and ".join(map(str, ranks)), "at most 4")
 
 
-def _cast_shape(view: OperationView) -> Finding | None:
+def _cast_shape(view: OperationView) -> Violation | None:
     """Any output dimension that is not known frees the shape."""
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
         return None
-    return Finding("dimensions of output 0", str(list(output)), f"those of the input, {list(given)}")
+    return Violation("dimensions of output 0", str(list(output)), f"those of the input, {list(given)}")
 
 
 def _activation(quantised: dict[int, int]) -> OperationRule:
     return OperationRule("Activation.cpp: activation::validate", {**FLOAT_1, **quantised}, (form(SAME),), checks=(max_rank(0),))
 
 
-def _arithmetic(table: dict[int, int], *checks: Check) -> OperationRule:
+def _arithmetic(table: dict[int, int], *checks: SignatureCheck) -> OperationRule:
     return OperationRule(
         "Broadcast.cpp: broadcast::validate",
         table,
         (form(SAME, SAME, INT32),),
-        checks=(*checks, Check(RANK_LIMIT, _ranks_of_both)),
+        checks=(*checks, SignatureCheck(RANK_LIMIT, _ranks_of_both)),
     )
 
 
-def _unary(table: dict[int, int], source: str, *checks: Check) -> OperationRule:
+def _unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> OperationRule:
     return OperationRule(source, table, (form(SAME),), checks=checks)
 
 
@@ -155,7 +155,7 @@ RULES: dict[int, OperationRule] = {
         {**dict.fromkeys(_CAST_ANY, 3), **dict.fromkeys(_CAST_SAME, 4)},
         (form(SAME),),
         (form(_CAST_OUTPUT),),
-        checks=(Check(CAST_SHAPE, _cast_shape),),
+        checks=(SignatureCheck(CAST_SHAPE, _cast_shape),),
     ),
     # The levels of the quantised types themselves do the rest.
     _O.QUANTIZE: OperationRule(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Finding
+from ..refusal import Violation
 from ..types import OperandType, OperationType
 from .levels import BOOL_3, FLOAT_1, FLOAT_3, NUMBER_3, QUANT8_3, REAL_1, REAL_2, REAL_3, levels
 from .shared import EQUAL_QUANTIZATION, QUANTIZATION_EQUAL, RANK_LIMIT, max_rank, unequal_quantization
@@ -12,11 +12,11 @@ from .signature import (
     SAME,
     SCALAR,
     TENSOR_INT32,
-    Check,
     Decider,
     Form,
     OperationRule,
     OperationView,
+    SignatureCheck,
     Slot,
     by_type,
     form,
@@ -45,47 +45,47 @@ RESIZE_SIZES = operation_rule(
 )
 
 
-def _pack_rank(view: OperationView) -> Finding | None:
+def _pack_rank(view: OperationView) -> Violation | None:
     """Ranks that are not known are passed over."""
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:
-            return Finding(f"rank of input {index}", str(operand.rank), str(needed))
+            return Violation(f"rank of input {index}", str(operand.rank), str(needed))
         needed = needed or operand.rank
     return None
 
 
-def _pack_quantization(view: OperationView) -> Finding | None:
+def _pack_quantization(view: OperationView) -> Violation | None:
     return next((found for i in range(1, len(view.inputs)) if (found := unequal_quantization(view, i))), None)
 
 
-def _mirror_pad_shape(view: OperationView) -> Finding | None:
+def _mirror_pad_shape(view: OperationView) -> Violation | None:
     rank, paddings = view.inputs[0].rank, view.inputs[1].dimensions
     if paddings:
         if len(paddings) != 2 or paddings[1] not in {0, 2}:
-            return Finding("dimensions of input 1", str(list(paddings)), "the rank by 2")
+            return Violation("dimensions of input 1", str(list(paddings)), "the rank by 2")
         if rank and paddings[0] not in {0, rank}:
-            return Finding("dimensions of input 1", str(list(paddings)), f"[{rank}, 2]")
+            return Violation("dimensions of input 1", str(list(paddings)), f"[{rank}, 2]")
     return _unequal_rank(view)
 
 
-def _reverse_shape(view: OperationView) -> Finding | None:
+def _reverse_shape(view: OperationView) -> Violation | None:
     axis = view.inputs[1].dimensions
     if axis and (len(axis) != 1 or axis[0] not in {0, 1}):
-        return Finding("dimensions of input 1", str(list(axis)), "[1]")
+        return Violation("dimensions of input 1", str(list(axis)), "[1]")
     return _unequal_rank(view)
 
 
-def _unequal_rank(view: OperationView) -> Finding | None:
+def _unequal_rank(view: OperationView) -> Violation | None:
     rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
     if rank and output_rank and rank != output_rank:
-        return Finding("rank of output 0", str(output_rank), f"the input's, {rank}")
+        return Violation("rank of output 0", str(output_rank), f"the input's, {rank}")
     return None
 
 
-def _resize_sizes(view: OperationView) -> Finding | None:
+def _resize_sizes(view: OperationView) -> Violation | None:
     width, height = view.inputs[1].type, view.inputs[2].type
-    return None if width == height else Finding("type of input 1", _T(width).name, f"that of input 2, {_T(height).name}")
+    return None if width == height else Violation("type of input 1", _T(width).name, f"that of input 2, {_T(height).name}")
 
 
 def _resize_scale_level(view: OperationView) -> int:
@@ -120,7 +120,7 @@ def _block(function: str) -> OperationRule:
     return OperationRule(f"Reshape.cpp: reshape::{function}", REAL_1, (form(SAME, INT32), form(SAME, INT32, BOOL, level=3)))
 
 
-def _concatenation_ranks(view: OperationView) -> Finding | None:
+def _concatenation_ranks(view: OperationView) -> Violation | None:
     return max_rank(*range(len(view.inputs) - 1)).find(view)
 
 
@@ -149,7 +149,7 @@ def _resize(table: dict[int, int], *forms: Form) -> OperationRule:
             form(*_RESIZE, BOOL, BOOL, level=4),
             form(*_RESIZE, BOOL, BOOL, BOOL, level=4),
         ),
-        checks=(Check(RESIZE_SIZES, _resize_sizes),),
+        checks=(SignatureCheck(RESIZE_SIZES, _resize_sizes),),
         raises=(_resize_scale_level,),
     )
 
@@ -182,7 +182,7 @@ RULES: dict[int, OperationRule] = {
         "Concatenation.cpp: concatenation::validate",
         REAL_1,
         (Form((), repeated=SAME, tail=(INT32,)),),
-        checks=(Check(RANK_LIMIT, _concatenation_ranks),),
+        checks=(SignatureCheck(RANK_LIMIT, _concatenation_ranks),),
         raises=(_concatenation_level,),
     ),
     _O.PACK: OperationRule(
@@ -190,7 +190,7 @@ RULES: dict[int, OperationRule] = {
         dict.fromkeys(NUMBER_3, 6),
         (Form((INT32,), repeated=SAME),),
         decider=Decider(is_output=True),
-        checks=(Check(QUANTIZATION_EQUAL, _pack_quantization), Check(PACK_RANK, _pack_rank)),
+        checks=(SignatureCheck(QUANTIZATION_EQUAL, _pack_quantization), SignatureCheck(PACK_RANK, _pack_rank)),
     ),
     _O.FILL: OperationRule(
         "Fill.cpp: fill_op::validate",
@@ -205,7 +205,7 @@ RULES: dict[int, OperationRule] = {
         "Reverse.cpp: reverse_op::validate",
         _NUMBER_7,
         (form(SAME, TENSOR_INT32),),
-        checks=(EQUAL_QUANTIZATION, Check(REVERSE_SHAPE, _reverse_shape)),
+        checks=(EQUAL_QUANTIZATION, SignatureCheck(REVERSE_SHAPE, _reverse_shape)),
     ),
     _O.PAD: OperationRule(
         "Reshape.cpp: reshape::validatePad",
@@ -221,7 +221,7 @@ RULES: dict[int, OperationRule] = {
         "MirrorPad.cpp: mirror_pad_op::validate",
         _NUMBER_7,
         (form(SAME, TENSOR_INT32, INT32),),
-        checks=(EQUAL_QUANTIZATION, Check(MIRROR_PAD_SHAPE, _mirror_pad_shape)),
+        checks=(EQUAL_QUANTIZATION, SignatureCheck(MIRROR_PAD_SHAPE, _mirror_pad_shape)),
     ),
     _O.DEPTH_TO_SPACE: _block("validateDepthToSpace"),
     _O.SPACE_TO_DEPTH: _block("validateSpaceToDepth"),

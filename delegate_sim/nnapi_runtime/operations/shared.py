@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..refusal import Finding
+from ..refusal import Violation
 from ..types import AndroidRelease
-from .signature import Check, OperationView, T, operation_rule
+from .signature import OperationView, SignatureCheck, T, operation_rule
 
 RANK_LIMIT = operation_rule(
     "rank",
@@ -21,31 +21,31 @@ QUANTIZATION_EQUAL = operation_rule(
 MAX_RANK = 4
 
 
-def max_rank(*inputs: int) -> Check:
+def max_rank(*inputs: int) -> SignatureCheck:
     """Return the check that the rank of each of these inputs is at most 4."""
 
-    def find(view: OperationView) -> Finding | None:
+    def find(view: OperationView) -> Violation | None:
         for index in inputs:
             rank = view.inputs[index].rank
             if rank > MAX_RANK:
-                return Finding(f"rank of input {index}", str(rank), f"at most {MAX_RANK}")
+                return Violation(f"rank of input {index}", str(rank), f"at most {MAX_RANK}")
         return None
 
-    return Check(RANK_LIMIT, find)
+    return SignatureCheck(RANK_LIMIT, find)
 
 
-def unequal_quantization(view: OperationView, index: int) -> Finding | None:
+def unequal_quantization(view: OperationView, index: int) -> Violation | None:
     """Compare scale and zero point of an input with the first output's, if they are quantised."""
     operand, output = view.inputs[index], view.outputs[0]
     if output.type not in {T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED}:
         return None
     if (operand.scale, operand.zero_point) == (output.scale, output.zero_point):
         return None
-    return Finding(
+    return Violation(
         f"scale and zero point of input {index}",
         f"{operand.scale}, {operand.zero_point}",
         f"those of the output, {output.scale}, {output.zero_point}",
     )
 
 
-EQUAL_QUANTIZATION = Check(QUANTIZATION_EQUAL, lambda view: unequal_quantization(view, 0))
+EQUAL_QUANTIZATION = SignatureCheck(QUANTIZATION_EQUAL, lambda view: unequal_quantization(view, 0))

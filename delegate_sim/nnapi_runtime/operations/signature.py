@@ -2,7 +2,7 @@
 
 Most operations have one tensor whose type decides what the others must be. ``OperationRule.levels`` lists the types it may
 have with the feature level each needs, ``inputs`` and ``outputs`` the forms the operands may take. What is not a matter of
-types and counts is a ``Check``; what raises the level beyond type and form is a ``raises`` function.
+types and counts is a ``SignatureCheck``; what raises the level beyond type and form is a ``raises`` function.
 
 Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operations/src/*.cpp.
 """
@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..operands import Operand
-from ..refusal import Call, Finding, Refusal, Refused, Rule, refuse
+from ..operands import NnOperand
+from ..refusal import Call, NnRefusal, Refused, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_name
 
 T = OperandType
@@ -26,8 +26,8 @@ class OperationView:
     """An operation with its operands, as a rule sees it."""
 
     type: int
-    inputs: Sequence[Operand]
-    outputs: Sequence[Operand]
+    inputs: Sequence[NnOperand]
+    outputs: Sequence[NnOperand]
     android: AndroidRelease
 
     @property
@@ -101,11 +101,11 @@ def form(*slots: Slot, level: int = 1) -> Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SignatureCheck:
     """A demand beyond counts and types; ``find`` returns what breaks it."""
 
     rule: Rule
-    find: Callable[[OperationView], Finding | None]
+    find: Callable[[OperationView], Violation | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Decider:
     index: int = 0
     is_output: bool = False
 
-    def operand(self, view: OperationView) -> Operand:
+    def operand(self, view: OperationView) -> NnOperand:
         """Return that operand."""
         return (view.outputs if self.is_output else view.inputs)[self.index]
 
@@ -147,10 +147,10 @@ class OperationRule:
     inputs: tuple[Form, ...]
     outputs: tuple[Form, ...] = (Form((SAME,)),)
     decider: Decider = Decider()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[SignatureCheck, ...] = ()
     raises: tuple[Callable[[OperationView], int], ...] = ()
 
-    def validate(self, view: OperationView) -> Version:
+    def needs(self, view: OperationView) -> Version:
         """Return what the operation needs, its operands' own types aside, or raise Refused at the first broken rule."""
         inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
         outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
@@ -164,8 +164,8 @@ class OperationRule:
             _match(outputs, view.outputs, decider, OUTPUT_TYPE, "output"),
         )
         for check in self.checks:
-            if check.rule.since <= view.android and (finding := check.find(view)) is not None:
-                raise Refused(Refusal(check.rule, Call.ADD_OPERATION, finding))
+            if check.rule.since <= view.android and (violation := check.find(view)) is not None:
+                raise Refused(NnRefusal(check.rule, Call.ADD_OPERATION, violation))
         return Version(max([level, *(raised(view) for raised in self.raises)]))
 
 
@@ -176,14 +176,14 @@ def _refuse(rule: Rule, subject: str, found: object, needed: object) -> None:
     refuse(rule, Call.ADD_OPERATION, subject, found, needed)
 
 
-def _forms(forms: tuple[Form, ...], operands: Sequence[Operand], rule: Rule, subject: str) -> list[_Candidate]:
+def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, subject: str) -> list[_Candidate]:
     candidates = [(slots, one.level) for one in forms if (slots := one.slots(len(operands))) is not None]
     if not candidates:
         _refuse(rule, subject, len(operands), " or ".join(dict.fromkeys(one.count for one in forms)))
     return candidates
 
 
-def _match(candidates: list[_Candidate], operands: Sequence[Operand], decider: int, rule: Rule, subject: str) -> int:
+def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
     """Return the level of the form that the types match; where none does, refuse by the form that matches furthest."""
     furthest, needed = -1, ""
     for slots, level in candidates:

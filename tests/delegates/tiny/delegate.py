@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delegate_sim.delegates.base import Decision, Delegate, LogTraits, Options, kinds_by_code, take_supported
+from delegate_sim.delegates.base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code, take_supported
 from delegate_sim.delegates.limits import keep_largest
 from delegate_sim.graph.graph import Graph
 from delegate_sim.options import Option, integer
@@ -45,12 +45,12 @@ class TinyDelegate(Delegate):
     unlimited = 1_000_000
     log = LogTraits(switch="use tiny")
 
-    def decide(self, graph: Graph, options: Options, release: Release = NEWEST) -> Decision:
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Take the largest partitions."""
         from delegate_sim.delegates.base import ReleaseOnly
 
         found = take_supported(graph, RULES, ReleaseOnly(release))
-        return keep_largest(found, options["max_delegated_partitions"], 0)
+        return keep_largest(self, found, options["max_delegated_partitions"], 0)
 
 
 DELEGATE = TinyDelegate()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ....graph.activation import fused_activation
 from ....graph.graph import NodeView
 from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, RANK
 from ....rules.operands import INPUT, Operand, operand
@@ -29,7 +28,6 @@ from .checks import (
     FLOAT_QUANT8_INT32_OPERAND,
     FLOAT_QUANT8_OPERAND,
     FLOAT_UINT8,
-    fused,
     level_demand,
     max_op_version,
     min_level,
@@ -40,7 +38,7 @@ from .checks import (
 _MAX_RANK = 4
 
 
-def _constant_if_scalar(which: Operand) -> Check[Any]:
+def _constant_if_scalar(which: Operand) -> Check[object]:
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)
         return f"{which.name} is a scalar and not constant" if not tensor.rank and not tensor.is_constant else None
@@ -60,7 +58,8 @@ def _large_rank(node: NodeView) -> str | None:
 
 
 def _fused_with_int32(node: NodeView) -> str | None:
-    return fused(node) if node.input(0).type == "INT32" else None
+    found = fused_activation(node)
+    return f"fused {found}" if node.input(0).type == "INT32" and found != "NONE" else None
 
 
 _RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, "fold dimensions with RESHAPE")
@@ -70,7 +69,7 @@ _SUM = (
     FLOAT_QUANT8_INT32_OPERAND.when(from_level(NNAPI_1_3)),
     _NO_ACTIVATION_OF_INT32.when(from_level(NNAPI_1_3)),
     FLOAT_QUANT8_OPERAND.when(below_level(NNAPI_1_3)),
-    _RANKS,
+    _RANKS.from_release("tf-2.12"),
 )
 _FLOAT_FUNCTION = OpRule((op_version(1), min_level(NNAPI_1_2), FLOAT_OPERAND))
 _LOGIC = OpRule((op_version(1), min_level(NNAPI_1_2), typed(INPUT, ("BOOL",))))
@@ -88,8 +87,8 @@ _EXTREMUM = OpRule(
 RULES: Rules[NnapiTarget] = {
     "ABS": _FLOAT_FUNCTION,
     "ADD": OpRule((max_op_version(2), *_SUM)),
-    "COS": _FLOAT_FUNCTION,
-    "DIV": OpRule((op_version(1), min_level(NNAPI_1_1), typed(INPUT, FLOAT), _RANKS)),
+    "COS": _FLOAT_FUNCTION.from_release("tf-2.12"),
+    "DIV": OpRule((op_version(1), min_level(NNAPI_1_1), typed(INPUT, FLOAT), _RANKS.from_release("tf-2.12"))),
     "EQUAL": _COMPARISON,
     "EXP": _FLOAT_FUNCTION,
     "FLOOR": OpRule((op_version(1),)),

@@ -76,7 +76,7 @@ RULES: Rules[NnapiTarget] = {
             typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
             typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
             _NOT_SCALAR,
-            rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE),
+            rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE).from_release("tf-2.12"),
         )
     ),
     "REDUCE_ANY": OpRule((op_version(2), min_level(NNAPI_1_2), _NOT_SCALAR)),

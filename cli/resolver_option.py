@@ -1,0 +1,11 @@
+"""The option by which a command is told that the application has an op resolver of its own."""
+
+from __future__ import annotations
+
+import click
+
+own_resolver_option = click.option(
+    "--own-resolver",
+    is_flag=True,
+    help="Assume that the application registers every operator that the release itself does not load.",
+)

@@ -1,0 +1,189 @@
+"""What callers give, checked: models, delegates with options, releases, and suppositions.
+
+Whatever is wrong raises an error of this package that says what is possible.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+from ..errors import ModelError, OptionError
+
+if TYPE_CHECKING:
+    from ..delegates.base import Delegate
+    from ..model.model import Model
+    from ..runtime.interpreter import Application
+    from ..runtime.suppositions import NodeKey, Supposition
+    from ..runtime.target import Target
+
+ModelLike: TypeAlias = Union["Model", str, os.PathLike[str], bytes, bytearray, memoryview]
+"""A model that was read, the path of its file, or the file's bytes."""
+NodeLike: TypeAlias = int | tuple[int, int]
+"""A node: its index in the first subgraph, or its subgraph and its index there."""
+
+_DEFAULT_RUNTIME = "litert-2.3"
+_DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
+_PLACES = (_DELEGATE, _RUNTIME, _DEFAULTS)
+
+
+def model_of(model: Any) -> Model:
+    """Return a model, read if it is not; raises ModelError."""
+    from ..model.model import Model
+    from ..model.reader import load
+
+    if isinstance(model, Model):
+        return model
+    if not isinstance(model, str | os.PathLike | bytes | bytearray | memoryview):
+        raise ModelError(f"a model is a path, the bytes of a file, or what load() returns, not {_kind(model)}")
+    return load(model)
+
+
+def application_of(name: Any, options: Any, defaults: Any) -> tuple[Application, str | None]:
+    """Return a delegate with its options, and the release of the runtime given among them; raises OptionError."""
+    from ..options import parse_options, without_release
+
+    delegate = delegate_of(name)
+    own, release = without_release(_mapping(options, f"options of {delegate.name}", [each.name for each in delegate.options]))
+    return (delegate, parse_options(delegate.name, delegate.options, own, defaults)), release
+
+
+def applications_of(delegates: Any, defaults: Any) -> tuple[list[Application], list[str | None]]:
+    """Return delegates in the order in which they are applied, and the releases given among their options."""
+    if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
+        raise OptionError(f"delegates are pairs of a name and options, such as [('gpu', {{}})], not {_kind(delegates)}")
+    found = []
+    for pair in delegates:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise OptionError(f"a delegate to apply is a pair of a name and options, such as ('gpu', {{}}), not {_kind(pair)}")
+        name, options = pair
+        found.append(application_of(name, options, defaults))
+    if not found:
+        raise OptionError("there is no delegate to apply")
+    return [application for application, _ in found], [release for _, release in found]
+
+
+def agreed(releases: Sequence[Any]) -> str:
+    """Return the one release that is named, the newest if none is."""
+    named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
+    if len(named) > 1:
+        raise OptionError(f"two releases are named: {' and '.join(named)}")
+    return named[0] if named else _DEFAULT_RUNTIME
+
+
+def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any) -> Target:
+    """Return one target; raises OptionError."""
+    from ..releases.catalogue import parse_release
+    from ..runtime.target import Target
+
+    (found, values), release = application_of(delegate, options, defaults)
+    return Target(found, values, parse_release(agreed([runtime, release])), defaults)
+
+
+def changed_target(before: Target, options: Any, changed: Any) -> Target:
+    """Return a target that differs in what ``changed`` names: the delegate, the runtime, the defaults, or options.
+
+    ``options`` are those given for the target as it is: a delegate takes over those that it has. Raises OptionError.
+    """
+    given = _mapping(changed, "what changes", [*_PLACES, *[option.name for option in before.delegate.options]])
+    delegate = delegate_of(given.get(_DELEGATE, before.delegate.name))
+    known = {option.name for option in delegate.options}
+    own = {key: value for key, value in given.items() if key not in _PLACES}
+    for key in own:
+        if key not in known:
+            raise OptionError(
+                f"{delegate.name} has no option {key!r}; what can change is {', '.join([*_PLACES, *sorted(known)])}"
+            )
+    kept = {key: value for key, value in (options or {}).items() if key in known}
+    runtime = given.get(_RUNTIME, str(before.release))
+    return target_of(delegate.name, {**kept, **own}, runtime, given.get(_DEFAULTS, before.defaults))
+
+
+def delegate_of(name: Any) -> Delegate:
+    """Return the delegate of a name, of None the default one; raises OptionError naming the known ones."""
+    from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
+
+    if name is None:
+        return find_delegate(DEFAULT_DELEGATE)
+    if not isinstance(name, str):
+        raise OptionError(f"a delegate is named by a text, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
+    return find_delegate(name)
+
+
+def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any) -> Supposition:
+    """Return what is supposed; raises OptionError for what cannot be. Whether the model has the nodes is not looked at."""
+    from ..runtime.suppositions import Supposition
+
+    if isinstance(accept, str | int):
+        accept = (accept,)
+    if not isinstance(accept, Collection) or isinstance(accept, Mapping | bytes):
+        raise OptionError(f"accept takes names of operators and nodes, not {_kind(accept)}")
+    ops, nodes = _ops_and_nodes([(key, None) for key in accept])
+    op_versions, node_versions = _ops_and_nodes(_mapping(versions, "versions", ["names of operators", "nodes"]).items())
+    for version in [*op_versions.values(), *node_versions.values()]:
+        if not _is_number(version) or version < 1:
+            raise OptionError(f"a version is a whole number from 1 up, not {version!r}")
+    if batch is not None and not _is_number(batch):
+        raise OptionError(f"a batch is a whole number from 1 up, not {batch!r}")
+    if not isinstance(fix_shapes, bool):
+        raise OptionError(f"fix_shapes is true or false, not {_kind(fix_shapes)}")
+    return Supposition(frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, fix_shapes)
+
+
+def paths_of(given: Any, what: str) -> list[str]:
+    """Return one path, or several, as texts; raises OptionError saying what they are for."""
+    if isinstance(given, str | os.PathLike):
+        given = [given]
+    if not isinstance(given, Sequence) or not all(isinstance(path, str | os.PathLike) for path in given):
+        raise OptionError(f"{what} takes a path, or a list of paths, not {_kind(given)}")
+    return [os.fsdecode(path) for path in given]
+
+
+def names_of(given: Any, what: str) -> list[str]:
+    """Return one name, or several; raises OptionError saying what they are for."""
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise OptionError(f"{what} takes a name, or a list of names, not {_kind(given)}")
+    return list(given)
+
+
+def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
+    """Divide what is said of operators, by name, from what is said of single nodes."""
+    from ..model.schema import is_operator
+    from ..runtime.suppositions import NodeKey
+
+    ops: dict[str, Any] = {}
+    nodes: dict[NodeKey, Any] = {}
+    for key, value in given:
+        if isinstance(key, str):
+            upper = key.upper().replace("-", "_")
+            ops[upper if is_operator(upper) else key] = value
+        elif _is_number(key):
+            nodes[NodeKey(0, key)] = value
+        elif isinstance(key, tuple) and len(key) == 2 and all(map(_is_number, key)):
+            nodes[NodeKey(*key)] = value
+        else:
+            raise OptionError(
+                f"an operator is given by its name, a node by its index or as (subgraph, index), neither by {_kind(key)}"
+            )
+    return ops, nodes
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _mapping(given: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:
+    """Return a mapping, empty for None; raises OptionError for anything else."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise OptionError(f"{what} are given by name, in a dictionary, not as {_kind(given)}; there are {', '.join(known)}")
+    return given
+
+
+def _kind(value: Any) -> str:
+    """Name a value by its type: its text may be endless."""
+    return "None" if value is None else f"a value of type {type(value).__name__}"

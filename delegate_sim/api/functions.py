@@ -1,0 +1,237 @@
+"""The public functions. Each imports what it needs when it is called: whoever only imports the package need not wait for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import OptionError
+from .arguments import (
+    ModelLike,
+    NodeLike,
+    agreed,
+    application_of,
+    applications_of,
+    changed_target,
+    delegate_of,
+    model_of,
+    names_of,
+    paths_of,
+    supposition_of,
+    target_of,
+)
+
+if TYPE_CHECKING:
+    from ..device.log import DeviceLog
+    from ..device.reconciliation import Reconciliation
+    from ..diagnosis.diagnose import Diagnosis
+    from ..gate.check import Checked
+    from ..model.model import Model
+    from ..results.comparison import Comparison
+    from ..results.report import Report
+
+
+def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
+    """Read a model from a path (mapped into memory) or from bytes.
+
+    Raises ModelError with one line that names the file and what is wrong with it.
+    """
+    return model_of(source)
+
+
+def analyze(
+    model: ModelLike,
+    delegate: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    runtime: str | None = None,
+    defaults: str = "api",
+    own_resolver: bool = False,
+) -> Report:
+    """Apply a delegate to a model and report what the runtime would do.
+
+    ``options`` are the delegate's, under its own names; those not given are taken from ``defaults`` (``api``: the
+    delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log
+    lines are used, by default the newest; it may also be given among the options as ``release``. A model with an operator that
+    the release does not load has the outcome ``not-loaded``, unless the application registers such operators itself
+    (``own_resolver``).
+    Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
+    """
+    from ..releases.catalogue import parse_release
+    from ..results.report import Report
+    from ..runtime.interpreter import Assumptions, simulate_chain
+
+    found = model_of(model)
+    application, release = application_of(delegate, options, defaults)
+    assumed = Assumptions(has_own_resolver=own_resolver)
+    runs = simulate_chain(found, [application], parse_release(agreed([runtime, release])), defaults, assumptions=assumed)
+    return Report(found, runs)
+
+
+def simulate(
+    model: ModelLike,
+    delegates: Sequence[tuple[str, Mapping[str, Any]]],
+    *,
+    runtime: str | None = None,
+    defaults: str = "api",
+    own_resolver: bool = False,
+) -> Report:
+    """Apply delegates one after another, each to what those before it left, and report where every node finally runs.
+
+    ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
+    and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError if there is no delegate.
+    """
+    from ..releases.catalogue import parse_release
+    from ..results.report import Report
+    from ..runtime.interpreter import Assumptions, simulate_chain
+
+    applications, releases = applications_of(delegates, defaults)
+    found = model_of(model)
+    release = parse_release(agreed([runtime, *releases]))
+    assumed = Assumptions(has_own_resolver=own_resolver)
+    return Report(found, simulate_chain(found, applications, release, defaults, assumptions=assumed), is_chain=True)
+
+
+def diagnose(
+    model: ModelLike,
+    delegate: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    runtime: str | None = None,
+    defaults: str = "api",
+) -> Diagnosis:
+    """Find what keeps nodes of a model from a delegate, what each cause costs, and what to change.
+
+    Arguments are those of ``analyze``. Refusals that one change would end are one cause; ``findings`` of the result has them in
+    the order in which they are worth ending, each with what would be without it. Raises as ``analyze`` does.
+    """
+    from ..diagnosis.diagnose import diagnose
+
+    target = target_of(delegate, options, runtime, defaults)
+    return diagnose(model_of(model), target)
+
+
+def compare(
+    a: ModelLike,
+    b: ModelLike | None = None,
+    delegate: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    changed: Mapping[str, Any] | None = None,
+    runtime: str | None = None,
+    defaults: str = "api",
+) -> Comparison:
+    """Tell what differs between two models on one target, or between two targets for one model, node by node.
+
+    A is the model ``a`` on the target that the other arguments describe as for ``analyze``; B is the model ``b``, or ``a`` again,
+    on the same target but for what ``changed`` sets: ``delegate``, ``runtime``, ``defaults``, or options of B's delegate.
+    Nodes are matched by structure: one that was renumbered or renamed is still the same.
+    Raises as ``analyze`` does, and OptionError if nothing differs between A and B.
+    """
+    from ..results.comparison import compare
+    from ..results.sides import simulated_side
+
+    before = target_of(delegate, options, runtime, defaults)
+    after = changed_target(before, options, changed)
+    if (b is None or b is a) and after == before:
+        raise OptionError("nothing differs between A and B: give a second model, or changed={'delegate': ...}")
+    first = model_of(a)
+    second = first if b is None or b is a else model_of(b)
+    return compare(simulated_side(first, before), simulated_side(second, after))
+
+
+def whatif(
+    model: ModelLike,
+    delegate: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    accept: Collection[str | NodeLike] = (),
+    versions: Mapping[str | NodeLike, int] | None = None,
+    batch: int | None = None,
+    fix_shapes: bool = False,
+    changed: Mapping[str, Any] | None = None,
+    runtime: str | None = None,
+    defaults: str = "api",
+) -> Comparison:
+    """Tell what would be if something about a model, the delegate or the runtime were otherwise.
+
+    A is the model as it is, on the target that the arguments describe as for ``analyze``. B is what is supposed: that the
+    delegate accepts what ``accept`` names (operators, or nodes as index or (subgraph, index)), that operators or nodes have other
+    ``versions``, that the first dimension of every input is ``batch``, that every tensor has the shape which the file gives it
+    (``fix_shapes``), and that the target is ``changed`` as for ``compare``.
+    Raises as ``analyze`` does, and OptionError if nothing is supposed or the model does not have what is named.
+    """
+    from ..results.comparison import compare
+    from ..results.sides import simulated_side, supposed_side
+    from ..runtime.suppositions import Supposition
+
+    before = target_of(delegate, options, runtime, defaults)
+    after = changed_target(before, options, changed)
+    supposition = supposition_of(accept, versions, batch, fix_shapes)
+    if after == before and supposition == Supposition():
+        raise OptionError("nothing is supposed: give accept, versions, batch, fix_shapes or changed")
+    found = model_of(model)
+    return compare(simulated_side(found, before), supposed_side(found, after, supposition))
+
+
+def check(
+    config: str | os.PathLike[str] | None = None,
+    models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    targets: str | Sequence[str] = (),
+    *,
+    update: bool = False,
+    prune: bool = False,
+) -> Checked:
+    """Hold every model of a configuration to its baseline and budgets on every target.
+
+    ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
+    nearest one from the working directory upwards. ``models`` and ``targets`` choose some of those that it names. ``update``
+    writes the baseline for what was run, ``prune`` drops entries without a model or target.
+    Raises ConfigurationError or BaselineError naming the file and what is wrong in it; a model that cannot be read is a case
+    with the status ``unreadable``.
+    """
+    from ..gate.check import check_models
+    from ..gate.configuration import find_configuration, read_configuration
+
+    chosen = paths_of(models, "models")
+    names = names_of(targets, "targets")
+    path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
+    return check_models(read_configuration(path), chosen, names, update=update, prune=prune)
+
+
+def reconcile(
+    model: ModelLike,
+    log: str | os.PathLike[str] | DeviceLog | Sequence[str | os.PathLike[str]],
+    delegate: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    runtime: str | None = None,
+    defaults: str | None = None,
+) -> Reconciliation:
+    """Hold what a device did to a model, according to its log, against the simulation, and account for what differs.
+
+    ``log`` is the path of what benchmark_model, logcat or an application printed, a list of paths of logs of one run, or a log
+    that was read. The delegate, its options, the runtime and the defaults are taken from the log as far as it shows them; what is
+    given here overrides it. Raises as ``analyze`` does, LogError for a log that cannot be read, ReconcileError for one that is
+    not of the model or does not show which delegate was applied.
+    """
+    from ..device.log import DeviceLog, join_logs, read_log_file
+    from ..device.reconcile import reconcile
+    from ..device.setting import setting_of
+
+    if isinstance(log, DeviceLog):
+        read = log
+    else:
+        paths = paths_of(log, "log")
+        if not paths:
+            raise OptionError("there is no log")
+        read = join_logs([(path, read_log_file(path)) for path in paths])
+    found = model_of(model)
+    if delegate is not None:
+        delegate_of(delegate)
+    first = setting_of(read, delegate, None, runtime, defaults)
+    _, release = application_of(first.delegate.name, options, first.defaults)
+    own = {key: value for key, value in (options or {}).items() if release is None or key != "release"}
+    asked = None if runtime is None and release is None else agreed([runtime, release])
+    return reconcile(found, read, setting_of(read, delegate, own, asked, defaults))

@@ -1,0 +1,21 @@
+"""The sides of a comparison, simulated: a model on a target as they are, or under a supposition."""
+
+from __future__ import annotations
+
+from ..model.model import Model
+from ..runtime.interpreter import simulate
+from ..runtime.suppositions import Supposition, changed_model, simulate_if
+from ..runtime.target import Target
+from .comparison import Side
+
+
+def simulated_side(model: Model, target: Target) -> Side:
+    """Apply a target's delegate to a model."""
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults)
+    return Side(model, run, target.defaults)
+
+
+def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
+    """Apply a target's delegate to a model under a supposition; raises OptionError for what the model does not have."""
+    run = simulate_if(model, target.delegate, target.options, target.release, target.defaults, supposition)
+    return Side(changed_model(model, supposition, target.release), run, target.defaults)

@@ -1,0 +1,59 @@
+"""What becomes of nodes that a delegate added to a graph, told of the nodes that they stem from (``Decision.origins``)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from ..delegates.base import Decision, KernelFailure
+from ..graph.graph import Graph
+from ..graph.partition import Subset
+from ..rules.rule import Verdict
+
+
+def attributed_decision(graph: Graph, decision: Decision) -> Decision:
+    """Return a decision whose verdicts, partitions and reasons are about nodes of the given graph.
+
+    A node that was inlined is supported if all nodes that stem from it are, and has the reasons of all of them. The decision's
+    own graph stays as it is.
+    """
+    if not decision.origins:
+        return decision
+    verdicts: dict[int, Verdict] = {}
+    for index, verdict in decision.verdicts.items():
+        origin = decision.origins.get(index, index)
+        before = verdicts.get(origin, Verdict(True))
+        reasons = tuple(dict.fromkeys((*before.reasons, *verdict.reasons)))
+        verdicts[origin] = Verdict(before.is_supported and verdict.is_supported, reasons)
+    set_aside = {decision.origins.get(index, index): reason for index, reason in decision.set_aside.items()}
+    preview = attributed_subsets(graph, decision, decision.preview)
+    return dataclasses.replace(decision, verdicts=verdicts, set_aside=set_aside, preview=preview)
+
+
+def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subset]) -> tuple[Subset, ...]:
+    """Return partitions of the given graph's nodes and tensors.
+
+    A node that was inlined is listed in each partition that has a part of it; tensors that the delegate added are left out.
+    """
+    if not decision.origins:
+        return tuple(subsets)
+    return tuple(
+        [
+            Subset(
+                subset.is_delegated,
+                tuple(dict.fromkeys([decision.origins.get(node, node) for node in subset.nodes])),
+                tuple([tensor for tensor in subset.inputs if tensor < len(graph.tensors)]),
+                tuple([tensor for tensor in subset.outputs if tensor < len(graph.tensors)]),
+            )
+            for subset in subsets
+        ]
+    )
+
+
+def attributed_failure(graph: Graph, decision: Decision, failure: KernelFailure) -> KernelFailure:
+    """Return a failure that names a node and a tensor of the given graph, if any."""
+    if not decision.origins:
+        return failure
+    node = None if failure.node is None else decision.origins.get(failure.node, failure.node)
+    tensor = failure.tensor if failure.tensor is not None and failure.tensor < len(graph.tensors) else None
+    return failure._replace(node=node, tensor=tensor)

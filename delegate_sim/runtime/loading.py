@@ -1,0 +1,99 @@
+"""Whether the runtime loads a model at all: the operators that its file lists, against those that the release has.
+
+Source: ``core/interpreter_builder.cc``. First ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file
+in order, used by a node or not, and ends at the first builtin operator that it does not find. Then ``ParseTensors`` refuses types
+newer than the release, tensor by tensor of a subgraph. Custom operators are looked for when the graph is prepared; the
+application is taken to register them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..model.model import Model, OperatorCode, Tensor
+from ..model.schema import CUSTOM
+from ..prepare import has_kernel
+from ..releases.catalogue import Release
+from .resolver import Loads, loads, loads_type, refusal_lines, type_refusal_line, unresolved
+
+
+class Loading(NamedTuple):
+    """What a release makes of the operators and the types of tensors in a file."""
+
+    release: Release
+    refused: tuple[OperatorCode, ...]
+    """The operators that it does not load, in file order; it ends at the first."""
+    refused_tensors: tuple[Tensor, ...]
+    """The tensors of types that it does not load, in the first subgraph that has any."""
+    subgraph: int
+    """That subgraph."""
+    unknown: tuple[OperatorCode, ...]
+    """The operators of which nothing is known."""
+
+    @property
+    def refused_types(self) -> tuple[str, ...]:
+        """The types that it does not load, each once."""
+        return tuple(dict.fromkeys(tensor.type for tensor in self.refused_tensors))
+
+    @property
+    def loads(self) -> Loads:
+        """Whether the model loads."""
+        return Loads.NO if self.refused or self.refused_tensors else Loads.UNKNOWN if self.unknown else Loads.YES
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What the runtime reports of a model that it does not load."""
+        if self.refused:
+            return refusal_lines(self.refused[0].op, self.refused[0].version, self.release)
+        return tuple([type_refusal_line(tensor.type) for tensor in self.refused_tensors])
+
+    @property
+    def message(self) -> str:
+        """Which operators and types the release does not load; that at which it ends comes first."""
+        reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
+        reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
+        return "; ".join(reasons)
+
+
+def load_on(model: Model, release: Release) -> Loading:
+    """Look up the operators that a file lists, and the types of its tensors."""
+    found: dict[Loads, dict[OperatorCode, None]] = {Loads.NO: {}, Loads.UNKNOWN: {}, Loads.YES: {}}
+    for code in model.operator_codes:
+        if code.builtin_code != CUSTOM:
+            found[loads(code.op, code.version, release)][code] = None
+    types = {tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}
+    refused_types = {name for name in types if loads_type(name, release) is Loads.NO}
+    tensors: tuple[Tensor, ...] = ()
+    place = 0
+    for subgraph in model.subgraphs if refused_types else ():
+        tensors = tuple([tensor for tensor in subgraph.tensors if tensor.type in refused_types])
+        if tensors:
+            place = subgraph.index
+            break
+    return Loading(release, tuple(found[Loads.NO]), tensors, place, tuple(found[Loads.UNKNOWN]))
+
+
+def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
+    """Return subgraph and index of the first node that uses an operator of the file, None if none does."""
+    for subgraph in model.subgraphs:
+        for node in subgraph.nodes:
+            if (node.builtin_code, node.version, node.op) == (code.builtin_code, code.version, code.op):
+                return subgraph.index, node.index
+    return None
+
+
+def loading_warnings(model: Model, loading: Loading, *, has_own_resolver: bool) -> Iterator[str]:
+    """Say what is assumed of the operators: that the application registers those that the runtime does not have."""
+    for code in loading.refused if has_own_resolver else ():
+        reason = unresolved(code.op, code.version, loading.release)
+        yield f"{reason}; the model does not load unless the application registers one, which is assumed"
+    for code in loading.unknown:
+        yield f"{unresolved(code.op, code.version, loading.release)}; it is assumed"
+    for op in _custom_operators(model):
+        yield f"custom operator {op}: assumed to be registered by the application"
+
+
+def _custom_operators(model: Model) -> Sequence[str]:
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom]
+    return [op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)]

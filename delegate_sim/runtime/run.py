@@ -1,0 +1,92 @@
+"""What a delegate, applied to a model, comes to: the plain data that reports are made of."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..delegates.base import Decision, Delegate, OptionValues
+from ..graph.graph import Graph
+from ..graph.partition import Subset
+from ..releases.catalogue import Release
+
+NOT_LOADED = "not-loaded"
+"""The outcome where the runtime does not load the model, so that no delegate is ever applied."""
+
+NOT_PREPARED = "not-prepared"
+"""The outcome where a CPU kernel cannot be prepared: before a delegate is asked, or in what it left to the CPU."""
+
+
+@dataclass(frozen=True)
+class SubgraphRun:
+    """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
+
+    graph: Graph
+    decision: Decision | None = None
+    subsets: tuple[Subset, ...] = ()
+    """All partitions in running order; none if no node was replaced."""
+    plan: tuple[Subset, ...] = ()
+    """The same with the nodes that the delegate added to the graph, where it added any (``Decision.origins``)."""
+
+    @functools.cached_property
+    def delegated(self) -> frozenset[int]:
+        """The nodes that run on the delegate in the end, each as a whole."""
+        nodes = {kind: [subset.nodes for subset in self.subsets if subset.is_delegated == kind] for kind in (True, False)}
+        return frozenset().union(*nodes[True]).difference(*nodes[False])
+
+    def without_kernels(self) -> SubgraphRun:
+        """Return the run with all nodes back on the CPU; the verdicts on them stay."""
+        return SubgraphRun(self.graph, self.decision)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
+
+    With the outcome ``not-loaded`` or ``not-prepared``: why the model does not run, on the CPU or elsewhere. With the outcome
+    ``delegated``: why the model, though its nodes are replaced, will not run.
+    """
+
+    code: str
+    message: str
+    hint: str
+    subgraph: int
+    node: int | None
+    tensor: int | None
+    cause: int | None = None
+    is_predicted: bool = False
+    """Whether it is read from the sources of another release than the one that is simulated."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One delegate applied to a model."""
+
+    delegate: Delegate
+    options: OptionValues
+    release: Release
+    outcome: str
+    """``delegated``, ``none``, ``refused``, ``restored``, ``not-prepared`` or ``not-loaded``."""
+    refusal: Refusal | None
+    log_lines: tuple[str, ...]
+    warnings: tuple[str, ...]
+    subgraphs: tuple[SubgraphRun, ...]
+    by_default: bool = False
+    """Whether the runtime applied the delegate by itself."""
+
+    def __repr__(self) -> str:
+        return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"
+
+
+def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options fit for JSON."""
+    return {name: _option_value(value) for name, value in options.items()}
+
+
+def _option_value(value: Any) -> Any:
+    """What is not plain data, such as the profile of a driver, is given as text."""
+    if value is None or isinstance(value, bool | int | float | str | list):
+        return value
+    return list(value) if isinstance(value, tuple) else str(value)

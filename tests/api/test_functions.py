@@ -1,0 +1,247 @@
+"""What Python callers get from each function, beside what the command of that name prints."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+import typing
+
+import pytest
+from click.testing import CliRunner
+
+import delegate_sim
+from delegate_sim.device.log import read_log_file
+from delegate_sim.model.model import Model
+from delegate_sim_cli.main import program
+from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
+from tests.models import MIXED, chain_model
+
+sim = delegate_sim
+FUNCTIONS = ("analyze", "check", "compare", "diagnose", "load", "reconcile", "simulate", "whatif")
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.tflite"
+    chain_model(MIXED).write(path)
+    return path
+
+
+@pytest.fixture
+def printed():
+    """Return what a command prints as JSON, with the defaults that the Python interface has."""
+
+    def printed(*arguments, defaults=("--defaults", "api")):
+        done = CliRunner().invoke(program, [*map(str, arguments), *defaults, "--format", "json"])
+        assert done.exit_code in (0, 1), done.output
+        return json.loads(done.stdout)
+
+    return printed
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_function_is_public_typed_and_documented(name):
+    function = getattr(delegate_sim, name)
+    assert name in delegate_sim.__all__
+    assert "Raises" in inspect.getdoc(function)
+    parameters = inspect.signature(function).parameters.values()
+    assert all(parameter.annotation is not inspect.Parameter.empty for parameter in parameters)
+    assert inspect.signature(function).return_annotation is not inspect.Signature.empty
+
+
+def test_the_package_alone_imports_nothing_that_takes_time():
+    code = "import delegate_sim, sys; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = {name for name in modules if name.startswith("delegate_sim")}
+    assert {"numpy", "click", "pandas", "html"}.isdisjoint(modules)
+    assert loaded == {
+        "delegate_sim",
+        *[f"delegate_sim.{name}" for name in ("api", "api.arguments", "api.functions", "errors", "version")],
+    }
+
+
+def test_diagnose_is_what_the_command_says(model, printed):
+    found = delegate_sim.diagnose(model)
+    entry = printed("diagnose", model)
+    assert [finding.cause.name for finding in found.findings] == [cause["name"] for cause in entry["causes"]]
+    assert found.now.measures.partitions == entry["now"]["partitions"] == 3
+
+
+def test_diagnose_takes_options_and_defaults(model):
+    found = delegate_sim.diagnose(model, "nnapi", {"feature_level": 29}, runtime="tf-2.15", defaults="benchmark")
+    assert (found.target.options["feature_level"], str(found.target.release), found.target.defaults) == (
+        29,
+        "tf-2.15",
+        "benchmark",
+    )
+
+
+def test_compare_two_models(model, tmp_path, printed):
+    other = tmp_path / "other.tflite"
+    chain_model(["ADD", "ROUND", "ADD", "ADD"]).write(other)
+    found = delegate_sim.compare(model, other)
+    assert found.to_dict() == printed("compare", model, other)
+    assert [node.op for node in found.to_delegate] == ["ADD"]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"feature_level": 27}, {"delegate": "gpu"}, {"runtime": "tf-2.12"}, {"defaults": "benchmark"}], ids=str
+)
+def test_compare_two_targets(model, printed, changed):
+    found = delegate_sim.compare(model, changed=changed)
+    pairs = [f"--with={key}={value}" for key, value in changed.items()]
+    assert found.to_dict() == printed("compare", model, *pairs)
+
+
+def test_options_go_to_the_other_delegate_only_if_it_has_them(model):
+    found = delegate_sim.compare(model, delegate="nnapi", options={"feature_level": 30}, changed={"delegate": "xnnpack"})
+    assert found.a.run.options["feature_level"] == 30
+    assert "feature_level" not in found.b.run.options
+
+
+def test_whatif_is_what_the_command_says(model, printed):
+    found = delegate_sim.whatif(model, accept=["round"], versions={2: 1})
+    assert found.to_dict() == printed("whatif", model, "--accept", "ROUND", "--set-version", "node:2=1")
+    assert found.b.measures.delegated_nodes == 4
+
+
+@pytest.mark.parametrize(
+    ("supposed", "delegated"),
+    [
+        ({"accept": "ROUND"}, 3), ({"accept": [1]}, 3), ({"accept": [(0, 1), 2]}, 4), ({"versions": {"ADD": 1}}, 3),
+        ({"versions": {(0, 2): 1}}, 3), ({"batch": 8}, 2), ({"fix_shapes": True}, 2), ({"changed": {"delegate": "xnnpack"}}, 4),
+    ],
+)  # fmt: skip
+def test_each_thing_that_can_be_supposed(model, supposed, delegated):
+    found = delegate_sim.whatif(model, **supposed)
+    assert (found.a.measures.delegated_nodes, found.b.measures.delegated_nodes) == (2, delegated)
+
+
+@pytest.fixture
+def project(tmp_path, model, monkeypatch):
+    text = 'models = ["*.tflite"]\n[targets.phone]\ndelegate = "nnapi"\n[targets.board]\ndelegate = "xnnpack"\n'
+    (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_check_is_what_the_command_says(project, printed):
+    written = delegate_sim.check(update=True)
+    assert (written.update.added, written.results.count("passed")) == (2, 2)
+    found = delegate_sim.check(project / "delegate-sim.toml")
+    assert found.to_dict() == printed("check", defaults=())
+    assert found.to_dict()["passed"]
+    chain_model(["ROUND", *MIXED]).write(project / "model.tflite")
+    worse = delegate_sim.check(targets="phone")
+    assert [case.status for case in worse.results.cases] == ["failed"]
+
+
+def test_check_of_some_models(project):
+    chain_model(["ADD"]).write(project / "other.tflite")
+    delegate_sim.check(update=True)
+    found = delegate_sim.check(models=["other.tflite"], targets=["phone", "board"])
+    assert {case.model for case in found.results.cases} == {"other.tflite"}
+
+
+@pytest.fixture
+def log(model, tmp_path):
+    path = tmp_path / "device.txt"
+    device = Device(HiddenDriver(HiddenRule("ADD")), {}, "tf-2.15")
+    path.write_text(write_log(delegate_sim.load(model), device), encoding="utf-8")
+    return path
+
+
+def test_reconcile_is_what_the_command_says(model, log, printed):
+    found = delegate_sim.reconcile(model, log)
+    entry = printed("reconcile", model, "--log", log, defaults=())
+    assert {**found.to_dict(), "learnt": None} == entry
+    assert found.status == "explained"
+    assert delegate_sim.reconcile(model, [log], "nnapi").to_dict() == found.to_dict()
+    assert delegate_sim.reconcile(model, read_log_file(str(log))).to_dict() == found.to_dict()
+
+
+def test_what_is_given_overrides_the_log(model, log):
+    found = delegate_sim.reconcile(model, log, options={"feature_level": 29, "release": "tf-2.16"}, defaults="benchmark")
+    assert found.setting.options["feature_level"] == 29
+    assert {str(release) for release in found.setting.releases} == {"tf-2.16"}
+
+
+@pytest.mark.parametrize("kind", [str, bytes, Model])
+def test_every_function_takes_a_path_bytes_or_a_model(model, kind):
+    given = {str: str(model), bytes: model.read_bytes(), Model: delegate_sim.load(model)}[kind]
+    assert delegate_sim.analyze(given).runs[0].outcome == "delegated"
+    assert delegate_sim.diagnose(given).findings
+    assert delegate_sim.whatif(given, accept=["ROUND"]).to_delegate
+    assert not delegate_sim.compare(given, given, changed={"feature_level": 30}).to_cpu
+
+
+WRONG = 17.5
+"""Of a type that no argument takes."""
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda m: sim.analyze(WRONG), "ModelError", "a model is a path, the bytes of a file, or what load"),
+        (lambda m: sim.load(None), "ModelError", "a model is a path, .*, not None"),
+        (lambda m: sim.diagnose("missing.tflite"), "ModelError", "missing.tflite: No such file"),
+        (lambda m: sim.analyze(m, WRONG), "OptionError", "a delegate is named by a text, .*; known are nnapi, gpu"),
+        (lambda m: sim.diagnose(m, ["nnapi"]), "OptionError", "a delegate is named by a text, .* type list; known"),
+        (lambda m: sim.diagnose(m, "npu"), "OptionError", "there is no delegate 'npu'; known are nnapi, gpu"),
+        (lambda m: sim.analyze(m, "nnapi", "x=1"), "OptionError", "options of nnapi are given by name, .* feature_level"),
+        (lambda m: sim.diagnose(m, options={"x": 1}), "OptionError", "nnapi has no option 'x'; its options are"),
+        (lambda m: sim.analyze(m, options={1: 1}), "OptionError", "nnapi has no option 1; its options are"),
+        (lambda m: sim.analyze(m, runtime=WRONG), "OptionError", "there is no runtime '17.5'; known are tf-2.10"),
+        (lambda m: sim.diagnose(m, runtime="tf-1"), "OptionError", "there is no runtime 'tf-1'; known are tf-2.10"),
+        (lambda m: sim.diagnose(m, defaults=WRONG), "OptionError", "there are no defaults named 17.5; known are api"),
+        (lambda m: sim.simulate(m, "gpu"), "OptionError", "delegates are pairs of a name and options"),
+        (lambda m: sim.simulate(m, ["gpu"]), "OptionError", "a delegate to apply is a pair of a name and options"),
+        (lambda m: sim.simulate(m, []), "OptionError", "there is no delegate to apply"),
+        (sim.compare, "OptionError", "nothing differs between A and B: give a second model, or changed="),
+        (lambda m: sim.compare(m, changed=WRONG), "OptionError", "what changes are given by name, .* delegate, runtime"),
+        (lambda m: sim.compare(m, changed={"x": 1}), "OptionError", "nnapi has no option 'x'; what can change is delegate"),
+        (sim.whatif, "OptionError", "nothing is supposed: give accept, versions, batch, fix_shapes or"),
+        (lambda m: sim.whatif(m, accept=WRONG), "OptionError", "accept takes names of operators and nodes"),
+        (lambda m: sim.whatif(m, accept=[WRONG]), "OptionError", "an operator is given by its name, a node by its index"),
+        (lambda m: sim.whatif(m, accept=["MEAN"]), "OptionError", "the model has no node of MEAN; its operators are ADD"),
+        (lambda m: sim.whatif(m, accept=[99]), "OptionError", "the model has no node 99 in subgraph 0"),
+        (lambda m: sim.whatif(m, versions=[1]), "OptionError", "versions are given by name, in a dictionary"),
+        (lambda m: sim.whatif(m, versions={"ADD": "2"}), "OptionError", "a version is a whole number from 1 up, not '2'"),
+        (lambda m: sim.whatif(m, batch="two"), "OptionError", "a batch is a whole number from 1 up, not 'two'"),
+        (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
+        (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes is true or false"),
+        (lambda m: sim.check("missing.toml"), "ConfigurationError", "missing.toml: No such file"),
+        (lambda m: sim.check(WRONG), "OptionError", "config takes a path"),
+        (lambda m: sim.check(models=[WRONG]), "OptionError", "models takes a path, or a list of paths"),
+        (lambda m: sim.check(targets=[WRONG]), "OptionError", "targets takes a name, or a list of names"),
+        (lambda m: sim.reconcile(m, WRONG), "OptionError", "log takes a path, or a list of paths"),
+        (lambda m: sim.reconcile(m, []), "OptionError", "there is no log"),
+        (lambda m: sim.reconcile(m, "missing.txt"), "LogError", "missing.txt: No such file"),
+        (lambda m: sim.analyze(m).to_pandas("node"), "OptionError", "no table 'node'; its tables are nodes, partitions"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_raise_errors_of_the_package_that_say_what_is_possible(model, call, error, message):
+    with pytest.raises(delegate_sim.DelegateSimError, match=message) as caught:
+        call(model)
+    assert type(caught.value).__name__ == error
+    assert str(caught.value).isprintable()
+
+
+def test_hints_can_be_resolved():
+    """Annotations name what there is, also those that are imported for types alone."""
+    from delegate_sim.api import functions
+    from delegate_sim.device.log import DeviceLog
+    from delegate_sim.device.reconciliation import Reconciliation
+    from delegate_sim.diagnosis.diagnose import Diagnosis
+    from delegate_sim.gate.check import Checked
+    from delegate_sim.results.comparison import Comparison
+    from delegate_sim.results.report import Report
+
+    types = (DeviceLog, Reconciliation, Diagnosis, Checked, Comparison, Report, Model)
+    names = {**vars(functions), **{each.__name__: each for each in types}}
+    returned = {name: typing.get_type_hints(getattr(functions, name), names)["return"] for name in FUNCTIONS}
+    assert returned["diagnose"] is Diagnosis
+    assert returned["compare"] is returned["whatif"] is Comparison
+    assert (returned["check"], returned["reconcile"], returned["load"]) == (Checked, Reconciliation, Model)
