@@ -15,7 +15,8 @@ from ..model.model import Model, OperatorCode, Tensor
 from ..model.schema import CUSTOM
 from ..prepare import has_kernel
 from ..releases.catalogue import Release
-from .resolver import Loads, loads, loads_type, refusal_lines, type_refusal_line, unresolved
+from .reading import as_read_by
+from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 
 
 class Loading(NamedTuple):
@@ -46,7 +47,7 @@ class Loading(NamedTuple):
         """What the runtime reports of a model that it does not load."""
         if self.refused:
             return refusal_lines(self.refused[0].op, self.refused[0].version, self.release)
-        return tuple([type_refusal_line(tensor.type) for tensor in self.refused_tensors])
+        return tuple([tensor_refusal_line(tensor.type, tensor.index, self.release) for tensor in self.refused_tensors])
 
     @property
     def message(self) -> str:
@@ -63,11 +64,12 @@ def load_on(model: Model, release: Release) -> Loading:
         if code.builtin_code != CUSTOM:
             found[loads(code.op, code.version, release)][code] = None
     types = {tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}
-    refused_types = {name for name in types if loads_type(name, release) is Loads.NO}
+    refused = {name for name in types if loads_type(name, release) is Loads.NO}
+    refused_constants = {name for name in types if loads_type(name, release, is_constant=True) is Loads.NO}
     tensors: tuple[Tensor, ...] = ()
     place = 0
-    for subgraph in model.subgraphs if refused_types else ():
-        tensors = tuple([tensor for tensor in subgraph.tensors if tensor.type in refused_types])
+    for subgraph in as_read_by(model, release).subgraphs if refused_constants else ():
+        tensors = tuple([one for one in subgraph.tensors if one.type in (refused_constants if one.data else refused)])
         if tensors:
             place = subgraph.index
             break

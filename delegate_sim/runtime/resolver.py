@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..model.schema import enum_names
-from ..releases.catalogue import Release
+from ..releases.catalogue import Release, parse_release
 from .resolver_table import LOADED, MINIMUM, NEWEST_KNOWN, NEWEST_OPERATORS, NEWEST_TYPES
 
 _FAILED = "Registration failed."
@@ -84,17 +84,28 @@ def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
     )
 
 
-def loads_type(name: str, release: Release) -> Loads:
+def loads_type(name: str, release: Release, *, is_constant: bool = False) -> Loads:
     """Say whether a release loads tensors of a type. ``name`` may be ``UNKNOWN(code)``, as the reader names a newer one."""
     known = _versions(release)
     if known is None:
         return Loads.UNKNOWN
-    return Loads.YES if _type_code(name) <= known.highest_type else Loads.NO
+    is_refused = _type_code(name) > known.highest_type or (is_constant and _is_unpacked(name, release))
+    return Loads.NO if is_refused else Loads.YES
 
 
-def type_refusal_line(name: str) -> str:
-    """Return what a release reports of each tensor of a type that it does not load."""
+def tensor_refusal_line(name: str, tensor: int, release: Release) -> str:
+    """Return what a release reports of a tensor of a type that it does not load."""
+    if _is_unpacked(name, release) and loads_type(name, release) is Loads.YES:
+        return f"Tensor {tensor} is invalidly specified in schema."
     return f"Unsupported data type {_type_code(name)} in tensor"
+
+
+def _is_unpacked(name: str, release: Release) -> bool:
+    """Whether a release expects a byte for each value of a type that files pack, so that constants have too few."""
+    return name == "INT4" and not release.is_at_least(_PACKED)
+
+
+_PACKED = parse_release("tf-2.12")
 
 
 def _type_code(name: str) -> int:

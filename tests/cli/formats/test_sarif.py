@@ -7,12 +7,18 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import given
 
-from delegate_sim.gate.results import FAILED, Results, fingerprints
+from delegate_sim.gate.results import FAILED, Results
 from delegate_sim.results.findings import Finding, Location
 from delegate_sim.rules.source import LITERT
+from delegate_sim_cli.formats.common import grouped_findings
 from delegate_sim_cli.formats.sarif import render
 
 from .examples import CHECK, EVERYTHING, FAILURE, NOTHING, PASSES, any_text, case, named, nasty_text
+
+
+def fingerprint_of(found, position):
+    finding = found.findings[position]
+    return next(group.fingerprint for group in grouped_findings(Results("check", (found,))) if group.first is finding)
 
 
 def run_of(results):
@@ -51,7 +57,8 @@ def test_a_result():
                 ],
             }
         ],
-        "partialFingerprints": {"delegateSim/v1": fingerprints(FAILURE)[1]},
+        "occurrenceCount": 1,
+        "partialFingerprints": {"delegateSim/v2": fingerprint_of(FAILURE, 1)},
         "properties": {
             "model": "models/detector.tflite",
             "target": "phone",
