@@ -189,7 +189,7 @@ class _Finder:
         """Where nothing else keeps nodes on the CPU, what is around them is the cause after all."""
         for refused in self.first.on_cpu():
             for reason in refused.reasons:
-                case = Case(refused.key, refused.op, reason)
+                case = RefusedCase(refused.key, refused.op, reason)
                 self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
 
     def _note_kernel_failure(self, now: Examined) -> None:

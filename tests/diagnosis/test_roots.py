@@ -52,10 +52,10 @@ def test_what_brings_most_comes_first_and_a_limit_that_brings_nothing_last():
         for op in ("RELU", "ROUND", "RELU", "ROUND", "RELU"):
             x = layers.node(op, (x,))
         weights, bias = layers.weights("FLOAT32", 4, 1, 1, 4), layers.weights("FLOAT32", 4)
-        layers.node("CONV_2D", (x, weights, bias), version=9, options={"stride_w": 1, "stride_h": 1})
+        layers.node("CONV_2D", (x, weights, bias), version=8, options={"stride_w": 1, "stride_h": 1})
 
     diagnosis = diagnosed(_built(build), "nnapi", max_number_delegated_partitions=1)
-    assert names(diagnosis)[0] == "operator-version:CONV_2D:9", "it is one node, and all of the multiply-adds"
+    assert names(diagnosis)[0] == "operator-version:CONV_2D:8", "it is one node, and all of the multiply-adds"
     assert diagnosis.findings[0].multiply_adds == diagnosis.total_multiply_adds
 
 
