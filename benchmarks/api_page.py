@@ -33,7 +33,7 @@ CLASSES = (
 """What the functions return, and what that is made of."""
 MORE_ERRORS = (
     ("gate/configuration.py", ("ConfigurationError",)),
-    ("gate/baseline.py", ("BaselineError",)),
+    ("gate/entries.py", ("BaselineError",)),
     ("device/log.py", ("LogError", "ReconcileError")),
 )
 
