@@ -95,6 +95,8 @@ class _Finder:
             accepted = frozenset(self.without_kernels)
             supposition = dataclasses.replace(self.base, accepted_nodes=accepted, node_versions=versions)
             self.last = self.simulate(supposition, options)
+        if not self.cases:
+            self._note_neighbours()
 
     def _look_at_inputs(self) -> None:
         root = roots.unknown_inputs(self.model, self.simulate)
@@ -182,6 +184,13 @@ class _Finder:
         identity = Identity(Problem.LIMIT, tuple([f"{name}={value}" for name, value in options.items()]))
         self.remedies[identity] = Remedy(options=options)
         self._note(identity, case)
+
+    def _note_neighbours(self) -> None:
+        """Where nothing else keeps nodes on the CPU, what is around them is the cause after all."""
+        for refused in self.first.on_cpu():
+            for reason in refused.reasons:
+                case = RefusedCase(refused.key, refused.op, reason)
+                self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
 
     def _note_kernel_failure(self, now: Examined) -> None:
         """A kernel that cannot be made takes all delegation back.

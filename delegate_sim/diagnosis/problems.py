@@ -145,6 +145,8 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.SHAPE: "change-shape",
         Problem.ATTRIBUTE: "change-attribute",
         Problem.LIMIT: "raise-limit",
+        Problem.NEIGHBOURS: "replace-operator",
+        Problem.MODEL: "replace-operator",
     }
 )
 """The change for each kind of problem that has one. A version that a feature explains has ``change-converter-setting``."""

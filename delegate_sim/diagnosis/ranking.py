@@ -44,7 +44,7 @@ def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, co
     needs: dict[Identity, tuple[Identity, ...] | None] = {}
     bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
     for cause in [cause for cause in tried if gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]:
-        found = _needed(cause, causes, now, cost_without)
+        found = _needed(cause, tried, now, cost_without)
         needs[cause.identity] = None if found is None else tuple([other.identity for other in found[0]])
         if found is not None:
             bundle[cause.identity] = found[1]

@@ -90,6 +90,17 @@ def test_text_and_the_last_step_of_a_detector_are_left_to_the_application():
     assert diagnosis.findings[0].cause.suggestion == "leave-to-application"
 
 
+def test_a_node_that_only_its_neighbours_keep_on_the_cpu_has_a_cause():
+    def build(layers):
+        x = layers.input("FLOAT32", 1, 4, 4, 2)
+        layers.node("LESS", (x, layers.weights("FLOAT32", 1, 4, 4, 2)), "BOOL")
+
+    diagnosis = diagnosed(_built(build), "gpu")
+    assert diagnosis.now.measures.fallback_nodes == 1
+    assert len(diagnosis.findings) == 1
+    assert diagnosis.findings[0].cause.change
+
+
 def test_what_ends_the_model_is_left_where_it_is():
     diagnosis = diagnosed(chain_model(["ADD", "RELU", "SIGN"]))
     assert diagnosis.findings[0].cause.suggestion == "leave-on-cpu"
