@@ -244,19 +244,6 @@ def test_the_level_that_counts(options, accepted):
     assert (run(builder, options)["outcome"] == "delegated") == accepted
 
 
-def test_what_the_runtime_does_not_resolve_is_a_warning():
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    source = graph.input("in", "FLOAT32", (1, 4))
-    middle, result = graph.tensor("middle", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (1, 4))
-    graph.node("RELU", (source,), (middle,), version=99)
-    graph.node("CUSTOM", (middle,), (result,), custom="MyOp")
-    graph.outputs(result)
-    warnings = run(builder)["warnings"]
-    assert any("RELU version 99" in warning for warning in warnings)
-    assert any("MyOp" in warning for warning in warnings)
-
-
 def test_a_node_that_feeds_itself_is_dropped_and_shifts_the_indices():
     builder = ModelBuilder()
     graph = builder.subgraph("main")
