@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.results.measures import measure
 from delegate_sim.results.report import node_reasons
 from delegate_sim.runtime.interpreter import Run
 
@@ -51,15 +52,13 @@ def first_blocker(run: Run) -> str:
 
 
 def _row(run: Run, nodes: int) -> tuple[str, ...]:
-    delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
-    subsets = [subset for subgraph in run.subgraphs for subset in subgraph.subsets]
-    kernels = sum([subset.is_delegated for subset in subsets])
+    measures = measure(run)
     return (
         run.delegate.name,
-        run.outcome,
-        f"{delegated:,} ({share(delegated, nodes)})",
-        f"{len(subsets):,}",
-        f"{kernels:,}",
+        measures.outcome,
+        f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, nodes)})",
+        f"{measures.partitions:,}",
+        f"{measures.delegate_kernels:,}",
         first_blocker(run),
     )
 

@@ -166,9 +166,12 @@ def test_a_build_of_an_older_release_is_predicted_and_marked():
     newest = delegate_sim.analyze(model, "gpu").to_dict()["runs"][0]
     assert (newest["outcome"], newest["refusal"]["is_predicted"]) == ("restored", False)
     older = delegate_sim.analyze(model, "gpu", runtime="litert-2.1.3").to_dict()["runs"][0]
-    assert (older["outcome"], older["refusal"]["is_predicted"]) == ("restored", True)
+    assert (older["outcome"], older["refusal"]["is_predicted"]) == ("delegated", True)
+    assert older["refusal"]["code"] == newest["refusal"]["code"]
     assert any("litert-2.1.3 can make the delegate's kernels is predicted" in warning for warning in older["warnings"])
     gpu = find_delegate("gpu")
     table = release_table(load(model), gpu, parse_options("gpu", gpu.options, {}, "benchmark"), "benchmark")
     assert {row.is_certain for row in table.rows} == {True, False}
+    predicted = {(row.measures.outcome, row.measures.delegated_nodes) for row in table.rows if not row.is_certain}
+    assert predicted == {("restored, as predicted", 0)}
     assert all(any("predicted" in note for note in row.notes) for row in table.rows if not row.is_certain)

@@ -54,7 +54,9 @@ def test_every_change_of_the_rules_is_tested():
     assert {op for op, rule in RULES.rules.items() if rule.introduced is not None} == {"COS"}
 
 
-@pytest.mark.parametrize(("release", "outcome"), [("tf-2.14", "delegated"), ("litert-1.2.0", "delegated"), ("litert-1.3.0", "restored")])
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("tf-2.14", "delegated"), ("litert-1.2.0", "delegated"), ("litert-1.3.0", "restored")]
+)
 def test_a_pool_of_no_bytes(release, outcome):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
