@@ -8,8 +8,9 @@ LOCK := requirements.lock
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
 TREES ?=
+TENSORFLOW ?= python3
 
-.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources peers model-types releases driver-profiles bench clean
+.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources peers rewrites advice model-types releases driver-profiles bench clean
 
 setup: $(STAMP)
 
@@ -73,6 +74,9 @@ peers: setup  ## remake the table in the README that compares with TensorFlow's 
 	  } || exit 1; \
 	done
 	$(BIN)/python -m benchmarks.peers --write
+
+rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFLOW is a Python with it and this package's needs)
+	$(TENSORFLOW) -m benchmarks.$@ $(if $(filter advice,$@),--write)
 
 model-types: setup  ## remake docs/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m benchmarks.model_types

@@ -69,7 +69,6 @@ CASES = (
     Case("separable", "float", "nnapi", activation="gelu"),
     Case("separable", "float", "nnapi", activation="round"),
     Case("separable", "float", "coreml", activation="gelu"),
-    Case("separable", "float", "nnapi", activation="mirror"),
     Case("transformer", "float", "nnapi", activation="gelu"),
 )
 
@@ -89,20 +88,16 @@ def network(keras: Any, tf: Any, case: Case, *, rewritten: bool = False) -> Any:
 
 def _activation(tf: Any, name: str, *, rewritten: bool) -> Callable[[Any], Any]:
     """Return a layer between others, as it is usually written or as a diagnosis suggests."""
-    usual, suggested = {
+    layers: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         "relu": (tf.nn.relu, tf.nn.relu),
         "gelu": (
             lambda x: tf.nn.gelu(x, approximate=True),
             lambda x: 0.5 * x * (1.0 + tf.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))),
         ),
         "round": (tf.round, lambda x: tf.floor(x + 0.5)),
-        "mirror": (
-            lambda x: tf.pad(x, [[0, 0], [1, 1], [0, 0], [0, 0]], "REFLECT"),
-            lambda x: tf.concat([x[:, 1:2], x, x[:, -2:-1]], 1),
-        ),
-    }[name]
-    chosen: Callable[[Any], Any] = suggested if rewritten else usual
-    return chosen
+    }
+    usual, suggested = layers[name]
+    return suggested if rewritten else usual
 
 
 def _classifier(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:

@@ -16,9 +16,10 @@ FUNCTIONS = "api/functions.py"
 ERRORS = "errors.py"
 CLASSES = (
     ("results/report.py", ("Report",)),
-    ("runtime/interpreter.py", ("Run", "Refusal")),
+    ("runtime/run.py", ("Run", "Refusal")),
     ("results/measures.py", ("Measures",)),
-    ("diagnosis/diagnose.py", ("Diagnosis", "RankedCause", "Cost")),
+    ("diagnosis/diagnose.py", ("Diagnosis", "RankedCause")),
+    ("diagnosis/examiner.py", ("Cost",)),
     ("diagnosis/causes.py", ("Cause",)),
     ("results/comparison.py", ("Comparison", "Side", "ComparedNode", "State")),
     ("gate/check.py", ("Checked", "Update")),
@@ -32,7 +33,7 @@ CLASSES = (
 """What the functions return, and what that is made of."""
 MORE_ERRORS = (
     ("gate/configuration.py", ("ConfigurationError",)),
-    ("gate/baseline.py", ("BaselineError",)),
+    ("gate/entries.py", ("BaselineError",)),
     ("device/log.py", ("LogError", "ReconcileError")),
 )
 

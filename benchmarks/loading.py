@@ -80,8 +80,8 @@ def _in_child(interpreter: Any, content: bytes) -> dict[str, str | None]:
         os.write(writing, b"null}")
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, "rb") as file:
-        said = file.read().decode()
+    with os.fdopen(reading, "rb") as answer:
+        said = answer.read().decode()
     os.waitpid(child, 0)
     if not said:
         return {"load": _CRASH}

@@ -28,9 +28,13 @@ class DelegateCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find out which delegates are meant, then parse with their flags."""
-        ctx.token_normalize_func = _with_underscores
+        args = _as_declared(
+            args, [name for parameter in super().get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)]
+        )
         ctx.meta[_CHOSEN] = _delegates_in(args)
-        return super().parse_args(ctx, _with_values(args, _flags(ctx.meta[_CHOSEN])))
+        flags = _flags(ctx.meta[_CHOSEN])
+        args = _as_declared(args, [f"--{option.flag}" for option in flags.values()])
+        return super().parse_args(ctx, _with_values(args, flags))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters of the command and the flags of the delegates."""
@@ -106,7 +110,7 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
 def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
     """Return the delegates that arguments name; a name that no delegate has is left to the command."""
     names = [
-        (following if argument == "--delegate" else argument.removeprefix("--delegate=")).replace("_", "-")
+        following if argument == "--delegate" else argument.removeprefix("--delegate=")
         for argument, following in pairwise([*args, ""])
         if argument == "--delegate" or argument.startswith("--delegate=")
     ]
@@ -142,6 +146,19 @@ def _help(option: Option) -> str:
 
 def _with_underscores(flag: str) -> str:
     return flag.replace("-", "_")
+
+
+def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
+    """Spell the names of options as they are declared; values stay as they are."""
+    spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
+    end = args.index("--") if "--" in args else len(args)
+    return [_respelt(argument, spellings) for argument in args[:end]] + list(args[end:])
+
+
+def _respelt(argument: str, spellings: Mapping[str, str]) -> str:
+    name, equals, value = argument.partition("=")
+    spelling = spellings.get(_with_underscores(name[2:])) if name.startswith("--") else None
+    return argument if spelling is None else f"{spelling}{equals}{value}"
 
 
 def _with_values(args: Sequence[str], flags: Mapping[str, Option]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
-from .terminal import print_error, silence_stdout
+from .terminal import print_error, silence_stdout, start_progress, stop_progress
 
 _PROGRAM = "delegate-sim"
 _DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
@@ -70,6 +70,7 @@ class _Program(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        start_progress(_PROGRAM)
         try:
             code = super().main(args, _PROGRAM, complete_var, False, windows_expand_args=windows_expand_args, **extra)
             sys.stdout.flush()
@@ -80,6 +81,8 @@ class _Program(click.Group):
             code = INTERRUPTED
         except Exception as error:
             code = _report(error)
+        finally:
+            stop_progress()
         sys.exit(code)
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
 from .exits import BROKEN_PIPE
+
+if TYPE_CHECKING:
+    from .progress import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -28,6 +31,7 @@ def print_error(message: str) -> None:
     """Print one line on standard error."""
     from delegate_sim.text import printable
 
+    hide_progress()
     print(f"error: {printable(message)}", file=sys.stderr, flush=True)
 
 
@@ -47,6 +51,7 @@ def width() -> int:
 
 def write(text: str) -> None:
     """Write to standard output and flush."""
+    hide_progress()
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -56,6 +61,7 @@ def write(text: str) -> None:
 
 def write_lines(lines: Iterable[Line]) -> None:
     """Write lines to standard output, coloured if that is a terminal and NO_COLOR is not set."""
+    hide_progress()
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         _write_coloured(lines)
     else:
@@ -108,6 +114,40 @@ def write_result(form: str, output: str | None, entry: Callable[[], Any], lines:
         write_lines(lines())
     else:
         write_file(output, plain(lines()))
+
+
+_progress: Progress | None = None
+
+
+def start_progress(program: str) -> None:
+    """Show on standard error, if that is a terminal, what is being done whenever it takes more than a second."""
+    global _progress  # noqa: PLW0603  # one process has one terminal
+    if sys.stderr.isatty():
+        from .progress import Progress
+
+        _progress = Progress(sys.stderr, program)
+
+
+def stop_progress() -> None:
+    """Show nothing any more."""
+    global _progress  # noqa: PLW0603
+    if _progress is not None:
+        _progress.stop()
+        _progress = None
+
+
+def show_progress(what: str) -> None:
+    """Say what is being done from now on."""
+    if _progress is not None:
+        from delegate_sim.text import printable
+
+        _progress.show(printable(what))
+
+
+def hide_progress() -> None:
+    """Make room for output, which may go to the same terminal."""
+    if _progress is not None:
+        _progress.hide()
 
 
 def silence_stdout() -> None:

@@ -20,7 +20,8 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("errors", "text", "files", "toml", "toml_lines", "version"),
+    ("errors", "text", "files", "model_files", "toml", "version"),
+    ("toml_lines",),
     ("releases",),
     ("options",),
     ("model",),
@@ -38,9 +39,9 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "layout", "suggestions"),
+    ("codes", "exits", "layout", "progress", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
-    ("pytest_plugin", "target_options", "text"),
+    ("models", "pytest_plugin", "target_options", "text"),
     ("formats",),
     ("outputs",),
     ("commands",),

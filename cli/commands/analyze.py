@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from delegate_sim import DelegateSimError, load
+from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
 from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
@@ -17,17 +18,15 @@ from delegate_sim.text import printable
 
 from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
 from ..exits import DONE, USAGE
-from ..layout import counted
+from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
-from ..terminal import Line, plain, print_error, width, write, write_lines
-from ..text.overview import overview_lines
+from ..terminal import Line, plain, width, write, write_lines
+from ..text.overview import ModelRow, model_rows, models_lines, overview_lines
 from ..text.report import HEADING, View, report_lines
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
-
-Rendered = TypeVar("Rendered")
 
 _EPILOG = """\b
 Examples:
@@ -38,15 +37,17 @@ Examples:
   delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
   delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
+  delegate-sim analyze models --format csv --output table.csv
 
-Flags may be written with dashes or underscores. Each model has a report of its own: in JSON one object for a single model, an
-array for several. A model that cannot be read does not stop the others; the exit code is then 2. Files are written at the end;
-those in the formats text and json, which cannot show a model that could not be read, are not written if there is one.
+Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
+'models/**/*.tflite', or - for standard input. In JSON there is one object for a single model, an array for several; text has a
+table for more than three, unless --verbose. A model that cannot be read does not stop the others: it gets an entry of its own,
+and the exit code is 2.
 """
 
 
 class _Analysis:
-    """What to do with each model, and which models could not be read."""
+    """What to do with each model."""
 
     def __init__(
         self,
@@ -63,22 +64,10 @@ class _Analysis:
         self.is_chain = is_chain
         self.by_default = by_default
         self.assumptions = assumptions
-        self.unreadable: list[tuple[str, str]] = []
-        """Path and message of each such model."""
 
-    def each(self, paths: Iterable[str], render: Callable[[Report], Rendered]) -> Iterator[Rendered]:
-        """Analyse the models one by one; those that cannot be read are reported on standard error and left out."""
-        for path in paths:
-            try:
-                rendered = render(self._report(path))
-            except DelegateSimError as error:
-                print_error(str(error))
-                self.unreadable.append((path, str(error)))
-            else:
-                yield rendered
-
-    def _report(self, path: str) -> Report:
-        model = load(path)
+    def report(self, path: str) -> Report:
+        """Analyse one model."""
+        model = read_model(path)
         if self.is_chain:
             runs = simulate_chain(model, self.targets, self.release, self.defaults, self.by_default, self.assumptions)
         else:
@@ -179,26 +168,34 @@ def command(
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
-    documents = _Documents(len(models) > 1, View(width(), verbose), is_overview=not delegates)
+    chosen_models = Models(models)
+    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults))
+    documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
-    streams = form == "text" and output is None
-    for number, parts in enumerate(analysis.each(models, lambda report: documents.parts(report, forms))):
+    streams = form == "text" and output is None and not documents.is_table
+    for number, parts in enumerate(chosen_models.each(lambda path: documents.parts(analysis.report(path), forms))):
         if streams:
             write_lines([Line(""), *parts["text"]] if number else parts["text"])
-    for path, message in analysis.unreadable:
-        documents.unreadable += _unreadable(path, message, targets, analysis.release)
-    if output is not None:
-        files = [*files, ReportFile(form, output)]
-    incomplete = [file.path for file in files if analysis.unreadable and file.form in _ONE_BY_ONE]
-    write_files([file for file in files if file.path not in incomplete], documents.whole)
+    write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
     if GITHUB in forms:
         summarise(documents.results())
     if output is None and not streams:
         write(documents.whole(form))
-    if incomplete:
-        count = counted(len(analysis.unreadable), "model")
-        raise click.ClickException(f"{', '.join(incomplete)}: not written, because {count} could not be read")
-    return USAGE if analysis.unreadable else DONE
+    return USAGE if chosen_models.unreadable else DONE
+
+
+def _diagnose_arguments(
+    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str
+) -> dict[str, str]:
+    """Return the arguments that describe each target to ``diagnose``."""
+    common = [*([] if release == DEFAULT_RELEASE else ["--runtime", release])]
+    common += [] if defaults == "benchmark" else ["--defaults", defaults]
+    return {
+        delegate.name: shlex.join(
+            ["--delegate", delegate.name, *common, *[part for pair in own.items() for part in ("--option", "=".join(pair))]]
+        )
+        for delegate, own in zip(delegates, given, strict=True)
+    }
 
 
 def _default_delegate(delegates: Sequence[str]) -> Application | None:
@@ -209,25 +206,26 @@ def _default_delegate(delegates: Sequence[str]) -> Application | None:
     return delegate, parse_options(delegate.name, delegate.options, {})
 
 
-_ONE_BY_ONE = ("text", "json")
-"""The formats that cannot show a model that could not be read."""
+_TABLE_FROM = 4
+"""The number of models from which on text has a table, unless everything is to be shown."""
 
 
 class _Documents:
     """What was found, model by model, in the formats asked for."""
 
-    def __init__(self, several: bool, view: View, is_overview: bool) -> None:
-        self.several = several
+    def __init__(self, models: Models, view: View, analysis: _Analysis, is_overview: bool) -> None:
+        self.models = models
         self.view = view
+        self.analysis = analysis
         self.is_overview = is_overview
-        self.unreadable: list[Case] = []
+        self.is_table = len(models.paths) >= _TABLE_FROM and not view.verbose
         self._parts: list[dict[str, Any]] = []
 
     def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
         """Keep what each format needs of a report, and return it."""
         found: dict[str, Any] = {}
         for form in forms:
-            kind = form if form in _ONE_BY_ONE else "cases"
+            kind = form if form in ("text", "json") else "cases"
             if kind not in found:
                 found[kind] = self._part(report, kind)
         self._parts.append(found)
@@ -236,13 +234,12 @@ class _Documents:
     def whole(self, form: str) -> str:
         """Return everything in one format."""
         if form == "text":
-            return "\n".join([plain(parts["text"]) for parts in self._parts])
+            return self._text()
         if form == "json":
             import json
 
-            entries = [parts["json"] for parts in self._parts]
-            found = entries if self.several else entries[0] if entries else None
-            return "" if found is None else json.dumps(found, indent=2) + "\n"
+            entries = [*[parts["json"] for parts in self._parts], *map(unreadable_entry, self.models.unreadable)]
+            return json.dumps(entries[0] if self.models.is_single else entries, indent=2) + "\n"
         from ..formats import render
 
         return render(form, self.results())
@@ -251,11 +248,12 @@ class _Documents:
         """Return all cases."""
         from delegate_sim.gate.results import Results
 
-        return Results("analyze", (*[case for parts in self._parts for case in parts["cases"]], *self.unreadable))
+        unreadable = [case for model in self.models.unreadable for case in _unreadable_cases(model, self.analysis)]
+        return Results("analyze", (*[case for parts in self._parts for case in parts["cases"]], *unreadable))
 
     def _part(self, report: Report, kind: str) -> Any:
         if kind == "text":
-            return self._lines(report)
+            return model_rows(report) if self.is_table else self._lines(report)
         if kind == "json":
             return report.to_dict()
         from delegate_sim.gate.analysis import analysis_cases
@@ -263,14 +261,27 @@ class _Documents:
         return analysis_cases(report)
 
     def _lines(self, report: Report) -> list[Line]:
-        lines = list(overview_lines(report.runs, self.view.width) if self.is_overview else report_lines(report, self.view))
-        return [Line(f"=== {printable(str(report.model.path))} ===", HEADING), *lines] if self.several else lines
+        lines = list(overview_lines(report, self.view.width) if self.is_overview else report_lines(report, self.view))
+        if self.models.is_single:
+            return lines
+        return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
+
+    def _text(self) -> str:
+        unreadable = self.models.unreadable
+        if self.is_table:
+            rows = [row for parts in self._parts for row in parts["text"]]
+            rows += [ModelRow(path, message=message) for path, message in unreadable]
+            return plain(models_lines(rows, str(self.analysis.release), self.view.width))
+        pieces = [plain(parts["text"]) for parts in self._parts]
+        return "\n".join([*pieces, *[f"cannot be read: {printable(message)}\n" for _, message in unreadable]])
 
 
-def _unreadable(path: str, message: str, targets: Sequence[Application], release: Release) -> list[Case]:
+def _unreadable_cases(model: Unreadable, analysis: _Analysis) -> list[Case]:
     from delegate_sim.gate.results import unreadable_case
 
     return [
-        unreadable_case(path, path, delegate.name, delegate.name, str(release), option_values(options), message)
-        for delegate, options in targets
+        unreadable_case(
+            model.path, model.path, delegate.name, delegate.name, str(analysis.release), option_values(options), model.message
+        )
+        for delegate, options in analysis.targets
     ]

@@ -12,6 +12,7 @@ from delegate_sim.gate.configuration import find_configuration, read_configurati
 from delegate_sim.gate.results import FAILED, UNREADABLE, Results
 
 from ..exits import DONE, FINDINGS, USAGE
+from ..models import model_paths
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..terminal import plain, print_error, width, write, write_lines
 from ..text.check import check_lines
@@ -69,7 +70,7 @@ def command(
     MODEL, all models of the configuration are checked.
     """
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
-    checked = check_models(configuration, models, targets, update=update, prune=prune)
+    checked = check_models(configuration, model_paths(models), targets, update=update, prune=prune)
     for message in _unreadable(checked.results):
         print_error(message)
     write_files(files, lambda chosen: _rendered(chosen, checked, verbose))

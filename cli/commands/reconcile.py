@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim import load
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
@@ -20,6 +19,7 @@ from delegate_sim.options import DEFAULT_SETS
 
 from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
 from ..exits import DONE, FINDINGS
+from ..models import one_path, read_model
 from ..terminal import width, write, write_file, write_lines
 from ..text.reconcile import learning_lines, reconciliation_lines
 
@@ -105,7 +105,7 @@ def command(
     Nodes that ran on the CPU although the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit
     on partitions.
     """
-    model = load(path)
+    model = read_model(one_path(path))
     log = join_logs([(name, read_log_file(name)) for name in logs])
     first = setting_of(log, delegate, None, release, defaults)
     (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
@@ -116,7 +116,11 @@ def command(
     elif (found := reconcile(model, log, setting, _existing(learned))).status == UNEXPLAINED:
         _write(found, None, form, verbose)
     else:
-        learning = _refine(learned, found, logs[0])
+        try:
+            learning = _refine(learned, found, logs[0])
+        except LearningError:
+            _write(found, None, form, verbose)
+            raise
         _write(found, learning, form, verbose, learned)
     return FINDINGS if found.status == UNEXPLAINED else DONE
 

@@ -1,23 +1,26 @@
-"""Results as comma-separated values, for a spreadsheet: a row for each finding, and one for each case without any."""
+"""Results as comma-separated values, for a spreadsheet: a row for each model and target."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+from collections.abc import Sequence
 
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
 
 from ..layout import message
+from ..text.findings import alike, finding_hint, finding_text
 
 _NUMBERS = ("partitions", "delegate_kernels", "fallback_nodes", "delegated_share", "border_bytes")
 _COLUMNS = (
-    *("model", "target", "delegate", "runtime", "status", "outcome"),
+    *("model", "target", "delegate", "runtime", "status", "outcome", "nodes", "delegated_nodes"),
+    *("multiply_adds", "delegated_multiply_adds"),
     *_NUMBERS,
     *[f"baseline_{number}" for number in _NUMBERS],
-    *("code", "level", "subgraph", "node", "op", "tensor", "message", "hint"),
+    *("findings", "code", "level", "subgraph", "node", "op", "tensor", "message", "hint", "other_findings"),
 )
 _FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 """Where a spreadsheet would take text for a formula; some divide cells at semicolons, whatever the quotes."""
@@ -28,16 +31,16 @@ def render(results: Results) -> str:
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(_COLUMNS)
-    for case in results.cases:
-        start = _case(case)
-        writer.writerows([*start, *_finding(finding)] for finding in case.findings or (None,))
+    writer.writerows([*_case(case), *_findings(case.findings)] for case in results.cases)
     return output.getvalue()
 
 
 def _case(case: Case) -> list[object]:
+    measures = case.measures
     return [
         *map(_cell, (case.model, case.target, case.delegate, case.runtime, case.status)),
-        _cell(case.measures.outcome if case.measures is not None else ""),
+        *(("", "", "") if measures is None else (_cell(measures.outcome), measures.nodes, measures.delegated_nodes)),
+        *("" if number is None else number for number in (case.multiply_adds, case.delegated_multiply_adds)),
         *_numbers(case.measures),
         *_numbers(case.baseline),
     ]
@@ -50,13 +53,17 @@ def _numbers(measures: Measures | None) -> list[object]:
     return [round(value, 6) for value in values]
 
 
-def _finding(finding: Finding | None) -> list[object]:
-    if finding is None:
-        return [""] * 8
-    place = finding.location
+def _findings(findings: Sequence[Finding]) -> list[object]:
+    """Return the cells of the first group of findings, and one that sums up the others."""
+    groups = alike(findings)
+    if not groups:
+        return [0, *[""] * 9]
+    first = groups[0][0]
+    place = first.location
+    others = " | ".join([f"{members[0].code}: {finding_text(members)}" for members in groups[1:]])
     return [
-        *(finding.code, finding.level, place.subgraph, place.node),
-        *map(_cell, (place.op, place.name, finding.message, finding.hint)),
+        *(len(findings), first.code, first.level, place.subgraph, place.node),
+        *map(_cell, (place.op, place.name, finding_text(groups[0]), finding_hint(groups[0]), others)),
     ]
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results, fingerprints
+from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
 from delegate_sim.text import printable
 
-from ..layout import counted, cut, name, options_text, share
+from ..layout import counted, cut, message, name, options_text, share
+from ..text.findings import alike, finding_hint, finding_text
 
 PROGRAM = "delegate-sim"
 
@@ -97,8 +101,44 @@ def _beside(base: str, now: str) -> str:
     return f"{base} -> {now}" if base and base != now else now
 
 
-def identified_findings(results: Results) -> Iterator[tuple[Case, Finding, str]]:
-    """Return every finding with its case and its fingerprint, in the order of the cases."""
+class Group(NamedTuple):
+    """Findings of a case that say the same about several nodes, and what identifies them from one run to the next."""
+
+    case: Case
+    members: Sequence[Finding]
+    fingerprint: str
+
+    @property
+    def first(self) -> Finding:
+        """One of the findings: all have the same code, level and operator."""
+        return self.members[0]
+
+    @property
+    def text(self) -> str:
+        """What the findings say, in one sentence, safe to print."""
+        return message(finding_text(self.members))
+
+    @property
+    def hint(self) -> str:
+        """What to do, safe to print."""
+        return message(finding_hint(self.members))
+
+
+def grouped_findings(results: Results) -> Iterator[Group]:
+    """Return the findings of all cases, those that differ only in node and numbers as one group.
+
+    The fingerprint is made from model, target, code, subgraph and operator, so that it stays while a group loses or gains
+    nodes; groups that agree in these are told apart by the order of their first nodes.
+    """
     for case in results.cases:
-        for finding, fingerprint in zip(case.findings, fingerprints(case), strict=True):
-            yield case, finding, fingerprint
+        groups = alike(case.findings)
+        seen: Counter[tuple[str, ...]] = Counter()
+        fingerprints: dict[int, str] = {}
+        for members in sorted(groups, key=lambda members: members[0].location.node or 0):
+            place = members[0].location
+            key = (case.model, case.target, members[0].code, str(place.subgraph), place.op)
+            text = "\0".join([*key, str(seen[key])])
+            seen[key] += 1
+            fingerprints[id(members)] = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+        for members in groups:
+            yield Group(case, members, fingerprints[id(members)])

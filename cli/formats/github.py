@@ -10,7 +10,7 @@ from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
 
 from ..layout import counted, message, name
-from ..text.findings import LEVELS, alike, finding_text
+from ..text.findings import LEVELS, alike, finding_hint, finding_text
 from . import markdown
 from .common import NUMBERS, PROGRAM, numbers, repository_path, state, title, verdict
 
@@ -59,7 +59,7 @@ def _annotations(results: Results) -> Iterator[str]:
 
 def _annotation(case: Case, members: Sequence[Finding]) -> str:
     finding = members[0]
-    hint = f"\nWhat to do: {message(finding.hint)}" if finding.hint else ""
+    hint = f"\nWhat to do: {message(finding_hint(members))}" if finding.hint else ""
     properties = {"file": repository_path(case), "title": f"{finding.code} on {name(case.target)}"}
     return _command(_COMMANDS[finding.level], properties, message(finding_text(members)) + hint)
 

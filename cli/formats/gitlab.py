@@ -6,35 +6,35 @@ import hashlib
 import json
 from typing import Any
 
-from delegate_sim.gate.results import Case, Results
-from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
+from delegate_sim.gate.results import Results
+from delegate_sim.results.findings import ERROR, NOTE, WARNING
 
-from ..layout import message, name
-from .common import identified_findings, repository_path
+from ..layout import name
+from .common import Group, grouped_findings, repository_path
 
 _SEVERITIES = {ERROR: "major", WARNING: "minor", NOTE: "info"}
 
 
 def render(results: Results) -> str:
-    """Return an array with an entry for each finding."""
+    """Return an array with an entry for each group of findings."""
     used: set[str] = set()
     entries = []
-    for case, finding, fingerprint in identified_findings(results):
-        unique = fingerprint
+    for group in grouped_findings(results):
+        unique = group.fingerprint
         # The same model may be given twice.
         while unique in used:
-            unique = hashlib.sha256(unique.encode("ascii")).hexdigest()[: len(fingerprint)]
+            unique = hashlib.sha256(unique.encode("ascii")).hexdigest()[: len(group.fingerprint)]
         used.add(unique)
-        entries.append(_entry(case, finding, unique))
+        entries.append(_entry(group, unique))
     return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
 
 
-def _entry(case: Case, finding: Finding, fingerprint: str) -> dict[str, Any]:
-    hint = f". What to do: {message(finding.hint)}" if finding.hint else ""
+def _entry(group: Group, fingerprint: str) -> dict[str, Any]:
+    hint = f". What to do: {group.hint}" if group.hint else ""
     return {
-        "description": f"{name(case.target)}: {message(finding.message)}{hint}",
-        "check_name": finding.code,
+        "description": f"{name(group.case.target)}: {group.text}{hint}",
+        "check_name": group.first.code,
         "fingerprint": fingerprint,
-        "severity": _SEVERITIES[finding.level],
-        "location": {"path": repository_path(case), "lines": {"begin": 1}},
+        "severity": _SEVERITIES[group.first.level],
+        "location": {"path": repository_path(group.case), "lines": {"begin": 1}},
     }

@@ -9,6 +9,7 @@ from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.findings import ERROR, Finding
 
 from ..layout import counted, message, name
+from ..text.findings import alike, finding_hint, finding_text
 from .common import PROGRAM, model_name, repository_path
 
 _FAILURE, _ERROR = "failure", "error"
@@ -45,8 +46,8 @@ def _verdict(case: Case) -> str | None:
     return _FAILURE if case.status == FAILED or _errors(case) else None
 
 
-def _errors(case: Case) -> list[Finding]:
-    return [finding for finding in case.findings if finding.level == ERROR]
+def _errors(case: Case) -> list[list[Finding]]:
+    return [members for members in alike(case.findings) if members[0].level == ERROR]
 
 
 def _add_test(suite: ElementTree.Element, case: Case) -> None:
@@ -54,10 +55,10 @@ def _add_test(suite: ElementTree.Element, case: Case) -> None:
     element = _verdict(case)
     errors = _errors(case)
     if element is not None:
-        said, kind = (errors[0].message, errors[0].code) if errors else (case.status, case.status)
+        said, kind = (finding_text(errors[0]), errors[0][0].code) if errors else (case.status, case.status)
         attributes = {"message": message(said), "type": kind}
-        ElementTree.SubElement(test, element, attributes).text = "\n".join(map(_finding, errors))
-    others = [_finding(finding) for finding in case.findings if finding.level != ERROR]
+        ElementTree.SubElement(test, element, attributes).text = "\n".join(map(_findings, errors))
+    others = [_findings(members) for members in alike(case.findings) if members[0].level != ERROR]
     output = [*others, *[f"note: {message(note)}" for note in case.notes], *_log(case.log_lines)]
     if output:
         ElementTree.SubElement(test, "system-out").text = "\n".join(output)
@@ -69,6 +70,7 @@ def _log(log_lines: Sequence[str]) -> list[str]:
     return [*lines, *([f"... and {counted(more, 'more line')}"] if more else [])]
 
 
-def _finding(finding: Finding) -> str:
-    hint = f"\n  What to do: {message(finding.hint)}" if finding.hint else ""
-    return f"{finding.level} {finding.code}: {message(finding.message)}{hint}"
+def _findings(members: Sequence[Finding]) -> str:
+    first = members[0]
+    hint = f"\n  What to do: {message(finding_hint(members))}" if first.hint else ""
+    return f"{first.level} {first.code}: {message(finding_text(members))}{hint}"

@@ -108,7 +108,7 @@ def _findings(findings: Sequence[Finding]) -> list[str]:
     """Group findings by code and by what to do about them, errors first."""
     groups: dict[tuple[str, str, str], list[list[Finding]]] = {}
     for members in findings_text.alike(findings):
-        groups.setdefault((members[0].level, members[0].code, members[0].hint), []).append(members)
+        groups.setdefault((members[0].level, members[0].code, findings_text.finding_hint(members)), []).append(members)
     pieces = []
     for (level, found_code, hint), group in groups.items():
         pieces.append(_Piece(f"- **{level}** `{found_code}`", 0))

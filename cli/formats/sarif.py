@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,25 +12,30 @@ from urllib.parse import quote
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.results import Case, Results
-from delegate_sim.results.findings import Finding, Location
+from delegate_sim.results.findings import Location
 from delegate_sim.rules.kinds import Explanation
+from delegate_sim.rules.source import Source
 from delegate_sim.text import printable
 from delegate_sim.version import __version__
 
-from ..codes import explanations
+from ..codes import explanations, sources
 from ..layout import message, name
 from ..text.findings import LEVELS
-from .common import PROGRAM, identified_findings, model_name, repository_path
+from .common import PROGRAM, Group, grouped_findings, model_name, repository_path
 from .markdown_syntax import text as markdown_text
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
-_FINGERPRINT = "delegateSim/v1"
+_FINGERPRINT = "delegateSim/v2"
 _LONGEST_CATEGORY = 200
+_LOCATIONS = 10
+"""The most nodes of a group that have a logical location."""
+_PLACES_TOLD = 3
+"""How many places upstream the help of a rule names; its properties list them all."""
 
 
 def render(results: Results) -> str:
-    """Return one run with a result for each finding, and the rules that the results refer to."""
+    """Return one run with a result for each group of findings, and the rules that the results refer to."""
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(results)]}, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -40,22 +45,20 @@ def _run(results: Results) -> dict[str, Any]:
         for finding in sorted(case.findings, key=lambda finding: LEVELS.index(finding.level)):
             levels.setdefault(finding.code, finding.level)
     codes = sorted(levels)
-    known = explanations(tuple(map(find_delegate, DELEGATE_NAMES)))
+    delegates = tuple(map(find_delegate, DELEGATE_NAMES))
+    known, places = explanations(delegates), sources(delegates, levels.keys())
     return {
         "tool": {
             "driver": {
                 "name": PROGRAM,
                 "version": __version__,
                 "semanticVersion": __version__,
-                "rules": [_rule(code, known.get(code), levels[code]) for code in codes],
+                "rules": [_rule(code, known.get(code), places.get(code, ()), levels[code]) for code in codes],
             }
         },
         "automationDetails": {"id": _category(results)},
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
-        "results": [
-            _result(case, finding, fingerprint, codes.index(finding.code))
-            for case, finding, fingerprint in identified_findings(results)
-        ],
+        "results": [_result(group, codes.index(group.first.code)) for group in grouped_findings(results)],
     }
 
 
@@ -70,35 +73,47 @@ def _category(results: Results) -> str:
     return f"{PROGRAM}/{results.command}/{targets}/"
 
 
-def _rule(code: str, explanation: Explanation | None, level: str) -> dict[str, Any]:
+def _rule(code: str, explanation: Explanation | None, places: Sequence[Source], level: str) -> dict[str, Any]:
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": code}, "defaultConfiguration": {"level": level}}
     if explanation is None:
         return rule
     title, meaning, advice = explanation
+    help_text = _literal(f"{meaning}\n\nWhat to do: {advice}")
+    help_markdown = _literal(f"{markdown_text(meaning)}\n\n**What to do:** {markdown_text(advice)}")
+    if places:
+        told = list(dict.fromkeys(_place(source) for source in places))
+        more = f" and {len(told) - _PLACES_TOLD} more" if len(told) > _PLACES_TOLD else ""
+        help_text += f"\n\nSource: {', '.join(told[:_PLACES_TOLD])}{more}"
+        help_markdown += f"\n\n**Source:** {', '.join(f'`{place}`' for place in told[:_PLACES_TOLD])}{more}"
+        rule |= {"helpUri": places[0].url, "properties": {"sources": [source.to_dict() for source in places]}}
     return rule | {
         "shortDescription": {"text": _literal(title)},
         "fullDescription": {"text": _literal(meaning)},
-        "help": {
-            "text": _literal(f"{meaning}\n\nWhat to do: {advice}"),
-            "markdown": _literal(f"{markdown_text(meaning)}\n\n**What to do:** {markdown_text(advice)}"),
-        },
+        "help": {"text": help_text, "markdown": help_markdown},
     }
 
 
-def _result(case: Case, finding: Finding, fingerprint: str, rule_index: int) -> dict[str, Any]:
-    hint = f"\nWhat to do: {message(finding.hint)}" if finding.hint else ""
+def _place(source: Source) -> str:
+    return f"{source.file}: {source.symbol} ({source.repository.name}@{source.repository.commit[:9]})"
+
+
+def _result(group: Group, rule_index: int) -> dict[str, Any]:
+    case, first = group.case, group.first
+    hint = f"\nWhat to do: {group.hint}" if group.hint else ""
     location: dict[str, Any] = {
         "physicalLocation": {"artifactLocation": _artifact(repository_path(case)), "region": {"startLine": 1}}
     }
-    if finding.location.subgraph is not None:
-        location["logicalLocations"] = [_logical_location(finding.location)]
+    if first.location.subgraph is not None:
+        # The text names all nodes of the group, as ranges.
+        location["logicalLocations"] = [_logical_location(member.location) for member in group.members[:_LOCATIONS]]
     return {
-        "ruleId": finding.code,
+        "ruleId": first.code,
         "ruleIndex": rule_index,
-        "level": finding.level,
-        "message": {"text": _literal(message(finding.message) + hint)},
+        "level": first.level,
+        "message": {"text": _literal(group.text + hint)},
         "locations": [location],
-        "partialFingerprints": {_FINGERPRINT: fingerprint},
+        "occurrenceCount": len(group.members),
+        "partialFingerprints": {_FINGERPRINT: group.fingerprint},
         "properties": _properties(case),
     }
 

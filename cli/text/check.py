@@ -69,7 +69,7 @@ def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> It
         text = f"{first.level}: {first.code}: {findings_text.finding_text(members)}"
         yield from _paragraph(message(text), width, "  ", _STYLES[first.level])
         if first.hint:
-            yield from _paragraph(message(f"hint: {first.hint}"), width, "    ", _HINT)
+            yield from _paragraph(message(f"hint: {findings_text.finding_hint(members)}"), width, "    ", _HINT)
     if len(shown) < len(groups):
         hidden = sum([len(members) for members in groups[len(shown) :]])
         yield Line(f"  ... and {counted(hidden, 'more finding')} (--verbose lists all)")

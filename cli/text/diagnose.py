@@ -66,7 +66,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     cause = finding.cause
     total = diagnosis.total_multiply_adds
     yield from _paragraph(f"{number}. {message(cause.title)}", width, "", _HEADING)
-    yield from _paragraph(f"{cause.name} ({', '.join(cause.codes)})", width, "   ", _CODE)
+    yield from _paragraph(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     text = f"keeps {counted(len(cause.nodes), 'node')} on the CPU: {operators}"
     if total:

@@ -7,20 +7,23 @@ from collections.abc import Iterable, Sequence
 from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
 
 from ..layout import node_list
+from .numbers import with_ranges, without_numbers
 
 LEVELS = (ERROR, WARNING, NOTE)
 _NODES_WIDTH = 40
 
 
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Group findings that differ only in the node.
+    """Group findings that differ only in the node, and in numbers.
 
     Errors come first; within a level, findings about the whole model come before those about nodes, larger groups first.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
         place = finding.location
-        node = (place.subgraph, place.op, finding.statement, finding.hint) if finding.node_name else number
+        node = (
+            (place.subgraph, place.op, *map(without_numbers, (finding.statement, finding.hint))) if finding.node_name else number
+        )
         groups.setdefault((finding.level, finding.code, node), []).append(finding)
     return sorted(
         groups.values(), key=lambda members: (LEVELS.index(members[0].level), bool(members[0].node_name), -len(members))
@@ -35,4 +38,9 @@ def finding_text(members: Sequence[Finding]) -> str:
     place = first.location
     nodes = node_list(sorted([member.location.node or 0 for member in members]), _NODES_WIDTH)
     subgraph = f" of subgraph {place.subgraph}" if place.subgraph else ""
-    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {first.statement}"
+    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {with_ranges([member.statement for member in members])}"
+
+
+def finding_hint(members: Sequence[Finding]) -> str:
+    """Say what to do about a group of findings."""
+    return with_ranges([member.hint for member in members])

@@ -1,72 +1,121 @@
-"""Every delegate in one line: the outcome, and the main blocker."""
+"""Runs in one line each: the outcome, what is delegated, and what keeps most of the rest on the CPU."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from delegate_sim.results.measures import measure
-from delegate_sim.results.report import node_reasons
-from delegate_sim.runtime.interpreter import Run
+from delegate_sim.results.blockers import Blocker, Summary, summary_of
+from delegate_sim.results.report import Report
+from delegate_sim.text import printable
 
-from ..layout import counted, cut, name, share
+from ..layout import counted, message, name, share, wrapped
 from ..terminal import Line
+from .tables import table
 
 _HEADING = "bold"
 _HINT = "cyan"
-_COLUMNS = ("delegate", "outcome", "delegated", "partitions", "kernels", "first blocker")
-_PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust, str.ljust)
+_BAD = "bold red"
+_COLUMNS = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
+_NUMBERS = range(2, 7)
+_MODEL_COLUMNS = ("model", "delegate", "delegated", "multiply-adds", "kernels", "border bytes", "first blocker")
+_NARROWEST_MODEL = 24
 
 
-def overview_lines(runs: Sequence[Run], width: int) -> Iterator[Line]:
-    """Return a table of the runs, one row each, and how to see one in detail.
+def overview_lines(report: Report, width: int) -> Iterator[Line]:
+    """Return a table of the runs of one model, one row each, and how to see one in detail.
 
-    If the last column does not fit, it becomes a table of its own.
+    If the last columns do not fit, they become a table of their own.
     """
+    runs = report.runs
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     yield Line(f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}", _HEADING)
-    rows = [_COLUMNS, *[_row(run, nodes) for run in runs]]
-    table = _table(rows, range(6))
-    if max(map(len, table)) > width:
-        table = [*_table(rows, range(5)), "", *_table(rows, (0, 5))]
-    yield from (Line(cut(line, width)) for line in table)
+    rows = [_COLUMNS, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
+    yield from map(Line, table(rows, _NUMBERS, width, 6))
     yield Line("")
     yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
 
 
-def first_blocker(run: Run) -> str:
-    """Return the code of the refusal, or else the operator and code that keep most nodes on the CPU, and how many."""
-    if run.refusal is not None:
-        return run.refusal.code
-    blocked = Counter(
-        (subgraph.graph.nodes[index].op, code)
-        for subgraph in run.subgraphs
-        for index in subgraph.graph.execution_plan
-        if index not in subgraph.delegated
-        for code in dict.fromkeys(reason.code for reason in node_reasons(subgraph, index))
-    )
-    if not blocked:
+class ModelRow(NamedTuple):
+    """A model on a delegate in the table of many models; ``message`` says what is wrong with one that cannot be read."""
+
+    path: str
+    delegate: str = ""
+    summary: Summary | None = None
+    message: str = ""
+
+
+def model_rows(report: Report) -> list[ModelRow]:
+    """Return a row for each delegate that was asked for."""
+    path = report.model.path or "-"
+    return [ModelRow(path, run.delegate.name, summary_of(report.model, run)) for run in report.runs if not run.by_default]
+
+
+def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator[Line]:
+    """Return a table of many models, with a row for each model and delegate, and those that cannot be read below it."""
+    models = len({row.path for row in rows})
+    yield Line(f"{counted(models, 'model')}, on {release}", _HEADING)
+    room = max(_NARROWEST_MODEL, width // 3)
+    common = _common_folder([row.path for row in rows])
+    cells = [(_shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
+    yield from map(Line, table([_MODEL_COLUMNS, *cells], range(2, 6), width, 5, keys=2))
+    unreadable = [row for row in rows if row.summary is None]
+    if unreadable:
+        yield Line("")
+        yield Line(f"Cannot be read: {counted(len(unreadable), 'model')}", _BAD)
+        yield from (Line(line) for row in unreadable for line in wrapped(message(row.message), width, "  ", "    "))
+    yield Line("")
+    yield Line("Each in detail: --verbose, or one model at a time", _HINT)
+
+
+def blocker_text(blocker: Blocker | None) -> str:
+    """Return what keeps most on the CPU: the operator and how many nodes, or the model's input, and the code."""
+    if blocker is None:
         return ""
-    [((op, code), number)] = blocked.most_common(1)
-    return f"{name(op)} {number:,}: {code}"
+    if blocker.is_input:
+        return f"input of unknown size: {blocker.code}"
+    return f"{name(blocker.op)} {blocker.nodes:,}: {blocker.code}" if blocker.op else blocker.code
 
 
-def _row(run: Run, nodes: int) -> tuple[str, ...]:
-    measures = measure(run)
+def multiply_adds_share(summary: Summary) -> str:
+    """Return the share of multiply-adds that is delegated, ``-`` for a model without any."""
+    return share(summary.delegated_multiply_adds, summary.multiply_adds) if summary.multiply_adds else "-"
+
+
+def _cells(delegate: str, summary: Summary) -> tuple[str, ...]:
+    measures = summary.measures
     return (
-        run.delegate.name,
+        delegate,
         measures.outcome,
-        f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, nodes)})",
+        f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})",
+        multiply_adds_share(summary),
         f"{measures.partitions:,}",
         f"{measures.delegate_kernels:,}",
-        first_blocker(run),
+        f"{measures.border_bytes:,}",
+        blocker_text(summary.blocker),
     )
 
 
-def _table(rows: Sequence[tuple[str, ...]], columns: Sequence[int]) -> list[str]:
-    """Lay out some columns of the rows."""
-    widths = [max(len(row[column]) for row in rows) for column in columns]
-    return [
-        "  ".join(["", *[_PADDING[column](row[column], size) for column, size in zip(columns, widths, strict=True)]]).rstrip()
-        for row in rows
-    ]
+def _model_cells(summary: Summary | None) -> tuple[str, ...]:
+    """A run that delegates no node, or fails, shows its outcome instead of the share of nodes."""
+    if summary is None:
+        return "unreadable", "", "", "", ""
+    measures = summary.measures
+    nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome == "delegated" else measures.outcome
+    _, _, _, multiply_adds, _, kernels, border_bytes, blocker = _cells("", summary)
+    return nodes, multiply_adds, kernels, border_bytes, blocker
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    """Return the folder in which all paths are, with a slash, empty if there is none."""
+    folders = {path[: path.rfind("/") + 1] for path in paths}
+    shortest = min(folders, key=len)
+    while not all(folder.startswith(shortest) for folder in folders):
+        shortest = shortest[: shortest[:-1].rfind("/") + 1]
+    return shortest
+
+
+def _shortened(path: str, room: int) -> str:
+    """Return the beginning and the end of a path, which tell models apart, safe to print."""
+    text = printable(path)
+    return text if len(text) <= room else f"{text[: room // 2 - 3]}...{text[-(room - room // 2) :]}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.device.causes import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
 from delegate_sim.device.learning import Learning, rejection_text
+from delegate_sim.device.matching import OTHER_MODEL
 from delegate_sim.device.reconciliation import REPRODUCED, UNEXPLAINED, Reconciliation
 from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
@@ -34,6 +35,11 @@ _EVIDENCE = {
 
 def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation; long lists of nodes are shortened unless ``verbose``."""
+    other = [note for note in found.notes if OTHER_MODEL in note]
+    for note in other:
+        yield from (Line(line, _BAD) for line in wrapped(message(note), width, "", "  "))
+    if other:
+        yield Line("")
     yield from _setting(found, width)
     yield Line("")
     yield from _tallies(found, width)
@@ -41,10 +47,11 @@ def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> It
     yield from _result(found, width)
     yield from _nodes(found.nodes, width, verbose)
     yield from _refusals(found, width)
-    if found.notes:
+    notes = [note for note in found.notes if note not in other]
+    if notes:
         yield Line("")
         yield Line("Notes", _HEADING)
-        for note in found.notes:
+        for note in notes:
             yield from _paragraph(message(note), width, "  - ", "    ")
 
 

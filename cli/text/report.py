@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from delegate_sim.graph.partition import Subset
 from delegate_sim.results.compute import Compute, compute_of
+from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun
@@ -16,6 +19,7 @@ from delegate_sim.text import printable
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
 from .comparison import comparison_lines
+from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
 
 HEADING = "bold"
@@ -42,16 +46,20 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 
 
 class View(NamedTuple):
-    """How much to show, and how wide."""
+    """How much to show, and how wide; ``commands`` are those that diagnose the model, by delegate."""
 
     width: int
     verbose: bool
+    commands: Mapping[str, str] = MappingProxyType({})
 
 
 def report_lines(report: Report, view: View) -> Iterator[Line]:
     """Return the text of a report: run by run and side by side, or as a chain."""
     if report.is_chain:
         yield from _chain_lines(report.runs, view)
+        explicit = [run for run in report.runs if not run.by_default]
+        if len(explicit) == 1:
+            yield from _diagnose(report, explicit[0], view)
         return
     for number, run in enumerate(report.runs):
         if number:
@@ -60,9 +68,21 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _log_lines([run])
         yield from _details(run, view)
+        yield from _diagnose(report, run, view)
     if len(report.runs) > 1:
         yield Line("")
         yield from comparison_lines(report.runs, view.width, view.verbose)
+
+
+def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
+    """Point to the command that says what each cause costs, unless everything is delegated."""
+    if run.delegate.name in view.commands and any(True for _ in on_cpu(run)):
+        path = shlex.quote(report.model.path or "-")
+        command = f"delegate-sim diagnose {path} {view.commands[run.delegate.name]}"
+        yield Line("")
+        # Not wrapped, so that it can be copied.
+        yield Line("What each cause costs, and what to change:", _HINT)
+        yield Line(f"  {printable(command)}", _HINT)
 
 
 def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
@@ -191,11 +211,12 @@ class _Demand(NamedTuple):
     hint: str
 
 
-class _Variant(NamedTuple):
-    """Nodes of one operator with the same findings."""
+class _Group(NamedTuple):
+    """Nodes of one operator with findings that differ at most in numbers: what was found and demanded, and the nodes."""
 
     op: str
-    found: str
+    found: list[str]
+    demands: list[tuple[_Demand, ...]]
     nodes: list[int]
 
 
@@ -203,23 +224,32 @@ def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator
     groups = _grouped(run, refusal)
     if not groups:
         return
-    total = sum([_size(variants) for variants in groups.values()])
+    total = sum([_size(variants) for variants in groups])
     yield Line("")
     yield Line(f"On the CPU: {counted(total, 'node')}, by reason", HEADING)
-    for demands, variants in sorted(groups.items(), key=lambda group: -_size(group[1])):
-        for demand in demands:
+    for variants in sorted(groups, key=lambda variants: -_size(variants)):
+        demands = list(dict.fromkeys([demands for variant in variants for demands in variant.demands]))
+        joined = [_joined([each[position] for each in demands]) for position in range(len(demands[0]))]
+        for demand in joined:
             yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
-        for hint in dict.fromkeys(demand.hint for demand in demands):
+        for hint in dict.fromkeys(demand.hint for demand in joined):
             yield from _hint(hint, view, "    ")
         variants.sort(key=lambda variant: -len(variant.nodes))
         shown = variants if view.verbose else variants[:_VARIANTS_SHOWN]
         for variant in shown:
-            yield from _variant(variant, view)
+            yield from _variant(variant, len(demands) > 1, view)
         if len(shown) < len(variants):
             yield Line(f"    ... and {counted(_size(variants[len(shown) :]), 'more node')} (--verbose lists all)")
 
 
-def _grouped(run: SubgraphRun, refusal: Refusal | None) -> dict[tuple[_Demand, ...], list[_Variant]]:
+def _joined(demands: Sequence[_Demand]) -> _Demand:
+    """Return demands that differ only in numbers as one."""
+    return _Demand(
+        demands[0].code, with_ranges([demand.needed for demand in demands]), with_ranges([demand.hint for demand in demands])
+    )
+
+
+def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
     """Group the nodes that have reasons by what the reasons demand, and these by operator and by what was found."""
     nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
     for index in run.graph.execution_plan:
@@ -227,11 +257,16 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> dict[tuple[_Demand, .
             reasons = node_reasons(run, index, refusal)
             if reasons:
                 nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
-    groups: dict[tuple[_Demand, ...], list[_Variant]] = {}
+    groups: dict[tuple[tuple[str, ...], ...], dict[tuple[str, str], _Group]] = {}
     for (op, reasons), indices in nodes.items():
         demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)
-        groups.setdefault(demands, []).append(_Variant(op, _found(op, reasons, refusal), indices))
-    return groups
+        key = tuple((demand.code, without_numbers(demand.needed), without_numbers(demand.hint)) for demand in demands)
+        found = _found(op, reasons, refusal)
+        variant = groups.setdefault(key, {}).setdefault((op, without_numbers(found)), _Group(op, [], [], []))
+        variant.found.append(found)
+        variant.demands.append(demands)
+        variant.nodes.extend(indices)
+    return [list(variants.values()) for variants in groups.values()]
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
@@ -240,22 +275,27 @@ def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str
     return "; ".join([found for found in dict.fromkeys([reason.found for reason in reasons]) if found not in known])
 
 
-def _size(variants: Iterable[_Variant]) -> int:
+def _size(variants: Iterable[_Group]) -> int:
     return sum([len(variant.nodes) for variant in variants])
 
 
-def _variant(variant: _Variant, view: View) -> Iterator[Line]:
+def _variant(variant: _Group, demands_differ: bool, view: View) -> Iterator[Line]:
     """The operator and what was found, and its nodes in the same line if they fit."""
-    found = f", {message(variant.found)}" if variant.found else ""
+    words = [with_ranges(variant.found)] if variant.found[0] else []
+    if demands_differ:
+        own = list(dict.fromkeys(variant.demands))
+        needed = [_joined([each[position] for each in own]).needed for position in range(len(own[0]))]
+        words.append(f"needs {'; '.join(dict.fromkeys(needed))}")
+    found = "".join([f", {message(text)}" for text in words])
     text = f"{name(variant.op)}: {counted(len(variant.nodes), 'node')}{found}"
     lines = wrapped(text, view.width, "    ", "      ")
-    nodes = node_list(variant.nodes)
+    nodes = node_list(sorted(variant.nodes))
     if len(lines[-1]) + len(nodes) + 3 <= view.width:
         lines[-1] += f" [{nodes}]"
     elif view.verbose:
         lines += wrapped(f"[{nodes}]", view.width, "      ", "       ")
     else:
-        lines.append(f"      [{node_list(variant.nodes, view.width - 8)}]")
+        lines.append(f"      [{node_list(sorted(variant.nodes), view.width - 8)}]")
     return map(Line, lines)
 
 

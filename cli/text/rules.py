@@ -168,7 +168,7 @@ def _check_entry(delegate: Delegate, check: Check[Any], rule: OpRule[Any] | None
         "when": [condition.words for condition in check.conditions],
         "introduced": None if check.introduced is None else str(check.introduced),
         "withdrawn": None if check.withdrawn is None else str(check.withdrawn),
-        "source": None if source is None else _source_entry(source),
+        "source": None if source is None else source.to_dict(),
     }
 
 
@@ -185,11 +185,6 @@ def _link_targets(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None]) -
     sources = [source for rule in rules.values() if rule is not None for source in _sources(delegate, rule)]
     targets = {_label(source): source.url for source in sources}
     yield from [f"[{label}]: {url}" for label, url in sorted(targets.items())]
-
-
-def _source_entry(source: Source) -> dict[str, str]:
-    repository, file, symbol = source
-    return {"repository": repository.name, "commit": repository.commit, "file": file, "symbol": symbol}
 
 
 def _sources(delegate: Delegate, rule: OpRule[Any]) -> list[Source]:

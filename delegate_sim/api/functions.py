@@ -49,7 +49,7 @@ def analyze(
     defaults: str = "api",
     own_resolver: bool = False,
 ) -> Report:
-    """Apply a delegate to a model and report what the runtime would do.
+    """Apply a delegate to a model, that of NNAPI unless one is named, and report what the runtime would do.
 
     ``options`` are the delegate's, under its own names; those not given are taken from ``defaults`` (``api``: the
     delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log

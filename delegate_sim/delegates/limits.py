@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..options import option_as_typed
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..rules.rule import Reason
-from .base import Decision
+from .base import Decision, Delegate, OptionValues
 from .sorting import LONGEST_STABLE, gnu_sorted
 
 
@@ -22,11 +23,17 @@ def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0) 
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
 
 
-def keep_largest(decision: Decision, limit: int, minimum: int) -> Decision:
+def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
+    """Return how many nodes a partition must have; by an option of 0 and below as many as by default."""
+    declared = next(option for option in delegate.options if option.name == delegate.minimum_option)
+    given: int = options[declared.name]
+    return given if given > 0 else int(declared.default)
+
+
+def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int) -> Decision:
     """Keep of a decision's nodes those of the largest partitions, and say of the others why they are left out.
 
-    Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``), for delegates with the options
-    ``max_delegated_partitions`` and ``min_nodes_per_partition``.
+    Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
     candidates = decision.candidates
     kept = {node for subset in largest_partitions(candidates, limit, minimum) for node in subset.nodes}
@@ -35,9 +42,9 @@ def keep_largest(decision: Decision, limit: int, minimum: int) -> Decision:
         if subset.nodes[0] in kept:
             continue
         if len(subset.nodes) < minimum:
-            reason = partition_minimum(len(subset.nodes), minimum, "min_nodes_per_partition")
+            reason = partition_minimum(delegate, len(subset.nodes), minimum)
         else:
-            reason = partition_limit(len(candidates), limit, "max_delegated_partitions")
+            reason = partition_limit(delegate, len(candidates), limit)
         set_aside |= dict.fromkeys(subset.nodes, reason)
     warnings = decision.warnings
     if order_depends_on_library(candidates, limit, minimum):
@@ -49,8 +56,8 @@ def keep_largest(decision: Decision, limit: int, minimum: int) -> Decision:
     return dataclasses.replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
 
 
-def partition_limit(found: int, limit: int, option: str) -> Reason:
-    """Say of a node that an option's limit on partitions leaves it out."""
+def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
+    """Say of a node that the delegate's limit on partitions leaves it out."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
     return Reason(
         PARTITION_LIMIT.name,
@@ -58,12 +65,12 @@ def partition_limit(found: int, limit: int, option: str) -> Reason:
         f"its partition is not {largest} of {found}",
         f"{found} partitions",
         f"at most {limit}",
-        f"raise {option}, or merge partitions by removing what splits them",
+        f"raise {option_as_typed(delegate.options, delegate.limit_option)}, or merge partitions by removing what splits them",
     )
 
 
-def partition_minimum(found: int, minimum: int, option: str) -> Reason:
-    """Say of a node that an option's minimum of nodes leaves its partition out."""
+def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
+    """Say of a node that the delegate's minimum of nodes leaves its partition out."""
     nodes = "1 node" if found == 1 else f"{found} nodes"
     return Reason(
         PARTITION_MINIMUM.name,
@@ -71,7 +78,7 @@ def partition_minimum(found: int, minimum: int, option: str) -> Reason:
         f"its partition has {nodes}; needs at least {minimum}",
         f"a partition of {nodes}",
         f"at least {minimum} nodes",
-        f"lower {option}, or merge partitions by removing what splits them",
+        f"lower {option_as_typed(delegate.options, delegate.minimum_option)}, or merge partitions by removing what splits them",
     )
 
 

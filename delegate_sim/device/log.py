@@ -76,6 +76,8 @@ class DeviceLog:
     """Whether the runtime restored the original execution plan."""
     driver_errors: tuple[str, ...] = ()
     """Errors that a driver returned, and kernels that failed to prepare or run."""
+    not_created: tuple[str, ...] = ()
+    """Lines that say that a delegate could not be created, or is not there on the device."""
     created: tuple[str, ...] = ()
     """Names of the delegates that were created."""
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -158,6 +160,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
             joined.dynamic_tensor if joined.dynamic_tensor is not None else log.dynamic_tensor,
             joined.is_restored or log.is_restored,
             joined.driver_errors or log.driver_errors,
+            joined.not_created or log.not_created,
             joined.created or log.created,
             {**log.parameters, **joined.parameters},
             joined.graph or log.graph,
@@ -205,6 +208,10 @@ _RESTORED = "Restored original execution plan after delegate application failure
 _DRIVER_ERROR = re.compile(
     r"[A-Z]{2}[A-Z ]{0,30} returned error .*|Node number \d{1,9} \([^()]{1,200}\) failed to (?:prepare|invoke)\b.*"
 )
+_NOT_CREATED = re.compile(
+    r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
+    r"(?:delegate|accelerator)\b.*|\w{1,40} (?:acceleration|delegate) is (?:unsupported|not supported|not available) .*"
+)
 _CREATED = re.compile(
     r"Created TensorFlow Lite (?:delegate for (?P<one>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)"
     r"|(?P<three>[A-Za-z]\w{1,60}) delegate created\."
@@ -233,6 +240,7 @@ class _Reader:
         self.applications: list[ApplicationLine] = []
         self.refusals: Counter[tuple[str, int, str]] = Counter()
         self.driver_errors: dict[str, None] = {}
+        self.not_created: dict[str, None] = {}
         self.created: dict[str, None] = {}
         self.parameters: dict[str, str] = {}
         self.run_orders: dict[int, RunOrder] = {}
@@ -251,6 +259,7 @@ class _Reader:
             applications=tuple(self.applications),
             refusals=tuple(RefusedOperator(*key, count) for key, count in self.refusals.items()),
             driver_errors=tuple(self.driver_errors),
+            not_created=tuple(self.not_created),
             created=tuple(self.created),
             parameters=MappingProxyType(self.parameters),
             run_orders=MappingProxyType(self.run_orders),
@@ -320,6 +329,8 @@ class _Reader:
             self.current = replace(self.current, is_restored=True)
         elif (found := _DRIVER_ERROR.search(text)) is not None:
             self.driver_errors[found[0].strip()] = None
+        elif (found := _NOT_CREATED.search(text)) is not None:
+            self.not_created[found[0].strip()] = None
         elif "delegate" in text and (found := _CREATED.search(text)) is not None:
             self.created[found["one"] or found["two"] or found["three"]] = None
         else:

@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..runtime.interpreter import Run
 from .causes import cpu_nodes
 from .differences import differences, refusal_differences
-from .facts import facts_of
+from .facts import Facts, facts_of
 from .log import DeviceLog
 from .matching import OTHER_MODEL
 from .reconciliation import EXPLAINED, REPRODUCED, UNEXPLAINED, Reconciliation
@@ -37,9 +37,10 @@ def reconcile(
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
     trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
-    found = differences(facts, first)
-    levels = fitting_levels(trials) if found else ()
-    match = next(matches(trials, first, levels, profile), None) if found else None
+    unavailable = _unavailable(log, facts, first)
+    found = [*unavailable, *differences(facts, first)]
+    levels = fitting_levels(trials) if found and not unavailable else ()
+    match = next(matches(trials, first, levels, profile), None) if found and not unavailable else None
     best = first if match is None else match.run
     account = None if match is None else match.account
     return Reconciliation(
@@ -55,7 +56,7 @@ def reconcile(
         refusals=refusal_differences(facts, first),
         feature_levels=levels,
         evidence=facts.evidence,
-        notes=tuple(dict.fromkeys([*setting.notes, *facts.notes, *_notes(trials, first)])),
+        notes=tuple(dict.fromkeys([*_other_model(trials, first), *setting.notes, *facts.notes, *_notes(trials, first)])),
         run=best,
     )
 
@@ -71,12 +72,32 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
     return trials, run
 
 
-def _notes(trials: Trials, first: Run) -> Iterator[str]:
+def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
+    """Return what the log says about a delegate that could not be applied, unless the simulation fails for the same reason."""
+    own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
+    failed = facts.application is not None and facts.application[0] == "failed"
+    if failed and run.outcome not in ("refused", "restored"):
+        own = own or list(facts.lines[-1:])
+    return [f"the delegate could not be applied on the device: {line}" for line in own]
+
+
+def _other_model(trials: Trials, first: Run) -> Iterator[str]:
     totals = [each.total for each in trials.facts.replacements or () if each.total is not None]
     sizes = {len(subgraph.graph.execution_plan) for subgraph in first.subgraphs}
     for total in totals:
         if total not in sizes:
             yield f"the log's line counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
+
+
+def _notes(trials: Trials, first: Run) -> Iterator[str]:
+    counts = [(each.partitions, each.kernel) for each in trials.facts.replacements or ()]
+    kernels = trials.facts.application[1] if trials.facts.application is not None else None
+    for partitions, _ in counts:
+        if kernels is not None and len(counts) == 1 and kernels != partitions:
+            yield (
+                f"the line of the replacement counts {partitions} partitions, those on the CPU among them; the line of "
+                f"benchmark_model counts the delegate's {kernels} kernels alone"
+            )
     if trials.release != trials.setting.release:
         yield f"{trials.release} reproduces the device, {trials.setting.release} does not"
     if trials.facts.driver_errors:

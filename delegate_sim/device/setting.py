@@ -96,6 +96,9 @@ def _delegate_in(log: DeviceLog) -> Delegate:
     names += [op for summary in log.summaries.values() for op in summary.counts]
     mentioned = set(names)
     found = [each for each in delegates if not {each.kernel_name, each.provider_name}.isdisjoint(mentioned)]
+    if all(each.is_applied_by_default for each in found):
+        # What was asked for but could not be applied leaves no line of its own.
+        found = [each for each in delegates if _was_not_created(each, log)] or found
     if not found:
         found = [each for each in delegates if _is_switched_on(each, log) or each.provider_name in log.created]
     if not found and log.refusals:
@@ -103,6 +106,13 @@ def _delegate_in(log: DeviceLog) -> Delegate:
     if not found:
         raise ReconcileError("the log does not show which delegate was applied; give --delegate")
     return next((each for each in found if not each.is_applied_by_default), found[0])
+
+
+def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
+    """Whether a line says that the delegate could not be created."""
+    return not delegate.is_applied_by_default and any(
+        delegate.provider_name.casefold() in line.casefold().split() for line in log.not_created
+    )
 
 
 def _is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:

@@ -33,7 +33,7 @@ class Cost(NamedTuple):
         return self.multiply_adds / self.total_multiply_adds
 
 
-class Refused(NamedTuple):
+class RefusedNode(NamedTuple):
     """A node of the file that stays on the CPU: its operator, and why it is refused."""
 
     key: NodeKey
@@ -47,12 +47,12 @@ class Examined(NamedTuple):
     run: Run
     change: Edited
 
-    def on_cpu(self) -> Iterator[Refused]:
+    def on_cpu(self) -> Iterator[RefusedNode]:
         """Return the nodes of the file that are left and stay on the CPU, in running order, by their index in the file."""
         for subgraph, index, reasons in on_cpu(self.run):
             key = self.change.origin(NodeKey(subgraph.graph.index, index))
             if key is not None:
-                yield Refused(key, subgraph.graph.nodes[index].op, reasons)
+                yield RefusedNode(key, subgraph.graph.nodes[index].op, reasons)
 
     def cost(self) -> Cost:
         """Return what the run comes to."""

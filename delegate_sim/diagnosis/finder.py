@@ -19,7 +19,7 @@ from .causes import Blockers, Cause, Identity, Remedy
 from .examiner import Examined
 from .roots import Simulate
 from .special import special_subject
-from .wording import Case, Wording
+from .wording import RefusedCase, Wording
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL})
 """What goes by itself once other nodes are taken, and what no change to the model's layers would end."""
@@ -56,7 +56,7 @@ class _Finder:
         self.last = self.first
         self.base = Supposition()
         """What is supposed of the conversion so far; what stands behind it shows only then."""
-        self.cases: dict[Identity, dict[tuple[NodeKey, str], Case]] = {}
+        self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
         self.remedies: dict[Identity, Remedy] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}
         self.without_kernels: set[NodeKey] = set()
@@ -106,7 +106,7 @@ class _Finder:
         refusal = _whole_refusal(self.first.run)
         for refused in root.ended:
             for reason in (refusal,) if refusal is not None else refused.reasons:
-                self._note(identity, Case(refused.key, refused.op, reason))
+                self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at_types(self) -> None:
         root = roots.other_types(self.model, self.simulate, self.base)
@@ -119,24 +119,24 @@ class _Finder:
         self.remedies[identity] = Remedy(conversion=conversion)
         for refused in root.ended:
             for reason in refused.reasons:
-                self._note(identity, Case(refused.key, refused.op, reason))
+                self._note(identity, RefusedCase(refused.key, refused.op, reason))
         if identity not in self.cases:
             refusal = _whole_refusal(now.run)
             for refused in now.on_cpu():
                 for reason in (refusal,) if refusal is not None else refused.reasons:
-                    self._note(identity, Case(refused.key, refused.op, reason))
+                    self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at(self, now: Examined) -> bool:
         """Note what is not known yet; say whether something is found without which there may be more to see."""
         known = len(self.versions), len(self.level_options), len(self.without_kernels)
-        versions: list[Case] = []
-        levels: list[Case] = []
+        versions: list[RefusedCase] = []
+        levels: list[RefusedCase] = []
         refusal = now.run.refusal
         for refused in now.on_cpu():
             subject = special_subject(self._view(refused.key, now))
             for reason in refused.reasons:
                 problem = self.problem_of(reason.code)
-                case = Case(refused.key, refused.op, reason)
+                case = RefusedCase(refused.key, refused.op, reason)
                 is_derived = problem in _NOT_CAUSES or (refusal is not None and reason.code == refusal.code)
                 if is_derived and subject is None:
                     continue
@@ -156,11 +156,11 @@ class _Finder:
         self._note_kernel_failure(now)
         return known != (len(self.versions), len(self.level_options), len(self.without_kernels))
 
-    def _note(self, identity: Identity, case: Case) -> None:
+    def _note(self, identity: Identity, case: RefusedCase) -> None:
         cases = self.cases.setdefault(identity, {})
         cases.setdefault((case.key, case.reason.code), case)
 
-    def _note_special(self, subject: tuple[str, ...], case: Case) -> None:
+    def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
         identity = Identity(Problem.OPERATOR, subject)
         if subject[0] == "compiled":
             # A program for another accelerator is nothing that this one could take.
@@ -175,9 +175,9 @@ class _Finder:
         identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
         self.remedies[identity] = Remedy(fixed_shapes=True)
         for refused in now.on_cpu():
-            self._note(identity, Case(refused.key, refused.op, reason))
+            self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
-    def _note_limit(self, case: Case) -> None:
+    def _note_limit(self, case: RefusedCase) -> None:
         options: Mapping[str, Any] = next(iter(self.delegate.remedies(case.reason.code, self.first.run.options)), {})
         identity = Identity(Problem.LIMIT, tuple([f"{name}={value}" for name, value in options.items()]))
         self.remedies[identity] = Remedy(options=options)
@@ -201,9 +201,9 @@ class _Finder:
             key = now.change.origin(NodeKey(graph.index, index))
             if key is not None and (blamed is None or (node.op == blamed.op and _types(graph, node) == _types(graph, blamed))):
                 self.without_kernels.add(key)
-                self._note(Identity(problem, subject), Case(key, node.op, reason))
+                self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
 
-    def _explain_versions(self, cases: Sequence[Case], now: Examined) -> None:
+    def _explain_versions(self, cases: Sequence[RefusedCase], now: Examined) -> None:
         """Find the features without which each node's version is low enough, trying lower and lower versions.
 
         The nodes of one operator and version share an entry of the file, and with it the features that raised the version.
@@ -235,7 +235,7 @@ class _Finder:
             lowest = {entry: version for entry, version in lowest.items() if version > 1}
         self._try_versions(left, views)
 
-    def _try_versions(self, left: dict[NodeKey, Case], views: Mapping[NodeKey, NodeView]) -> None:
+    def _try_versions(self, left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView]) -> None:
         """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
         highest = max([view.version for view in views.values()], default=1)
         for step in (*range(-1, -highest, -1), *range(1, _VERSIONS_TRIED_ABOVE + 1)):
@@ -248,13 +248,13 @@ class _Finder:
         for case in left.values():
             self._note_version(case, views[case.key].version, None)
 
-    def _note_version(self, case: Case, version: int, accepted: int | None) -> None:
+    def _note_version(self, case: RefusedCase, version: int, accepted: int | None) -> None:
         identity = Identity(Problem.OPERATOR_VERSION, (case.op, str(version)))
         self._note(identity, case)
         if accepted is not None:
             self.versions.setdefault(identity, {})[case.key] = accepted
 
-    def _explain_levels(self, cases: Sequence[Case]) -> None:
+    def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
         """Find the mildest change to the delegate's options with which each node is not refused for its target any more."""
         left = {case.key: case for case in cases}
         for options in self._remedies(cases):
@@ -269,7 +269,7 @@ class _Finder:
         for case in left.values():
             self._note(Identity(Problem.OPERATOR, (case.op,)), case)
 
-    def _remedies(self, cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
+    def _remedies(self, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
         """Return the changes to the options that the delegate knows against these refusals, the mildest first, each once."""
         tried: list[Mapping[str, Any]] = []
         for code in dict.fromkeys([case.reason.code for case in cases]):
@@ -303,7 +303,7 @@ class _Finder:
         causes = tuple([self._cause(identity, tuple(cases.values())) for identity, cases in self.cases.items()])
         return Blockers(causes, {key: frozenset(own) for key, own in causes_of.items()})
 
-    def _cause(self, identity: Identity, cases: Sequence[Case]) -> Cause:
+    def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
         operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
         wording = Wording(self.model, self.last, identity, operators, cases, self._remedy(identity))
         suggestion, change = wording.suggestion()
@@ -342,7 +342,7 @@ def _whole_refusal(run: Run) -> Reason | None:
     return Reason(refusal.code, "runtime", refusal.message, refusal.message, needed, refusal.hint)
 
 
-def _subject(problem: Problem, case: Case) -> tuple[str, ...]:
+def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
     """Return what a problem is about, so that what one change would end is one cause."""
     if problem is Problem.OPERATOR:
         return (case.op,)

@@ -71,8 +71,9 @@ _SUGGESTIONS = (
     ),
     Suggestion(
         "raise-target-level",
-        "target a newer system",
-        "require the level that has the operation if the devices support it, and leave older ones to another delegate",
+        "target another level",
+        "target the level at which the delegate takes the operator, if the devices support it, and leave the others to another "
+        "delegate",
     ),
     Suggestion(
         "avoid-operation",

@@ -12,7 +12,7 @@ from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..runtime.fixed_inputs import open_inputs
 from ..runtime.interpreter import Run
 from ..runtime.suppositions import Supposition
-from .examiner import Cost, Examined, Refused
+from .examiner import Cost, Examined, RefusedNode
 
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
 """Problems that another choice of types may end."""
@@ -35,7 +35,7 @@ class Root(NamedTuple):
     """A change to the conversion: what is supposed with it, and the refusals that it ends."""
 
     supposition: Supposition
-    ended: tuple[Refused, ...]
+    ended: tuple[RefusedNode, ...]
 
 
 def is_dynamic(run: Run) -> bool:
@@ -113,7 +113,7 @@ def _conversions(model: Model) -> Sequence[str]:
     return ("float",) if own == "integer" else ("float", "int8")
 
 
-def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[Refused], gain: tuple[float, ...]) -> bool:
+def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], gain: tuple[float, ...]) -> bool:
     kinds = now.run.delegate.kinds
     if now.run.refusal is not None:
         is_of_types = kinds[now.run.refusal.code].problem in OF_TYPES
@@ -140,7 +140,7 @@ def _blamed(examined: Examined) -> tuple[int, int | None] | None:
     return None if refusal is None else (refusal.subgraph, refusal.tensor)
 
 
-def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[Refused, ...]:
+def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
     """Return the refusals of some problems that are there now and not then."""
     kinds = now.run.delegate.kinds
     left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}

@@ -25,7 +25,7 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
         "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression and do that in the application",
         "NON_MAX_SUPPRESSION_V5": "export the detector without non-maximum suppression and do that in the application",
-        "TFLite_Detection_PostProcess": "export the detector without it (boxes and scores as outputs), and decode and select "
+        "TFLite_Detection_PostProcess": "export the detector without it (with boxes and scores as outputs); decode and select "
         "boxes in the application",
     }
 )

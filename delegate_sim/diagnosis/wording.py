@@ -46,7 +46,7 @@ _CONVERSIONS: Mapping[str, str] = MappingProxyType(
 )
 
 
-class Case(NamedTuple):
+class RefusedCase(NamedTuple):
     """A node of the file and one of its reasons."""
 
     key: NodeKey
@@ -63,7 +63,7 @@ class Wording:
     """The run in which nothing of the conversion, no version and no level stands in the way."""
     identity: Identity
     operators: Sequence[tuple[str, int]]
-    cases: Sequence[Case]
+    cases: Sequence[RefusedCase]
     remedy: Remedy
 
     @property

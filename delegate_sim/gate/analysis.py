@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..results.compute import compute_of
 from ..results.findings import ERROR, WARNING, Finding
 from ..results.measures import measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
@@ -15,11 +16,12 @@ from .results import FAILED, PASSED, Case
 
 def analysis_cases(report: Report) -> tuple[Case, ...]:
     """Return a case for each delegate that was asked for; what the runtime applies by default is left out."""
-    path = str(report.model.path)
+    path = report.model.path or "-"
     return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
 
 
 def _case(path: str, sha256: str, run: Run) -> Case:
+    compute = compute_of(run)
     return Case(
         model=path,
         path=path,
@@ -34,6 +36,8 @@ def _case(path: str, sha256: str, run: Run) -> Case:
         log_lines=run.log_lines,
         sha256=sha256,
         rule_set=rule_set_version(run.delegate),
+        multiply_adds=compute.multiply_adds,
+        delegated_multiply_adds=compute.delegated_multiply_adds,
     )
 
 

@@ -135,7 +135,7 @@ def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: d
             entry = taken[key] = take_entry(run, model, target)
         case = judge(key, job.path, run, model, target, entry, configuration.budgets_of(target, job.model))
         if taken is not None and entry is not None:
-            case = dataclasses.replace(case, notes=(*case.notes, *_rewritten(before, entry)))
+            case = dataclasses.replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
         elif entry is None and configuration.baseline is not None:
             case = dataclasses.replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
         yield case
@@ -143,6 +143,12 @@ def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: d
 
 def _missing(path: str) -> Finding:
     return Finding("no-baseline-entry", ERROR, "the baseline has no entry for this model on this target", update_command(path))
+
+
+def _nothing_delegated(entry: Entry) -> Iterator[str]:
+    """Warn of a baseline that nothing can be worse than."""
+    if not entry.measures.is_delegated and entry.measures.nodes:
+        yield "warning: the delegate takes nothing of this model, so no later check can find anything worse"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:

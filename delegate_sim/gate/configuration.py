@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import Any
 
 from .. import toml
@@ -16,6 +14,7 @@ from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError, OptionError
 from ..model.schema import enum_names, is_operator
+from ..model_files import is_pattern, matches_parts, matching_files, models_below
 from ..options import DEFAULT_SETS, RELEASE, boolean, parse_options, without_release
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..text import printable
@@ -96,7 +95,7 @@ class Configuration:
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
     """Whether a path with slashes matches one of the patterns; ``**`` matches any number of folders, including none."""
-    return any(_matches(path.split("/"), pattern.split("/")) for pattern in patterns)
+    return any(matches_parts(path.split("/"), pattern.split("/")) for pattern in patterns)
 
 
 def find_configuration(folder: str) -> str:
@@ -429,16 +428,12 @@ def _project_table(content: Mapping[str, Any]) -> Any:
 
 
 def _matched(root: str, patterns: Sequence[str]) -> set[str]:
-    return {
-        os.path.normpath(path).replace(os.sep, "/")
-        for pattern in patterns
-        for path in glob.iglob(pattern, root_dir=root, recursive=True)
-    }
+    return {os.path.normpath(path).replace(os.sep, "/") for pattern in patterns for path in _files_of(pattern, root)}
 
 
-def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    if not pattern:
-        return not parts
-    if pattern[0] == "**":
-        return any(_matches(parts[start:], pattern[1:]) for start in range(len(parts) + 1))
-    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+def _files_of(pattern: str, root: str) -> Sequence[str]:
+    """Return what a pattern matches; a folder stands for the models below it."""
+    if is_pattern(pattern):
+        return matching_files(pattern, root)
+    below = os.path.join(root, pattern)
+    return [os.path.relpath(path, root) for path in models_below(below)] if os.path.isdir(below) else [pattern]

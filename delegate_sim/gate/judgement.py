@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..model.model import Model
 from ..options import option_as_typed
 from ..results.changes import Matching, NodeChange, compare_outlines
+from ..results.compute import compute_of
 from ..results.findings import ERROR, NOTE, WARNING, Finding
 from ..results.measures import NOT_RUNNING, Measures, measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
@@ -58,6 +59,7 @@ def judge(
 ) -> Case:
     """Compare a run with the baseline's entry, if there is one, and with the budgets."""
     now = measure(run)
+    compute = compute_of(run)
     case = Case(
         model=key.model,
         path=path,
@@ -70,6 +72,8 @@ def judge(
         log_lines=run.log_lines,
         sha256=model.sha256,
         rule_set=rule_set_version(target.delegate),
+        multiply_adds=compute.multiply_adds,
+        delegated_multiply_adds=compute.delegated_multiply_adds,
     )
     if entry is not None:
         case = _against_baseline(case, run, model, entry, now, budgets)

@@ -48,6 +48,9 @@ class Case:
     log_lines: tuple[str, ...] = ()
     sha256: str = ""
     rule_set: str = ""
+    multiply_adds: int | None = None
+    """Those counted in the model, and those that run on the delegate; None where nothing is measured."""
+    delegated_multiply_adds: int | None = None
 
 
 def unreadable_case(

@@ -70,7 +70,12 @@ def _model_error(label: str, fault: str) -> ModelError:
     return ModelError(printable(f"{label}: {fault}"))
 
 
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
 def _read_named(content: memoryview, path: str | None, label: str) -> Model:
+    if bytes(content[: len(_LFS_POINTER)]) == _LFS_POINTER:
+        raise _model_error(label, "is a pointer of Git LFS, not the model itself: run git lfs pull")
     try:
         return _read_model(Flatbuffer(content), path)
     except Malformed as error:

@@ -12,7 +12,7 @@ from .cases import compile, validate_operand, validate_operation
 from .compilation import Compilation, CompilationOptions, Partitioning, PlanKind, compile_model
 from .devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
 from .model import NnModel, NnOperation
-from .refusal import RULES, Call, NnRefusal, ProcessAborted, Refused, Rule, Violation
+from .refusal import RULES, Call, NnRefusal, NnRefused, ProcessAborted, Rule, Violation
 from .types import AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version, feature_level
 
 __all__ = [
@@ -30,13 +30,13 @@ __all__ = [
     "NnModel",
     "NnOperation",
     "NnRefusal",
+    "NnRefused",
     "OperandType",
     "OperationType",
     "Partitioning",
     "PlanKind",
     "Preference",
     "ProcessAborted",
-    "Refused",
     "ResultCode",
     "Rule",
     "Version",

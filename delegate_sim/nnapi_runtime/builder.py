@@ -1,4 +1,4 @@
-"""The calls that build a model. Each raises Refused where the runtime returns an error.
+"""The calls that build a model. Each raises NnRefused where the runtime returns an error.
 
 Upstream: runtime/ModelBuilder.cpp.
 """

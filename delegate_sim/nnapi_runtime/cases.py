@@ -22,7 +22,7 @@ from .operands import (
     operand_version,
 )
 from .operations import validate_operation as _operation_version
-from .refusal import Call, ProcessAborted, Refused
+from .refusal import Call, NnRefused, ProcessAborted
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference, float32
 
 
@@ -50,7 +50,7 @@ def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
                 check_no_value(length)
             else:
                 check_value(operand, length, Call.SET_VALUE_FROM_MEMORY if how == "mem" else Call.SET_VALUE)
-    except Refused as refused:
+    except NnRefused as refused:
         return {"accepted": False, "refusal": refused.refusal.to_dict()}
     return {"accepted": True, "refusal": None}
 
@@ -80,7 +80,7 @@ def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.AN
         for operand in (*inputs, *outputs):
             version = version.combine(operand_version(operand))
         check_level(version, MAX_FEATURE_LEVEL[release])
-    except Refused as refused:
+    except NnRefused as refused:
         return {**refused_answer, "refusal": refused.refusal.to_dict()}
     except ProcessAborted as aborted:
         return {**refused_answer, "abort": str(aborted)}
@@ -157,7 +157,7 @@ def compile(case: Mapping[str, Any]) -> dict[str, Any]:
         compilation = compile_model(model, _read_devices(case, properties), _read_options(case["options"], properties))
     except ProcessAborted:
         return {"abort": True}
-    except Refused as refused:
+    except NnRefused as refused:
         return {"finish": int(refused.refusal.result), "refusal": refused.refusal.to_dict()}
     return _answer(model, compilation)
 

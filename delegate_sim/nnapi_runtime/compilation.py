@@ -13,7 +13,7 @@ from .devices import CpuDevice, Device
 from .model import NnModel
 from .operands import Lifetime
 from .planning import Plan, PlanStep, make_plan
-from .refusal import Call, NnRefusal, ProcessAborted, Refused, Rule, Violation, refuse
+from .refusal import Call, NnRefusal, NnRefused, ProcessAborted, Rule, Violation, refuse
 from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
 
 _FILE = "runtime/ExecutionPlan.cpp"
@@ -84,7 +84,7 @@ def compile_model(
         try:
             make_plan(plan, model, devices, options.preference)
             _finish(plan, options)
-        except Refused as refused:
+        except NnRefused as refused:
             refusal = refused.refusal
             if not _may_fall_back(model, options, refusal.result):
                 is_empty = plan.device is None and not plan.steps
@@ -113,7 +113,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
             _finish_step(step)
     if options.simulated_failure:
         violation = Violation("plan", "a simulated failure", "none")
-        raise Refused(NnRefusal(SIMULATED, Call.FINISH_COMPILATION, violation, ResultCode(options.simulated_failure)))
+        raise NnRefused(NnRefusal(SIMULATED, Call.FINISH_COMPILATION, violation, ResultCode(options.simulated_failure)))
     if plan.device is None:
         _check_outputs_read_later(plan)
 

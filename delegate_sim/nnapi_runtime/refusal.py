@@ -87,7 +87,7 @@ class NnRefusal:
         }
 
 
-class Refused(DelegateSimError):
+class NnRefused(DelegateSimError):
     """The runtime returns an error from a call; ``refusal`` says which and why."""
 
     def __init__(self, refusal: NnRefusal) -> None:
@@ -103,4 +103,4 @@ def refuse(
     rule: Rule, call: Call, subject: str, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
 ) -> NoReturn:
     """Raise the refusal of a call."""
-    raise Refused(NnRefusal(rule, call, Violation(subject, str(found), str(needed)), result))
+    raise NnRefused(NnRefusal(rule, call, Violation(subject, str(found), str(needed)), result))

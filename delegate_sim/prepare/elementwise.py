@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..graph.activation import fused_activation
 from ..model import schema
 from ..model.model import Allocation
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
@@ -17,7 +18,6 @@ from .quantization import (
     affine_quantization,
     check_activation_range,
     check_symmetric,
-    fused_activation,
     power_of_two_exponent,
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..graph.activation import fused_activation
 from ..model import schema
 from ..model.model import Allocation
 from ..releases.catalogue import parse_release
@@ -14,7 +15,6 @@ from .quantization import (
     check_product_scale,
     check_quantized_bias_type,
     check_symmetric,
-    fused_activation,
 )
 
 _HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")

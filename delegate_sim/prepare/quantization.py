@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..graph.activation import fused_activation
 from ..model import schema
 from ..model.model import Quantization
 from .kernel import KernelNode, KernelTensor
@@ -24,11 +25,6 @@ def affine_quantization(tensor: KernelTensor) -> Quantization | None:
     """Return the parameters of affine quantisation, None for a tensor without any or with those of another kind."""
     quantization = tensor.quantization
     return quantization if quantization is not None and quantization.is_affine else None
-
-
-def fused_activation(node: KernelNode) -> str:
-    """``ConvertActivation``: the activation that the node applies to its result, by the schema's name."""
-    return schema.enum_names("ActivationFunctionType").get(node.options.fused_activation_function, "NONE")
 
 
 def check_activation_range(node: KernelNode, result: KernelTensor, activation: str) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from ..graph.graph import NodeView
 from ..releases.catalogue import Release, parse_release
 from .kinds import Kind
 from .source import Source
 
+T = TypeVar("T")
 TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
 """What a delegate's rules may depend on besides the node: its options, the release, what it has noted so far."""
 
@@ -45,9 +46,6 @@ ACCEPTED = Verdict(True)
 
 NodeFinder: TypeAlias = Callable[[NodeView], str | None]
 """Returns what was found if a demand is not met, None if it is."""
-TargetFinder: TypeAlias = Callable[[NodeView, TargetT_contra], str | None]
-"""The same, for demands that depend on the target as well."""
-
 
 Frozen = TypeVar("Frozen")
 
@@ -96,7 +94,13 @@ class Check(Generic[TargetT_contra]):
         """What is needed and for which nodes, for documentation; a refusal concerns such a node and need not say so."""
         return f"{self.needed} ({self.applies})" if self.applies else self.needed
 
-    def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]:
+    @overload
+    def when(self: Check[object], condition: Condition[T]) -> Check[T]: ...
+
+    @overload
+    def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]: ...
+
+    def when(self, condition: Condition[Any]) -> Check[Any]:
         """Return this check for targets of which a condition holds."""
         return changed(self, conditions=(*self.conditions, condition))
 

@@ -31,6 +31,15 @@ class Source(NamedTuple):
         """The file at the pinned commit."""
         return f"https://github.com/{self.repository.name}/blob/{self.repository.commit}/{self.file}"
 
+    def to_dict(self) -> dict[str, str]:
+        """Return the fields, and those of the repository, for JSON."""
+        return {
+            "repository": self.repository.name,
+            "commit": self.repository.commit,
+            "file": self.file,
+            "symbol": self.symbol,
+        }
+
     def __str__(self) -> str:
         return f"{self.file}: {self.symbol}"
 

@@ -10,10 +10,10 @@ its own, and ``where`` with a condition of its own, have their words instead: re
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from ..graph.activation import fused_activation
 from ..graph.graph import NodeView
-from ..model import schema
 from .kinds import (
     ACTIVATION,
     ATTRIBUTE,
@@ -34,7 +34,7 @@ T = TypeVar("T")
 Predicate = Callable[[NodeView], bool]
 
 
-def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "", *, data: tuple[object, ...] = ()) -> Check[Any]:
+def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "", *, data: tuple[object, ...] = ()) -> Check[object]:
     """Demand something of a node, whatever the target; the finder returns what was found if the demand is not met."""
     return Check(kind, needed, lambda node, _: finder(node), hint, data=data)
 
@@ -44,7 +44,7 @@ def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], st
     return Check(kind, needed, finder, hint)
 
 
-def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[Any]:
+def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[object]:
     """Refuse nodes that meet a condition, with a fixed text."""
     return check(kind, needed, lambda node: found if condition(node) else None, hint)
 
@@ -69,12 +69,12 @@ def _only_where(condition: Predicate, words: str, inner: Check[T], data: tuple[o
     return changed(inner, applies=applies, finder=find, data=(*data, inner.data) if inner.data else ())
 
 
-def max_version(limit: int) -> Check[Any]:
+def max_version(limit: int) -> Check[object]:
     """Demand an operator version of at most this. A file may also say 0."""
     return version(up_to_one() if limit == 1 else at_most(limit))
 
 
-def version(allowed: int | Numbers) -> Check[Any]:
+def version(allowed: int | Numbers) -> Check[object]:
     """Demand an operator version among these."""
     numbers = allowed_numbers(allowed)
 
@@ -84,7 +84,7 @@ def version(allowed: int | Numbers) -> Check[Any]:
     return check(VERSION, f"version {numbers.words}", find, data=("version", numbers.data))
 
 
-def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[Any]:
+def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[object]:
     """Demand numbers of operands and results; an operand left out counts if the node has an entry for it."""
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
@@ -103,7 +103,7 @@ def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | 
     return check(OPERAND_COUNT, needed, find, data=("operand count", *[(side, numbers.data) for numbers, side in sides]))
 
 
-def given(which: Operand, hint: str = "") -> Check[Any]:
+def given(which: Operand, hint: str = "") -> Check[object]:
     """Demand that the node has this operand."""
 
     def find(node: NodeView) -> str | None:
@@ -112,7 +112,7 @@ def given(which: Operand, hint: str = "") -> Check[Any]:
     return check(OPERAND_COUNT, which.name, find, hint, data=("given", *which.data))
 
 
-def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[Any]:
+def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[object]:
     """Demand that a tensor has one of these types."""
     tensor_of, allowed = which.tensor, frozenset(types)
 
@@ -123,7 +123,7 @@ def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, h
     return check(kind, f"{which.name} of type {listed(types)}", find, hint, data=("type", *which.data, sorted(allowed)))
 
 
-def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[Any]:
+def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[object]:
     """Demand that two tensors have the same type."""
 
     def find(node: NodeView) -> str | None:
@@ -133,7 +133,7 @@ def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str
     return check(kind, f"{first.name} and {second.name} of one type", find, hint, data=("same type", first.data, second.data))
 
 
-def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[Any]:
+def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
     """Demand that a tensor has one of these numbers of dimensions."""
     tensor_of, numbers = which.tensor, allowed_numbers(allowed)
     holds = numbers.holds
@@ -145,7 +145,7 @@ def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str
     return check(kind, f"{which.name} of rank {numbers.words}", find, hint, data=("rank", *which.data, numbers.data))
 
 
-def ranks_at_most(limit: int, *, results: bool = False) -> Check[Any]:
+def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
     """Demand that no operand, or no result, has more dimensions than this."""
     side = "output" if results else "input"
 
@@ -159,17 +159,19 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[Any]:
     return check(RANK, f"{side}s of rank at most {limit}", find, data=("ranks", side, limit))
 
 
-def has_elements(which: Operand, *, kind: Kind = SHAPE, hint: str = "") -> Check[Any]:
-    """Demand that no dimension of a tensor is 0."""
+def has_elements(which: Operand, *, allows_negative: bool = True, kind: Kind = SHAPE, hint: str = "") -> Check[object]:
+    """Demand that no dimension of a tensor is 0. Only malformed files have negative ones; not every delegate looks for them."""
+    tensor_of = which.tensor
 
     def find(node: NodeView) -> str | None:
-        shape = which.tensor(node).shape
-        return f"{which.name} of shape {list(shape)}" if 0 in shape else None
+        shape = tensor_of(node).shape
+        is_empty = 0 in shape or (not allows_negative and shape and min(shape) < 0)
+        return f"{which.name} of shape {list(shape)}" if is_empty else None
 
     return check(kind, f"{which.name} without dimensions of 0", find, hint, data=("elements", *which.data))
 
 
-def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[Any]:
+def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:
     """Demand that an operand is stored in the model file (``kTfLiteMmapRo``); one that is left out is not."""
 
     def find(node: NodeView) -> str | None:
@@ -178,7 +180,7 @@ def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[
     return check(kind, f"a constant {which.name}", find, hint, data=("constant", *which.data))
 
 
-def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[Any]:
+def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:
     """Demand that all of these operands are stored in the model file."""
 
     def find(node: NodeView) -> str | None:
@@ -189,12 +191,7 @@ def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[A
     return check(kind, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, hint, data=data)
 
 
-def fused_activation(node: NodeView) -> str:
-    """``ConvertActivation`` (``flatbuffer_conversions.cc``): what is unknown counts as none."""
-    return schema.enum_names("ActivationFunctionType").get(node.options.fused_activation_function, "NONE")
-
-
-def activation(allowed: Collection[str], *, hint: str = "") -> Check[Any]:
+def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
     """Demand that the fused activation is one of these."""
     names = [name for name in allowed if name != "NONE"]
     needed = f"a fused {listed(names)}" if names else "no fused activation"
@@ -207,7 +204,7 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[Any]:
     return check(ACTIVATION, needed, find, hint, data=("activation", sorted(allowed)))
 
 
-def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[Any]:
+def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
     """Demand that a builtin option has one of these values; a flag that is not set counts as 0."""
     numbers = allowed_numbers(allowed)
 
@@ -218,7 +215,7 @@ def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: s
     return check(kind, f"{name} {numbers.words}", find, hint, data=("option", name, numbers.data))
 
 
-def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[Any]:
+def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
     """Demand that a flag among the builtin options is not set."""
 
     def find(node: NodeView) -> str | None:

@@ -16,9 +16,6 @@ from ..model.schema import enum_names
 from ..releases.catalogue import Release, parse_release
 from .resolver_table import LOADED, MINIMUM, NEWEST_KNOWN, NEWEST_OPERATORS, NEWEST_TYPES
 
-OLDEST_KNOWN = "litert-1.1.0"
-"""What older releases were once taken for. Every release on offer is known now, so there is no need to say so any more."""
-
 _FAILED = "Registration failed."
 
 

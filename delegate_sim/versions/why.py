@@ -55,33 +55,9 @@ _Met = tuple[Demand, ...]
 """The demands that a node meets, in the rule's order."""
 
 
-def version_features(node: NodeView) -> tuple[Feature, ...]:
-    """Return the features of a node that raise the version of its operator, in the rule's order, each once.
-
-    A feature comes with the first, and so the deciding, version that it demands (``GetBuiltinOperatorVersion``).
-    """
-    return _features(_met(node))
-
-
 def expected_version(node: NodeView) -> int:
     """Return the version that a node demands by itself (``GetBuiltinOperatorVersion``); 1 for a custom operator."""
     return _version(_lowest(node), _met(node), ())
-
-
-def version_without(node: NodeView, codes: Collection[str]) -> int:
-    """Return the version that a node would demand without some of its features.
-
-    Raises ValueError for a code that is not in ``FEATURES``.
-    """
-    return _version(_lowest(node), _met(node), _known(codes))
-
-
-def features_above(node: NodeView, version: int) -> tuple[Feature, ...] | None:
-    """Return the features without which a node demands at most a version; none of them is superfluous.
-
-    There are none if the node demands no more. Returns None if no feature's absence brings the node down to the version.
-    """
-    return _features_above(_lowest(node), _met(node), version)
 
 
 def shared_version(node: NodeView, without: Collection[str] = ()) -> int:

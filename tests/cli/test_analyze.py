@@ -106,15 +106,21 @@ def dynamic_model(tmp_path):
     return written(builder, tmp_path / "dynamic.tflite")
 
 
+def pointer(path, *arguments):
+    """The last lines of a report of which nodes stay on the CPU."""
+    command = " ".join(["delegate-sim diagnose", str(path), "--delegate nnapi", *arguments])
+    return f"\nWhat each cause costs, and what to change:\n  {command}\n"
+
+
 def test_text_of_a_small_model(run, model):
     result = run("analyze", *NNAPI, model)
-    assert result.stdout == MIXED
+    assert result.stdout == MIXED + pointer(model)
     assert (result.exit_code, result.stderr) == (0, "")
 
 
 def test_text_of_a_refused_delegate(run, dynamic_model):
     result = run("analyze", *NNAPI, dynamic_model)
-    assert result.stdout == DYNAMIC
+    assert result.stdout == DYNAMIC + pointer(dynamic_model)
     assert result.exit_code == 0
 
 
@@ -126,7 +132,8 @@ def test_text_of_a_delegate_that_is_taken_back(run, tmp_path):
     graph.node("ADD", [weights, weights], [result], options={})
     graph.outputs(result)
     path = written(builder, tmp_path / "constant.tflite")
-    assert run("analyze", *NNAPI, path, "--disable-nnapi-cpu=false").stdout == RESTORED
+    expected = RESTORED + pointer(path, "--option disallow_nnapi_cpu=false")
+    assert run("analyze", *NNAPI, path, "--disable-nnapi-cpu=false").stdout == expected
 
 
 def test_no_log_line_with_the_defaults_of_the_api_where_nothing_is_delegated(run, tmp_path):
@@ -162,7 +169,7 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         graph.node("ADD", [source, source], [result], version=1 if number else 4, options={})
         graph.outputs(result)
     text = run("analyze", *NNAPI, written(builder, tmp_path / "types.tflite")).stdout
-    assert text[text.index("On the CPU") :] == (
+    assert text[text.index("On the CPU") : text.index("\nWhat each")] == (
         "On the CPU: 3 nodes, by reason\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the operand has a type that is accepted\n"
@@ -193,22 +200,22 @@ def long_model() -> ModelBuilder:
 def test_long_lists_are_cut(run, tmp_path):
     lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite")).stdout.splitlines()
     assert "      [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, ... and 25 more]" in lines
-    assert lines[-1] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
+    assert lines[-4] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
 
 
 def test_verbose_leaves_nothing_out(run, tmp_path):
     text = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite"), "--verbose").stdout
-    assert "more" not in text.splitlines()[-1]
+    assert "more" not in text
     assert all(f"{index}" in text for index in range(1, 80, 2))
-    assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80
+    assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80 + 3
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
-def test_only_log_lines_are_longer_than_the_terminal_is_wide(run, tmp_path, columns):
+def test_only_log_lines_and_commands_are_longer_than_the_terminal_is_wide(run, tmp_path, columns):
     lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite"), COLUMNS=str(columns)).stdout.splitlines()
     assert lines[1].startswith("Explicitly applied NNAPI delegate, and the model graph will be partially executed by ")
     assert lines[1].endswith(" the delegate w/ 40 delegate kernels.")
-    assert max(map(len, lines[2:])) <= columns
+    assert max(map(len, lines[2:-1])) <= columns
 
 
 def test_hostile_names_have_no_effect_on_a_terminal(run, tmp_path):
@@ -246,7 +253,8 @@ def test_several_models_give_an_array(run_json, model, dynamic_model):
 
 
 def test_several_models_stand_below_headings(run, model, dynamic_model):
-    assert run("analyze", *NNAPI, model, dynamic_model).stdout == f"=== {model} ===\n{MIXED}\n=== {dynamic_model} ===\n{DYNAMIC}"
+    first, second = (f"=== {path} ===\n{text}{pointer(path)}" for path, text in ((model, MIXED), (dynamic_model, DYNAMIC)))
+    assert run("analyze", *NNAPI, model, dynamic_model).stdout == f"{first}\n{second}"
 
 
 def test_several_delegates_give_several_runs(run, run_json, model):
@@ -285,6 +293,22 @@ def test_options(run_json, model, arguments, option, value):
         assert run_json("analyze", *order)["runs"][0]["options"][option] == value
 
 
+@pytest.mark.parametrize("command", ["analyze", "compare", "diagnose", "reconcile"])
+def test_delegates_are_named_as_they_are_in_help_and_errors(run, model, command):
+    for text in (run(command, "--help").stdout, run(command, model, "--delegate", "other").stderr):
+        assert "vx-nxp" in text
+        assert "vx_nxp" not in text
+
+
+def test_names_of_options_take_dashes_and_underscores_alike(run_json, model):
+    for flag in ("--no-default-xnnpack", "--no_default_xnnpack"):
+        assert run_json("analyze", model, "--delegate", "vx-nxp", flag, "--option", "release=lf-5.15.71")["runs"]
+
+
+def test_what_follows_two_dashes_is_no_option(run):
+    assert "--feature-level=3: No such file" in run("analyze", "--", "--feature-level=3").stderr
+
+
 def test_a_flag_that_delegates_share_goes_to_each(run_json, model):
     arguments = ("--delegate", "nnapi", "--delegate=gpu", "--max_delegated_partitions=2")
     nnapi, gpu = (entry["options"] for entry in run_json("analyze", model, *arguments)["runs"])
@@ -310,6 +334,7 @@ def test_runtime_chooses_the_wording(run, model):
             marks=NEEDS_NEWER_CLICK,
         ),
         (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi_allow_fp16 and --option allow_fp16=... set the same"),
+        (["--delegate", "vx_nxp"], "Invalid value for '--delegate': 'vx_nxp' is not one of 'nnapi', 'gpu', 'vx', 'vx-nxp', "),
         (["--format", "xml"], "Invalid value for '--format': 'xml' is not one of 'text', 'json'"),
         pytest.param(["--bad\x1b\noption"], "No such option '--bad\\x1b\\noption'", marks=NEEDS_NEWER_CLICK),
     ],
@@ -338,18 +363,21 @@ def test_an_unreadable_model_is_one_line(run, tmp_path, content, fault):
     assert (result.exit_code, result.stdout) == (2, "")
 
 
-def test_a_directory_is_no_model(run, tmp_path):
+def test_a_folder_without_models(run, tmp_path):
     result = run("analyze", *NNAPI, tmp_path)
-    assert (result.exit_code, result.stderr) == (2, f"error: {tmp_path}: is a directory, not a model file\n")
+    fault = f"{tmp_path}: holds no model (no file below it ends in .tflite or .lite)"
+    assert (result.exit_code, result.stderr) == (2, f"error: {fault}\n")
 
 
 def test_an_unreadable_model_does_not_stop_the_others(run, tmp_path, model):
     missing = tmp_path / "missing"
     result = run("analyze", *NNAPI, missing, model)
-    assert result.stdout == f"=== {model} ===\n{MIXED}"
+    assert result.stdout == f"=== {model} ===\n{MIXED}{pointer(model)}"
     assert (result.exit_code, result.stderr) == (2, f"error: {missing}: No such file or directory\n")
     result = run("analyze", *NNAPI, missing, model, "--format", "json")
-    assert [report["model"]["path"] for report in json.loads(result.stdout)] == [str(model)]
+    reports = json.loads(result.stdout)
+    assert [report["model"]["path"] for report in reports] == [str(model), str(missing)]
+    assert reports[1]["error"] == f"{missing}: No such file or directory"
     assert result.exit_code == 2
 
 
@@ -375,16 +403,16 @@ def test_output_through_a_link_keeps_the_link(run, tmp_path, model):
     (tmp_path / "link").symlink_to(tmp_path / "report")
     run("analyze", *NNAPI, model, "--output", tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "report").read_text() == MIXED
+    assert (tmp_path / "report").read_text() == MIXED + pointer(model)
 
 
-def test_after_an_error_the_output_is_as_before(run, tmp_path, model):
-    output = tmp_path / "report"
-    output.write_text("old")
-    result = run("analyze", *NNAPI, model, tmp_path / "missing", "--output", output)
+def test_after_an_error_the_others_are_written(run, tmp_path, model):
+    output, missing = tmp_path / "report", tmp_path / "missing"
+    result = run("analyze", *NNAPI, model, missing, "--output", output)
     assert result.exit_code == 2
-    assert result.stderr.splitlines()[1] == f"error: {output}: not written, because 1 model could not be read"
-    assert output.read_text() == "old"
+    assert output.read_text() == (
+        f"=== {model} ===\n{MIXED}{pointer(model)}\ncannot be read: {missing}: No such file or directory\n"
+    )
 
 
 def test_if_the_output_cannot_be_replaced_nothing_is_left_behind(run, tmp_path, model, monkeypatch):

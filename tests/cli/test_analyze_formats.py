@@ -62,8 +62,9 @@ def test_a_model_that_cannot_be_read_has_a_place_in_them(run, model, tmp_path):
         str(tmp_path / "broken.tflite"): "unreadable",
     }
     assert "<error " in (tmp_path / "out.xml").read_text(encoding="utf-8")
-    assert not (tmp_path / "out.json").exists()
-    assert result.stderr.splitlines()[-1] == f"error: {tmp_path / 'out.json'}: not written, because 1 model could not be read"
+    entries = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert [entry["model"]["path"] for entry in entries] == [str(model), str(tmp_path / "broken.tflite")]
+    assert "broken.tflite" in entries[1]["error"]
 
 
 def test_github_summary(run, model, tmp_path):

@@ -75,7 +75,7 @@ No node moves: each runs in the same place on both sides.
 TWO_DELEGATES = """\
 Delegated in A, on the CPU in B: 1 node
   partition-limit: needs at most 1
-    hint: raise max_delegated_partitions, or merge partitions by removing what
+    hint: raise --max_delegated_partitions, or merge partitions by removing what
       splits them
     ADD: 1 node [3], t3, 2 partitions
 

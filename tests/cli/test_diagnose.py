@@ -31,7 +31,8 @@ Now
    version without it: 2
    without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
      -> 64
-   lower-version: convert so that the operator keeps an older version
+   lower-version: nothing in the node needs the version that the file gives it:
+     convert with the converter of the release that the delegate was written for
 
 2. GELU is not mapped
    operator:GELU (nnapi-operator)
@@ -42,9 +43,10 @@ Now
      -> 64
    without all up to here: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes
      across borders 96 -> 32
-   replace-operator: GELU can be written as MUL, ADD and TANH, or MUL and
-     LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; taken
-     by gpu, vx, vx-nxp, xnnpack
+   replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
+     0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
+     converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
+     taken by gpu, vx, vx-nxp, xnnpack
 
 Without any of them
   delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
@@ -149,7 +151,7 @@ def test_what_would_move(run, chain):
         (["--set-version", "ADD=0"], "takes OP=VERSION or node:N=VERSION, not 'ADD=0'"),
         (["--batch", "0"], "a batch has at least 1 element, not 0"),
         (["--base", "level=1"], "nnapi has no option 'level'"),
-        (["--search", "0"], "Invalid value for '--search'"),
+        (["--search", "0"], "a goal is a number of partitions, kernels=N or multiply-adds=P%, not '0'"),
         (["--search", "1", "--accept", "GELU"], "--search takes options of the delegate only"),
     ],
 )
@@ -164,13 +166,16 @@ SEARCH = """\
 2 causes must be removed for at most 1 partition; fewer are not enough (4
 simulations)
 
-5 of 5 nodes delegated, 1 partition, without:
+5 of 5 nodes delegated, 1 partition, 1 delegate kernel, without:
   - operator-version:ADD:4: ADD at version 4
-    lower-version: convert so that the operator keeps an older version
+    lower-version: nothing in the node needs the version that the file gives it:
+      convert with the converter of the release that the delegate was written
+      for
   - operator:GELU: GELU is not mapped
-    replace-operator: GELU can be written as MUL, ADD and TANH, or MUL and
-      LOGISTIC (x * sigmoid(1.702 x)), or another activation such as RELU; taken
-      by gpu, vx, vx-nxp, xnnpack
+    replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
+      0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
+      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
+      taken by gpu, vx, vx-nxp, xnnpack
 """
 
 
@@ -184,8 +189,44 @@ def test_search(run, run_json, chain):
     ]
     assert (
         run("whatif", chain, "--search", "5").stdout
-        == "There are already at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, without:\n"
+        == "There are already at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, 3 delegate kernels\n"
     )
+
+
+def test_goals_in_kernels_and_multiply_adds(run, run_json, chain, tmp_path):
+    found = run_json("whatif", chain, "--search", "kernels=2")
+    validate("search", found)
+    assert (found["goal"], found["max_partitions"]) == ({"measure": "kernels", "value": 2}, None)
+    assert {cause["name"] for way in found["ways"] for cause in way["causes"]} == {"operator-version:ADD:4", "operator:GELU"}
+    classifier().write(tmp_path / "m.tflite")
+    result = run("whatif", tmp_path / "m.tflite", "--driver-rejects", "FULLY_CONNECTED", "--search", "multiply-adds=90%")
+    assert result.stdout.startswith("1 cause must be removed for at least 90 % of multiply-adds on the delegate")
+
+
+def test_a_goal_that_no_set_reaches_tells_the_best_there_is(run, tmp_path):
+    chain_model(["ADD"]).write(tmp_path / "m.tflite")
+    result = run("whatif", tmp_path / "m.tflite", "--delegate", "hexagon", "--search", "1")
+    assert result.stdout.startswith("No set of causes reaches at most 1 partition")
+    assert "without any of them:" in " ".join(result.stdout.split())
+
+
+def test_several_models_and_delegates(run, run_json, chain, tmp_path):
+    classifier().write(tmp_path / "m.tflite")
+    result = run("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
+    assert (result.exit_code, result.stderr) == (0, "")
+    table, *stories = result.stdout.split("\nchain.tflite on ")
+    assert table.startswith("Now, and without the first cause")
+    assert len(stories) == 2
+    found = run_json("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
+    assert [(entry["model"]["path"], entry["delegate"]) for entry in found] == [
+        (str(path), delegate) for path in (chain, tmp_path / "m.tflite") for delegate in ("nnapi", "gpu")
+    ]
+
+
+def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_path):
+    result = run("diagnose", tmp_path / "none.tflite", chain)
+    assert result.exit_code == 2
+    assert "GELU is not mapped" in result.stdout
 
 
 def test_search_as_json_is_json(run, chain):

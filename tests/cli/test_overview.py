@@ -7,37 +7,37 @@ from fixtures.builder import ModelBuilder
 
 MIXED = """\
 4 nodes, each delegate on its own, on litert-2.3
-  delegate  outcome    delegated  partitions  kernels  first blocker
-  nnapi     delegated   2 (50 %)           3        2  ROUND 1: nnapi-operator
-  gpu       delegated   1 (25 %)           2        1  ROUND 1: gpu-unsupported-operator
-  vx        delegated   3 (75 %)           3        2  ROUND 1: vx-unsupported-operator
-  vx-nxp    delegated   3 (75 %)           3        2  ROUND 1: vx-unsupported-operator
-  coreml    none         0 (0 %)           0        0  ADD 2: partition-minimum
-  hexagon   none         0 (0 %)           0        0  ADD 2: hexagon-tensor-type
-  xnnpack   delegated  4 (100 %)           1        1
+  delegate  outcome    delegated  multiply-adds  partitions  kernels  border bytes  first blocker
+  nnapi     delegated   2 (50 %)              -           3        2            64  ROUND 1: nnapi-operator
+  gpu       delegated   1 (25 %)              -           2        1            32  ROUND 1: gpu-unsupported-operator
+  vx        delegated   3 (75 %)              -           3        2            64  ROUND 1: vx-unsupported-operator
+  vx-nxp    delegated   3 (75 %)              -           3        2            64  ROUND 1: vx-unsupported-operator
+  coreml    none         0 (0 %)              -           0        0             0  ROUND 1: coreml-unsupported-operator
+  hexagon   none         0 (0 %)              -           0        0             0  ADD 2: hexagon-tensor-type
+  xnnpack   delegated  4 (100 %)              -           1        1            32
 
 One in detail: --delegate NAME (all of them: --delegate all)
 """
 
 DYNAMIC = """\
 1 node, each delegate on its own, on litert-2.3
-  delegate  outcome  delegated  partitions  kernels
-  nnapi     refused    0 (0 %)           0        0
-  gpu       refused    0 (0 %)           0        0
-  vx        none       0 (0 %)           0        0
-  vx-nxp    none       0 (0 %)           0        0
-  coreml    refused    0 (0 %)           0        0
-  hexagon   refused    0 (0 %)           0        0
-  xnnpack   none       0 (0 %)           0        0
+  delegate  outcome  delegated  multiply-adds  partitions  kernels
+  nnapi     refused    0 (0 %)              -           0        0
+  gpu       refused    0 (0 %)              -           0        0
+  vx        none       0 (0 %)              -           0        0
+  vx-nxp    none       0 (0 %)              -           0        0
+  coreml    refused    0 (0 %)              -           0        0
+  hexagon   refused    0 (0 %)              -           0        0
+  xnnpack   none       0 (0 %)              -           0        0
 
-  delegate  first blocker
-  nnapi     dynamic-tensors
-  gpu       dynamic-tensors
-  vx        RESHAPE 1: vx-constant-operand
-  vx-nxp    RESHAPE 1: vx-constant-operand
-  coreml    dynamic-tensors
-  hexagon   dynamic-tensors
-  xnnpack   RESHAPE 1: xnnpack-constant-operand
+  delegate  border bytes  first blocker
+  nnapi                0  RESHAPE 1: dynamic-tensors
+  gpu                  0  RESHAPE 1: dynamic-tensors
+  vx                   0  RESHAPE 1: vx-constant-operand
+  vx-nxp               0  RESHAPE 1: vx-constant-operand
+  coreml               0  RESHAPE 1: dynamic-tensors
+  hexagon              0  RESHAPE 1: dynamic-tensors
+  xnnpack              0  RESHAPE 1: xnnpack-constant-operand
 
 One in detail: --delegate NAME (all of them: --delegate all)
 """
@@ -57,7 +57,7 @@ def dynamic_model(tmp_path):
 
 
 def test_a_row_for_each_delegate(run, model):
-    result = run("analyze", model, COLUMNS="100")
+    result = run("analyze", model, COLUMNS="120")
     assert (result.stdout, result.stderr, result.exit_code) == (MIXED, "", 0)
 
 
@@ -66,7 +66,7 @@ def test_blockers_that_do_not_fit_get_a_table_of_their_own(run, dynamic_model):
 
 
 def test_several_models_stand_below_headings(run, model, dynamic_model):
-    text = run("analyze", model, dynamic_model, COLUMNS="100").stdout
+    text = run("analyze", model, dynamic_model, COLUMNS="120").stdout
     assert text.startswith(f"=== {model} ===\n{MIXED}\n=== {dynamic_model} ===\n1 node, ")
 
 
@@ -80,8 +80,8 @@ def test_the_blocker_of_most_nodes_comes_first(run, tmp_path):
         tensor = result
     graph.outputs(tensor)
     builder.write(tmp_path / "model.tflite")
-    rows = run("analyze", tmp_path / "model.tflite", COLUMNS="100").stdout.splitlines()
-    assert [row.split("  ")[-1] for row in rows if row.startswith("  nnapi ")] == ["ROUND 2: nnapi-operator"]
+    rows = run("analyze", tmp_path / "model.tflite", COLUMNS="120").stdout.splitlines()
+    assert [row.split("  ")[-1].strip() for row in rows if row.endswith("nnapi-operator")] == ["ROUND 2: nnapi-operator"]
 
 
 def test_a_restored_run_names_the_failure(run, tmp_path):
@@ -92,9 +92,9 @@ def test_a_restored_run_names_the_failure(run, tmp_path):
     graph.node("ADD", [weights, weights], [result], options={})
     graph.outputs(result)
     builder.write(tmp_path / "model.tflite")
-    rows = run("analyze", tmp_path / "model.tflite", "--disable-nnapi-cpu=false", COLUMNS="100").stdout.splitlines()
+    rows = run("analyze", tmp_path / "model.tflite", "--disable-nnapi-cpu=false", COLUMNS="120").stdout.splitlines()
     assert [row.split() for row in rows if row.startswith("  nnapi ")] == [
-        ["nnapi", "restored", "0", "(0", "%)", "0", "0", "nnapi-empty-pool"]
+        ["nnapi", "restored", "0", "(0", "%)", "-", "0", "0", "0", "nnapi-empty-pool"]
     ]
 
 
@@ -125,5 +125,5 @@ def test_no_line_is_wider_than_the_terminal(run, model, columns):
 
 
 def test_output_is_the_same_in_a_file(run, tmp_path, model):
-    run("analyze", model, "--output", tmp_path / "overview", COLUMNS="100")
+    run("analyze", model, "--output", tmp_path / "overview", COLUMNS="120")
     assert (tmp_path / "overview").read_text() == MIXED

@@ -88,7 +88,7 @@ def failing(error):
 
 
 def test_internal_error(run, model, monkeypatch):
-    monkeypatch.setattr(analyze, "load", failing(ValueError("two\nlines")))
+    monkeypatch.setattr(analyze, "read_model", failing(ValueError("two\nlines")))
     result = run("analyze", model)
     assert (result.exit_code, result.stdout) == (70, "")
     assert result.stderr == (
@@ -98,14 +98,14 @@ def test_internal_error(run, model, monkeypatch):
 
 
 def test_traceback_on_request(run, model, monkeypatch):
-    monkeypatch.setattr(analyze, "load", failing(ValueError("wrong")))
+    monkeypatch.setattr(analyze, "read_model", failing(ValueError("wrong")))
     result = run("analyze", model, DELEGATE_SIM_DEBUG="1")
     assert result.exit_code == 70
     assert result.stderr.startswith("Traceback (most recent call last):\n")
 
 
 def test_interrupt(run, model, monkeypatch):
-    monkeypatch.setattr(analyze, "load", failing(KeyboardInterrupt()))
+    monkeypatch.setattr(analyze, "read_model", failing(KeyboardInterrupt()))
     assert run("analyze", model).exit_code == 130
 
 

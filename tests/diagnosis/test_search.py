@@ -30,7 +30,7 @@ def test_nothing_to_do():
 
 
 @given(CHAINS, st.integers(1, 5))
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_no_smaller_set_is_enough(ops, limit):
     diagnosis = diagnosed(chain_model(ops))
     found = search(diagnosis, limit)
@@ -47,7 +47,7 @@ def test_no_smaller_set_is_enough(ops, limit):
 
 
 @given(ops=CHAINS)
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_beyond_what_can_be_tried_the_bound_holds(ops):
     diagnosis = diagnosed(chain_model(ops))
     exact = search(diagnosis, 1)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,7 @@ from delegate_sim.gate.baseline import (
     read_baseline,
     update_baseline,
 )
+from delegate_sim.gate.packing import packed, ranges, read_ranges
 from delegate_sim.results.measures import Measures
 from delegate_sim.results.outline import Constant, NodeOutline, Output, SubgraphOutline
 
@@ -41,6 +45,17 @@ def entry(sha256="ab", partitions=1, outline=OUTLINE):
 
 
 TEXT = """\
+{"schema": "delegate-sim/baseline/2", "entries": [
+{"model": "a.tflite", "target": "pixel", "outcome": "delegated", "nodes": 3, "delegated_nodes": 2, "partitions": 1, \
+"delegate_kernels": 1, "border_bytes": 64, "fallback": [[0, "nnapi-operator", "2"]], "delegate": "nnapi", \
+"options": {"feature_level": 31}, "runtime": "litert-2.3", "defaults": "api", "rule_set": "0123", "tool": "0.1.0", \
+"sha256": "ab"}
+], "models": [
+["ab", "OUTLINE"]
+]}
+"""
+
+FIRST_TEXT = """\
 {
   "schema": "delegate-sim/baseline/1",
   "entries": [
@@ -82,10 +97,61 @@ TEXT = """\
 
 def test_the_text(tmp_path):
     baseline = Baseline({EntryKey("a.tflite", "pixel"): entry()})
-    assert baseline_text(baseline) == TEXT
+    text = TEXT.replace("OUTLINE", packed(OUTLINE))
+    assert baseline_text(baseline) == text
     path = tmp_path / "baseline.json"
-    path.write_text(TEXT, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     assert read_baseline(str(path)) == baseline
+
+
+def test_the_first_schema_is_still_read_and_replaced_by_an_update(tmp_path):
+    path = tmp_path / "baseline.json"
+    path.write_text(FIRST_TEXT, encoding="utf-8")
+    baseline = read_baseline(str(path))
+    assert baseline == Baseline({EntryKey("a.tflite", "pixel"): entry()})
+    assert update_baseline(str(path), baseline.entries)
+    assert path.read_text(encoding="utf-8") == TEXT.replace("OUTLINE", packed(OUTLINE))
+
+
+def test_an_outline_is_kept_as_it_was_packed(tmp_path):
+    path = tmp_path / "baseline.json"
+    content = base64.b64encode(zlib.compress(zlib.decompress(base64.b64decode(packed(OUTLINE))), 0)).decode()
+    path.write_text(TEXT.replace("OUTLINE", content), encoding="utf-8")
+    assert not update_baseline(str(path), {EntryKey("a.tflite", "pixel"): entry()})
+    assert update_baseline(str(path), {EntryKey("b.tflite", "pixel"): entry()})
+    assert content in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not there")
+def test_changes_to_different_models_merge(tmp_path):
+    added = {EntryKey("e", "t"): entry("e")}
+    texts = {
+        "base": {EntryKey(name, "t"): entry(name) for name in "abcd"},
+        "ours": {EntryKey(name, "t"): entry("new" if name == "b" else name, partitions=1 + (name == "b")) for name in "abcd"},
+        "theirs": {EntryKey(name, "t"): entry("other" if name == "c" else name) for name in "abcd"} | added,
+    }
+    for name, entries in texts.items():
+        (tmp_path / name).write_text(baseline_text(Baseline(entries)), encoding="utf-8")
+    command = ["git", "merge-file", "ours", "base", "theirs"]
+    assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+    merged = read_baseline(str(tmp_path / "ours"))
+    assert {key.model: value.sha256 for key, value in merged.entries.items()} == {
+        "a": "a",
+        "b": "new",
+        "c": "other",
+        "d": "d",
+        "e": "e",
+    }
+
+
+def test_nodes_as_ranges():
+    assert ranges({9, 3, 4, 5}) == "3-5,9"
+    assert ranges(()) == ""
+    for nodes in (set(), {0}, {0, 1, 5, 7, 8}):
+        assert set(read_ranges(ranges(nodes))) == nodes
+    for text in ("x", "5-3", "-1", "1-99999999999"):
+        with pytest.raises(ValueError, match=r"invalid|range"):
+            read_ranges(text)
 
 
 def test_entries_stand_in_order_however_they_came(tmp_path):
@@ -142,7 +208,7 @@ def test_what_is_written_is_read_back(tmp_path_factory, found):
 
 
 def without(*keys):
-    content = json.loads(TEXT)
+    content = json.loads(FIRST_TEXT)
     *folders, last = keys
     place = content
     for key in folders:
@@ -152,7 +218,7 @@ def without(*keys):
 
 
 def with_value(value, *keys):
-    content = json.loads(TEXT)
+    content = json.loads(FIRST_TEXT)
     *folders, last = keys
     place = content
     for key in folders:
@@ -161,6 +227,7 @@ def with_value(value, *keys):
     return json.dumps(content)
 
 
+WHOLE = TEXT.replace("OUTLINE", packed(OUTLINE))
 NODE = ("models", "ab", 0, "nodes", 0)
 
 
@@ -168,9 +235,23 @@ NODE = ("models", "ab", 0, "nodes", 0)
     ("text", "fault"),
     [
         ("", "is not JSON: line 1: "),
-        (TEXT.replace('"entries"', '<<<<<<< HEAD\n"entries"'), "is not JSON: line 3: "),
+        (TEXT.replace('"entries"', '<< HEAD\n"entries"'), "is not JSON: line 1: "),
+        (
+            TEXT.replace("]\n]}", "]\n<<<<<<< HEAD\n]}"),
+            "holds the markers of a merge (line 5): take one side with git checkout --theirs -- ",
+        ),
+        (TEXT, "is not a baseline: the outline of the model ab cannot be read: "),
+        (TEXT.replace('["ab", "OUTLINE"]', '["ab"]'), "is not a baseline: models[0] is not a pair of a digest and an outline"),
+        (
+            TEXT.replace("OUTLINE", packed(OUTLINE)).replace('"2"]', '"2-1"]'),
+            "is not a baseline: entries[0].fallback[0]: '2-1' is",
+        ),
+        (
+            TEXT.replace("OUTLINE", packed(OUTLINE)).replace('[0, "nn', '["0", "nn'),
+            "is not a baseline: entries[0].fallback[0] is not",
+        ),
         ("[" * 100_000, "is not JSON: "),
-        ("[]", "is not a baseline: its schema is None, but this version reads 'delegate-sim/baseline/1'"),
+        ("[]", "is not a baseline: its schema is None, but this version reads 'delegate-sim/baseline/2' and"),
         (with_value("delegate-sim/baseline/9", "schema"), "is not a baseline: its schema is 'delegate-sim/baseline/9'"),
         (without("models"), "is not a baseline: the file has no 'models' that is an object"),
         (without("entries"), "is not a baseline: the file has no"),
@@ -201,7 +282,7 @@ def test_files_that_are_no_baselines(tmp_path, text, fault):
 
 
 def test_two_entries_of_one_key(tmp_path):
-    content = json.loads(TEXT)
+    content = json.loads(FIRST_TEXT)
     content["entries"] *= 2
     path = tmp_path / "baseline.json"
     path.write_text(json.dumps(content), encoding="utf-8")

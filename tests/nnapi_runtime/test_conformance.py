@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.nnapi_runtime import ModelBuilder, Refused, compile, validate_operation
+from delegate_sim.nnapi_runtime import ModelBuilder, NnRefused, compile, validate_operation
 from delegate_sim.nnapi_runtime.cases import read_device, read_model
 from delegate_sim.nnapi_runtime.devices import CpuDevice
 
@@ -126,7 +126,7 @@ class Replay:
         name, *words = command.split()
         try:
             getattr(self, name)(*words)
-        except Refused as refused:
+        except NnRefused as refused:
             self.failures.append([name, int(refused.refusal.result)])
             if name == "finish":
                 self.models.append(None)

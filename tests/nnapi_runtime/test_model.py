@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.nnapi_runtime import AndroidRelease, Call, ModelBuilder, Refused, feature_level
+from delegate_sim.nnapi_runtime import AndroidRelease, Call, ModelBuilder, NnRefused, feature_level
 
 from .examples import O, T, add_flag, add_int, add_model, add_tensor, chain, condition_model
 
@@ -30,7 +30,7 @@ class Draft:
 
 
 def refusal_of(call, *arguments):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(NnRefused) as refused:
         call(*arguments)
     return refused.value.refusal
 
@@ -240,7 +240,7 @@ def test_a_model_operand_must_refer_to_a_model():
 
 
 def test_the_text_of_a_refusal_is_one_line():
-    with pytest.raises(Refused, match=r"^ANeuralNetworksModel_addOperand refuses: zero point: found 1, needed 0 for INT32$"):
+    with pytest.raises(NnRefused, match=r"^ANeuralNetworksModel_addOperand refuses: zero point: found 1, needed 0 for INT32$"):
         ModelBuilder().add_operand(T.INT32, (), 0.0, 1)
 
 

@@ -12,6 +12,9 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
 from delegate_sim.rules.families import FAMILIES
+from delegate_sim.rules.operands import INPUT
+from delegate_sim.rules.vocabulary import has_elements
+from tests.graphs import arena, node_view
 
 PACKAGE = Path(delegate_sim.__file__).parent
 DEFINED_ONCE = {
@@ -96,6 +99,20 @@ def test_no_two_types_have_one_name():
 
 def test_classes_and_aliases_are_seen():
     assert {"Check", "NodeFinder", "OptionValues", "OutlineOperand", "VersionCondition"} <= {name for name, _ in type_names()}
+
+
+def test_the_fused_activation_is_read_in_one_place():
+    readers = [path for path in PACKAGE.rglob("*.py") if "def fused_activation" in path.read_text(encoding="utf-8")]
+    assert [path.relative_to(PACKAGE).as_posix() for path in readers] == ["graph/activation.py"]
+
+
+@pytest.mark.parametrize("shape", [(), (2, 3), (0,), (2, 0), (-1, 3)])
+def test_tensors_without_elements(shape):
+    node = node_view("RELU", [arena("FLOAT32", *shape)], [])
+    found = None if 0 not in shape else f"input 0 of shape {list(shape)}"
+    assert has_elements(INPUT).finder(node, None) == found
+    strict = f"input 0 of shape {list(shape)}" if min(shape, default=1) <= 0 else None
+    assert has_elements(INPUT, allows_negative=False).finder(node, None) == strict
 
 
 @pytest.mark.parametrize("name", DELEGATE_NAMES)

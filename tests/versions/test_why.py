@@ -13,11 +13,8 @@ from delegate_sim.versions.why import (
     Feature,
     NodePosition,
     VersionCause,
-    expected_version,
-    features_above,
     shared_version,
     version_cause,
-    version_without,
 )
 from fixtures.builder import ModelBuilder
 from tests.versions.cases import (
@@ -34,31 +31,29 @@ from tests.versions.cases import (
 def test_features_above_are_enough_and_none_of_them_is_needless(case):
     node = case.node
     for version in range(LOWEST_VERSIONS.get(case.op, 1), 15):
-        codes = [feature.code for feature in features_above(node, version)]
-        assert version_without(node, codes) <= version
+        codes = [feature.code for feature in version_cause(node, version).features]
+        assert shared_version(node, codes) <= version
         for code in codes:
-            assert version_without(node, set(codes) - {code}) > version
+            assert shared_version(node, set(codes) - {code}) > version
 
 
 def test_features_given_by_others_take_these_along():
     node = Case("FULLY_CONNECTED", "FLOAT32 INT8[8,4]*8 FLOAT32 -> FLOAT32", {}, ASYMMETRIC).node
-    assert features_above(node, 12) == ()
-    assert features_above(node, 9) == (Feature(PER_CHANNEL, 12),)
-    assert features_above(node, 5) == (Feature(PER_CHANNEL, 12), Feature(SYMMETRIC_OR_NOT, 9))
-    assert features_above(node, 2) == (Feature(HYBRID, 3),)
+    assert version_cause(node, 12).features == ()
+    assert version_cause(node, 9).features == (Feature(PER_CHANNEL, 12),)
+    assert version_cause(node, 5).features == (Feature(PER_CHANNEL, 12), Feature(SYMMETRIC_OR_NOT, 9))
+    assert version_cause(node, 2).features == (Feature(HYBRID, 3),)
 
 
 def test_no_feature_lowers_a_version_below_the_lowest():
     node = Case("BROADCAST_TO", "INT8 INT32 -> INT8", {}).node
-    assert features_above(node, 1) is None
     assert version_cause(node, 1) == VersionCause((), (), False)
 
 
 def test_unknown_feature():
     node = Case("ADD", "INT8 INT8 -> INT8", {}).node
-    for ask in (version_without, shared_version):
-        with pytest.raises(ValueError, match="unknown feature 'int9-type'"):
-            ask(node, ["int9-type"])
+    with pytest.raises(ValueError, match="unknown feature 'int9-type'"):
+        shared_version(node, ["int9-type"])
 
 
 def _mixed_model():
@@ -79,8 +74,7 @@ def _mixed_model():
 def test_version_that_another_node_demands():
     graphs = file_graphs(_mixed_model())
     node = graphs[0].view(graphs[0].nodes[0])
-    assert (node.version, expected_version(node), shared_version(node)) == (2, 1, 2)
-    assert features_above(node, 1) == ()
+    assert (node.version, shared_version(node)) == (2, 2)
     assert version_cause(node, 1) == VersionCause((Feature("int8-type", 2),), (NodePosition(1, 0),), True)
     assert version_cause(node, 2) == VersionCause((), (), True)
     assert shared_version(node, ["int8-type"]) == 1

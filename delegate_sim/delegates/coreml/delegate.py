@@ -17,7 +17,7 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import Float16Remapping
-from ..limits import keep_largest
+from ..limits import keep_largest, minimum_of_nodes
 from .failures import WORDINGS
 from .kernel import build_partition, has_missing_bias
 from .kinds import COREML_VERSION
@@ -112,7 +112,7 @@ class CoreMlDelegate(Delegate):
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
             decision = dataclasses.replace(found, nodes=graph.execution_plan)
         else:
-            decision = keep_largest(found, _limit(options), _minimum(options))
+            decision = keep_largest(self, found, _limit(options), minimum_of_nodes(self, options))
         remapped = remapping.apply(graph, decision.nodes)
         return dataclasses.replace(
             decision,
@@ -143,11 +143,6 @@ def _version(options: OptionValues) -> int:
 def _limit(options: OptionValues) -> int:
     limit: int = options["max_delegated_partitions"]
     return limit if limit > 0 else NO_LIMIT
-
-
-def _minimum(options: OptionValues) -> int:
-    minimum: int = options["min_nodes_per_partition"]
-    return minimum if minimum > 0 else DEFAULT_MINIMUM
 
 
 def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:

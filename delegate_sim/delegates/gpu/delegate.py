@@ -129,7 +129,7 @@ class GpuDelegate(Delegate):
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
             decision = dataclasses.replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > limit:
-            decision = keep_largest(decision, limit, minimum=0)
+            decision = keep_largest(self, decision, limit, minimum=0)
         remapped = remapping.apply(graph, decision.nodes)
         if remapped is graph:
             return decision

@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 
 from ...graph.graph import Graph
-from ...options import Option, integer
+from ...options import Option, integer, option_as_typed
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code, take_supported
-from ..limits import keep_largest
+from ..limits import keep_largest, minimum_of_nodes
 from .rules import RULES
 from .target import HexagonTarget
 
@@ -64,7 +64,7 @@ class HexagonDelegate(Delegate):
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take the largest partitions."""
         found = take_supported(graph, RULES, HexagonTarget(release))
-        decision = keep_largest(found, _limit(options), _minimum(options))
+        decision = keep_largest(self, found, _limit(options), minimum_of_nodes(self, options))
         if graph.index > 0:
             return decision
         # What is said once in a process is said of the first subgraph.
@@ -80,16 +80,12 @@ def _limit(options: OptionValues) -> int:
     return min(limit, MOST_PARTITIONS) if limit > 0 else DEFAULT_PARTITIONS
 
 
-def _minimum(options: OptionValues) -> int:
-    minimum: int = options["min_nodes_per_partition"]
-    return minimum if minimum > 0 else DEFAULT_MINIMUM
-
-
 def _capping_warning(options: OptionValues) -> tuple[str, ...]:
-    limit = options["max_delegated_partitions"]
+    limit = options[HexagonDelegate.limit_option]
     if limit <= MOST_PARTITIONS:
         return ()
-    return (f"max_delegated_partitions is {limit}; the delegate takes {MOST_PARTITIONS} partitions at most",)
+    option = option_as_typed(OPTIONS, HexagonDelegate.limit_option)
+    return (f"{option} is {limit}; the delegate takes {MOST_PARTITIONS} partitions at most",)
 
 
 def _log_line(decision: Decision) -> str:

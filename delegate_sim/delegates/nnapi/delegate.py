@@ -11,7 +11,7 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer, names, text
 from ...releases.catalogue import NEWEST, Release
-from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, OptionValues, kinds_by_code, take_supported
 from ..driver import Driver, DriverInterface, DriverQuestion, DriverQuestions, driver
@@ -19,24 +19,13 @@ from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from . import failures
 from .driver import is_all_or_nothing, nodes_supported_by_driver, rejected_operations
-from .kinds import FEATURE_LEVEL
+from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING
 from .mapping import OPERATIONS, MappedPartition, map_partition
 from .rules import RULES
-from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
+from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 
 REFERENCE_DEVICE = "nnapi-reference"
 """The name of NNAPI's own CPU implementation."""
-
-_LEVEL_NAMES = {
-    "1.0": 27,
-    "1.1": 28,
-    "1.2": 29,
-    "1.3": 30,
-    "5": FEATURE_LEVEL_5,
-    "6": 1000006,
-    "7": 1000007,
-    "8": FEATURE_LEVEL_8,
-}
 
 
 def feature_level(value: Any) -> int:
@@ -44,7 +33,7 @@ def feature_level(value: Any) -> int:
 
     From Android 12 (31) on NNAPI is updated apart from Android; an API level then stands for level 5, which all have.
     """
-    level = _LEVEL_NAMES.get(str(value).strip())
+    level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
         try:
             level = integer(value)
@@ -54,7 +43,7 @@ def feature_level(value: Any) -> int:
             level = FEATURE_LEVEL_5
     if isinstance(value, bool) or level not in FEATURE_LEVELS:
         known = ", ".join(map(str, FEATURE_LEVELS))
-        raise ValueError(f"takes one of {known}, {', '.join(_LEVEL_NAMES)} or an Android API level from 27, not {value!r}")
+        raise ValueError(f"takes one of {known}, {', '.join(LEVELS_BY_NAME)} or an Android API level from 27, not {value!r}")
     return level
 
 
@@ -132,29 +121,6 @@ OPTIONS = (
 )
 
 
-DRIVER = Kind(
-    "nnapi-driver",
-    Problem.DRIVER,
-    "rejected by the driver",
-    "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. Nodes of "
-    "which it rejects an operation stay on the CPU; with sparse or float16 values in the partition, all of its nodes do.",
-    "Replace the operator with one that the driver takes, or choose another accelerator. The options driver_rejects and driver "
-    "say which operations a driver rejects; nothing else in the simulation knows it.",
-    "replace the operator, or use a driver that takes it",
-    is_shared=True,
-)
-FLOAT16_ALL_OR_NOTHING = Kind(
-    "float16-all-or-nothing",
-    Problem.QUANTIZATION,
-    "driver rejects part of a model with float16 weights",
-    "In a model with float16 weights the delegate changes the operands of all supported nodes before it asks the driver. If the "
-    "driver then rejects any operation, it takes the changes back and delegates nothing.",
-    "Convert the model with float32 or 8-bit weights, or remove the operators that the driver rejects.",
-    "convert the model with float32 or 8-bit weights",
-    is_shared=True,
-)
-
-
 def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
     """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
     decision, has_float16 = _preview(graph, options, release)
@@ -200,7 +166,7 @@ class NnapiDelegate(Delegate):
             return decision
         if _asks_driver(options):
             decision = _ask_driver(decision, options, has_float16, release)
-        return _limit(decision, options["max_number_delegated_partitions"])
+        return _limit(self, decision, options[self.limit_option])
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
@@ -275,13 +241,13 @@ def _ask_driver(decision: Decision, options: OptionValues, has_float16: bool, re
     return dataclasses.replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
 
 
-def _limit(decision: Decision, limit: int) -> Decision:
+def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
     """``LimitDelegatedPartitions``."""
     candidates = decision.candidates
     if limit <= 0 or len(candidates) <= limit:
         return decision
     kept = {node for subset in largest_partitions(candidates, limit) for node in subset.nodes}
-    reason = partition_limit(len(candidates), limit, "max_number_delegated_partitions")
+    reason = partition_limit(delegate, len(candidates), limit)
     dropped = {node: reason for subset in candidates for node in subset.nodes if node not in kept}
     warnings = decision.warnings
     if order_depends_on_library(candidates, limit):

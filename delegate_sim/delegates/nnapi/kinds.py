@@ -1,4 +1,4 @@
-"""Kinds of problem that the rules of nnapi meet, in words that fit it."""
+"""Kinds of problem that the rules of nnapi meet, in words that fit it, and those of its driver."""
 
 from __future__ import annotations
 
@@ -73,6 +73,27 @@ DENSE_WEIGHTS = Kind(
     "Target NNAPI 1.3, or convert the model without sparse weights.",
     "target NNAPI 1.3, or convert without sparse weights",
     native="sparse-weights",  # the delegate records no failure here
+)
+DRIVER = Kind(
+    "nnapi-driver",
+    Problem.DRIVER,
+    "rejected by the driver",
+    "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. Nodes of "
+    "which it rejects an operation stay on the CPU; with sparse or float16 values in the partition, all of its nodes do.",
+    "Replace the operator with one that the driver takes, or choose another accelerator. The options driver_rejects and driver "
+    "say which operations a driver rejects; nothing else in the simulation knows it.",
+    "replace the operator, or use a driver that takes it",
+    is_shared=True,
+)
+FLOAT16_ALL_OR_NOTHING = Kind(
+    "float16-all-or-nothing",
+    Problem.QUANTIZATION,
+    "driver rejects part of a model with float16 weights",
+    "In a model with float16 weights the delegate changes the operands of all supported nodes before it asks the driver. If the "
+    "driver then rejects any operation, it takes the changes back and delegates nothing.",
+    "Convert the model with float32 or 8-bit weights, or remove the operators that the driver rejects.",
+    "convert the model with float32 or 8-bit weights",
+    is_shared=True,
 )
 KINDS = (
     kinds.OPERATOR.reworded(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
@@ -16,18 +18,30 @@ FEATURE_LEVEL_6 = 1000006
 FEATURE_LEVEL_7 = 1000007
 FEATURE_LEVEL_8 = 1000008
 
-FEATURE_LEVELS = (NNAPI_1_0, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, FEATURE_LEVEL_5, FEATURE_LEVEL_6, FEATURE_LEVEL_7, FEATURE_LEVEL_8)
+LEVELS_BY_NAME: Mapping[str, int] = MappingProxyType(
+    {
+        "1.0": NNAPI_1_0,
+        "1.1": NNAPI_1_1,
+        "1.2": NNAPI_1_2,
+        "1.3": NNAPI_1_3,
+        "5": FEATURE_LEVEL_5,
+        "6": FEATURE_LEVEL_6,
+        "7": FEATURE_LEVEL_7,
+        "8": FEATURE_LEVEL_8,
+    }
+)
+"""NNAPI's versions and, after 1.3, its feature levels: the number of each by its name, lowest first."""
+FEATURE_LEVELS = tuple(LEVELS_BY_NAME.values())
 
-LEVEL_NAMES = {
-    NNAPI_1_0: "NNAPI 1.0 (Android 8.1)",
-    NNAPI_1_1: "NNAPI 1.1 (Android 9)",
-    NNAPI_1_2: "NNAPI 1.2 (Android 10)",
-    NNAPI_1_3: "NNAPI 1.3 (Android 11)",
-    FEATURE_LEVEL_5: "feature level 5 (Android 12)",
-    FEATURE_LEVEL_6: "feature level 6",
-    FEATURE_LEVEL_7: "feature level 7",
-    FEATURE_LEVEL_8: "feature level 8",
-}
+_ANDROID = {NNAPI_1_0: "8.1", NNAPI_1_1: "9", NNAPI_1_2: "10", NNAPI_1_3: "11", FEATURE_LEVEL_5: "12"}
+"""The release of Android with which a level came; later ones come apart from Android."""
+
+
+def level_in_words(level: int) -> str:
+    """Name a level for a sentence: "NNAPI 1.2 (Android 10)"."""
+    name = next(name for name, number in LEVELS_BY_NAME.items() if number == level)
+    words = f"feature level {name}" if level >= FEATURE_LEVEL_5 else f"NNAPI {name}"
+    return f"{words} (Android {_ANDROID[level]})" if level in _ANDROID else words
 
 
 class NnapiTarget(NamedTuple):

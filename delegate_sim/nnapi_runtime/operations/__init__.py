@@ -42,7 +42,7 @@ _CODES = frozenset(OperationType)
 def validate_operation(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease = AndroidRelease.ANDROID_13
 ) -> Version:
-    """Return what an operation needs, its operands' own types aside; raise Refused where addOperation fails.
+    """Return what an operation needs, its operands' own types aside; raise NnRefused where addOperation fails.
 
     Upstream: runtime/ModelBuilder.cpp addOperation; Validation.cpp validateOperationButNotOperandsImpl.
     """

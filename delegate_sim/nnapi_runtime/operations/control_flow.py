@@ -69,11 +69,6 @@ def validate_while(view: OperationView) -> Version:
     return Version(_LEVEL, runtime_only=any(_has_no_size(operand) for operand in sized))
 
 
-def referenced_models(view: OperationView) -> list[NnModel]:
-    """Return the models of an IF (then, else) or a WHILE (condition, body)."""
-    return [operand.submodel for operand in view.inputs if operand.submodel is not None]
-
-
 def _has_no_size(operand: NnOperand) -> bool:
     return operand.byte_size == 0
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..operands import NnOperand
-from ..refusal import Call, NnRefusal, Refused, Rule, Violation, refuse
+from ..refusal import Call, NnRefusal, NnRefused, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_name
 
 T = OperandType
@@ -151,7 +151,7 @@ class OperationRule:
     raises: tuple[Callable[[OperationView], int], ...] = ()
 
     def needs(self, view: OperationView) -> Version:
-        """Return what the operation needs, its operands' own types aside, or raise Refused at the first broken rule."""
+        """Return what the operation needs, its operands' own types aside, or raise NnRefused at the first broken rule."""
         inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
         outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
         decider = self.decider.operand(view).type
@@ -165,7 +165,7 @@ class OperationRule:
         )
         for check in self.checks:
             if check.rule.since <= view.android and (violation := check.find(view)) is not None:
-                raise Refused(NnRefusal(check.rule, Call.ADD_OPERATION, violation))
+                raise NnRefused(NnRefusal(check.rule, Call.ADD_OPERATION, violation))
         return Version(max([level, *(raised(view) for raised in self.raises)]))
 
 

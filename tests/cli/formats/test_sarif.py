@@ -7,11 +7,18 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import given
 
-from delegate_sim.gate.results import FAILED, Results, fingerprints
+from delegate_sim.gate.results import FAILED, Results
 from delegate_sim.results.findings import Finding, Location
+from delegate_sim.rules.source import LITERT
+from delegate_sim_cli.formats.common import grouped_findings
 from delegate_sim_cli.formats.sarif import render
 
 from .examples import CHECK, EVERYTHING, FAILURE, NOTHING, PASSES, any_text, case, named, nasty_text
+
+
+def fingerprint_of(found, position):
+    finding = found.findings[position]
+    return next(group.fingerprint for group in grouped_findings(Results("check", (found,))) if group.first is finding)
 
 
 def run_of(results):
@@ -50,7 +57,8 @@ def test_a_result():
                 ],
             }
         ],
-        "partialFingerprints": {"delegateSim/v1": fingerprints(FAILURE)[1]},
+        "occurrenceCount": 1,
+        "partialFingerprints": {"delegateSim/v2": fingerprint_of(FAILURE, 1)},
         "properties": {
             "model": "models/detector.tflite",
             "target": "phone",
@@ -80,18 +88,49 @@ def test_a_result():
 def test_rules_are_those_that_occur_and_say_what_explain_says():
     rules = run_of(CHECK)["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == sorted({finding.code for case in CHECK.cases for finding in case.findings})
+    file, symbol = "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate"
+    place = f"{file}: {symbol} ({LITERT.name}@{LITERT.commit[:9]})"
     assert next(rule for rule in rules if rule["id"] == "nnapi-missing-bias") == {
         "id": "nnapi-missing-bias",
         "shortDescription": {"text": "CONV_2D without bias"},
         "fullDescription": {"text": "The delegate takes CONV_2D only with a bias operand."},
         "help": {
-            "text": "The delegate takes CONV_2D only with a bias operand.\n\nWhat to do: Give the layer a bias of zeros.",
+            "text": (
+                "The delegate takes CONV_2D only with a bias operand.\n\nWhat to do: Give the layer a bias of zeros."
+                f"\n\nSource: {place}"
+            ),
             "markdown": (
                 "The delegate takes CONV_2D only with a bias operand.\n\n**What to do:** Give the layer a bias of zeros."
+                f"\n\n**Source:** `{place}`"
             ),
+        },
+        "helpUri": f"https://github.com/{LITERT.name}/blob/{LITERT.commit}/{file}",
+        "properties": {
+            "sources": [{"repository": LITERT.name, "commit": LITERT.commit, "file": file, "symbol": symbol}],
         },
         "defaultConfiguration": {"level": "error"},
     }
+
+
+def test_rules_say_where_they_were_read(sarif_validator):
+    codes = ("nnapi-operator", "nnapi-feature-level", "gpu-rank", "partition-limit", "unheard-of")
+    findings = tuple(Finding(code, "warning", "something") for code in codes)
+    results = Results("check", (case(FAILED, findings=findings),))
+    sarif_validator.validate(json.loads(render(results)))
+    rules = {rule["id"]: rule for rule in run_of(results)["tool"]["driver"]["rules"]}
+    for code in ("partition-limit", "unheard-of"):
+        assert not {"helpUri", "properties"} & rules[code].keys()
+    litert = {"repository": LITERT.name, "commit": LITERT.commit}
+    nnapi = {**litert, "file": "tflite/delegates/nnapi/nnapi_delegate.cc"}
+    assert rules["nnapi-operator"]["properties"]["sources"] == [{**nnapi, "symbol": "NNAPIDelegateKernel::Validate"}]
+    assert {**nnapi, "symbol": "ExpectMinAndroidSdkVersion"} in rules["nnapi-feature-level"]["properties"]["sources"]
+    assert [source["symbol"] for source in rules["gpu-rank"]["properties"]["sources"]].count("IsAllAllowedTensors") == 1
+    for rule in (rules["nnapi-operator"], rules["nnapi-feature-level"], rules["gpu-rank"]):
+        first = rule["properties"]["sources"][0]
+        assert rule["helpUri"] == f"https://github.com/{LITERT.name}/blob/{LITERT.commit}/{first['file']}"
+        place = f"{first['file']}: {first['symbol']} ({LITERT.name}@{LITERT.commit[:9]})"
+        assert rule["help"]["text"].splitlines()[-1].startswith(f"Source: {place}")
+        assert rule["help"]["markdown"].splitlines()[-1].startswith(f"**Source:** `{place}`")
 
 
 def test_a_code_that_nobody_explains(sarif_validator):

@@ -61,7 +61,7 @@ class GroupingDelegate(Delegate):
         )
         groups = partition(whole, nodes, clustering=False)
         found = Decision(whole, verdicts, nodes, groups, subsets=groups, origins=origins)
-        return keep_largest(found, options["max_delegated_partitions"], 0)
+        return keep_largest(self, found, options["max_delegated_partitions"], 0)
 
     def refusal_behind(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST

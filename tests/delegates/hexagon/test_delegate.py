@@ -51,6 +51,11 @@ def test_minimum_of_nodes(minimum, expected):
     assert left_out <= {"partition-minimum"}
 
 
+def test_the_minimum_is_explained_by_the_option():
+    [reason] = run([1, 2])["subgraphs"][0]["nodes"][0]["reasons"]
+    assert reason["hint"].startswith("lower --min_nodes_per_partition, ")
+
+
 def test_log_lines_count_partitions_before_limits():
     assert run([1, 2, 3])["log_lines"] == [
         "TfLiteHexagonDelegate delegate: 5 nodes delegated out of 10 nodes with 3 partitions.",
@@ -65,7 +70,8 @@ def test_own_line_is_printed_once_and_even_if_nothing_is_taken():
 
 
 def test_capping_is_told():
-    assert any("16 partitions at most" in warning for warning in run([2], {"max_delegated_partitions": 17})["warnings"])
+    [warning] = run([2], {"max_delegated_partitions": 17})["warnings"]
+    assert warning == "--max_delegated_partitions is 17; the delegate takes 16 partitions at most"
 
 
 def test_benchmark_line():

@@ -50,7 +50,7 @@ class TinyDelegate(Delegate):
         from delegate_sim.delegates.base import ReleaseOnly
 
         found = take_supported(graph, RULES, ReleaseOnly(release))
-        return keep_largest(found, options["max_delegated_partitions"], 0)
+        return keep_largest(self, found, options["max_delegated_partitions"], 0)
 
 
 DELEGATE = TinyDelegate()

@@ -7,13 +7,12 @@ node had it, and crashes. A rule demands such an operand with ``given``.
 
 from __future__ import annotations
 
-from typing import Any
-
+from ....graph.activation import fused_activation
 from ....rules import kinds
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
-from ....rules.vocabulary import fused_activation, given, max_version, refused_if, typed
+from ....rules.vocabulary import given, max_version, refused_if, typed
 from ..target import CoreMlTarget
 
 SOURCE = Source(LITERT, "tflite/delegates/coreml/coreml_delegate.mm", "IsNodeSupportedByDelegate")
@@ -29,7 +28,9 @@ NO_SIGN_BIT = refused_if(
 )
 
 
-def coreml_rule(*checks: Check[Any], source: tuple[Source, ...] = (), version: int = 1, data: int = 0) -> OpRule[CoreMlTarget]:
+def coreml_rule(
+    *checks: Check[CoreMlTarget], source: tuple[Source, ...] = (), version: int = 1, data: int = 0
+) -> OpRule[CoreMlTarget]:
     """Return the rule of an operator: its version, the type of its data (the operand at this position), its own checks.
 
     ``source`` is where its own checks are, if anywhere else than those, and what this passes through.

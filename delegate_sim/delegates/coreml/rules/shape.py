@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....graph.graph import NodeView
@@ -31,7 +29,7 @@ def _padding_shape(node: NodeView) -> str | None:
     return None if shape[:2] == (4, 2) else f"padding of shape {list(shape)}"
 
 
-def _not_padded(first_word: int, name: str) -> Check[Any]:
+def _not_padded(first_word: int, name: str) -> Check[object]:
     """Demand that one dimension is not padded. Upstream reads words of 32 bits, whatever the type of the padding."""
 
     def find(node: NodeView) -> str | None:

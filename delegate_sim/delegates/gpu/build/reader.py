@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....graph.activation import fused_activation
 from ....graph.graph import Graph, NodeView
 from ....model.model import Tensor
 from ....releases.catalogue import NEWEST, Release
-from ....rules.vocabulary import fused_activation
 from ..failures import is_crash
 from ..questions import ACTIVATIONS
 from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produce

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....graph.graph import NodeView
 from ....rules.kinds import BROADCAST, NEIGHBOUR, SHAPE
 from ....rules.operands import operand, result
@@ -107,7 +105,7 @@ def _value_of_another_shape(node: NodeView, position: int) -> str | None:
     return f"input {position} {list(value)}, output {list(shape)}"
 
 
-def _selected_value(position: int) -> tuple[Check[Any], ...]:
+def _selected_value(position: int) -> tuple[Check[object], ...]:
     """One of the two values between which SELECT chooses."""
     value = operand(position)
 

@@ -8,7 +8,6 @@ a rule's checks decides which reason is given.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Allocation
@@ -38,7 +37,7 @@ TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 outpu
 
 def gpu_rule(
     parser: str,
-    *checks: Check[Any],
+    *checks: Check[GpuTarget],
     version_in: Numbers | None = None,
     cases: tuple[str, ...] = (COMPATIBILITY.symbol,),
     inputs: tuple[str, ...] = (),
@@ -57,7 +56,7 @@ def gpu_rule(
     return OpRule((*versions, *own, *everywhere), source=sources)
 
 
-def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[Any], Check[GpuTarget]]:
+def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[object], Check[GpuTarget]]:
     """``IsAllAllowedTensors``; only the types of tensors in the arena are looked at."""
     is_output = side == "output"
     float_types = frozenset((*FLOAT, *further_types))
@@ -88,7 +87,7 @@ ALLOW_QUANT_OPS = check_for_target(
 """Some operators have a parser only if quantised nodes are accepted."""
 
 
-def single_reader(which: Operand) -> Check[Any]:
+def single_reader(which: Operand) -> Check[object]:
     """``GetTensorInfo``: demand that one node writes a tensor, and that one reads it."""
 
     def find(node: NodeView) -> str | None:
@@ -105,7 +104,7 @@ def constant_input_count(node: NodeView) -> int:
     return sum(1 for index in node.node.inputs if index >= 0 and tensors[index].is_constant)
 
 
-def runtime_operands(runtime: int, outputs: int) -> Check[Any]:
+def runtime_operands(runtime: int, outputs: int) -> Check[object]:
     """``CheckInputsOutputs``: demand numbers of runtime operands and of results."""
 
     def find(node: NodeView) -> str | None:
@@ -125,7 +124,7 @@ def _other_runtime_operands(node: NodeView, runtime: int, outputs: int) -> str |
 _CONSTANTS_TOO = COMPATIBILITY.with_symbol("CheckInputsConstsOutputs")
 
 
-def operands(runtime: int, constant: int, outputs: int) -> Check[Any]:
+def operands(runtime: int, constant: int, outputs: int) -> Check[object]:
     """``CheckInputsConstsOutputs``: demand numbers of runtime operands, of constants and of results."""
 
     def find(node: NodeView) -> str | None:
@@ -136,7 +135,7 @@ def operands(runtime: int, constant: int, outputs: int) -> Check[Any]:
     return check(kinds.OPERAND_COUNT, f"{parts[0]}, {parts[1]} and {parts[2]}", find).from_source(_CONSTANTS_TOO)
 
 
-def one_or_two_operands() -> Check[Any]:
+def one_or_two_operands() -> Check[object]:
     """``CheckInputsConstsOutputs``, asked for two runtime operands, and for one with a constant."""
 
     def find(node: NodeView) -> str | None:
@@ -148,7 +147,7 @@ def one_or_two_operands() -> Check[Any]:
     return check(kinds.OPERAND_COUNT, TWO_OPERANDS, find).from_source(_CONSTANTS_TOO)
 
 
-def convolution_operands() -> tuple[Check[Any], Check[Any]]:
+def convolution_operands() -> tuple[Check[object], Check[object]]:
     """``CheckConvolutionInputOutput``: weights may be constant or computed at run time."""
     return (
         _convolution_operands(0, "at most 2 runtime inputs").before_release("litert-2.1.6"),
@@ -156,7 +155,7 @@ def convolution_operands() -> tuple[Check[Any], Check[Any]]:
     )
 
 
-def _convolution_operands(fewest: int, needed: str) -> Check[Any]:
+def _convolution_operands(fewest: int, needed: str) -> Check[object]:
     def find(node: NodeView) -> str | None:
         runtime = runtime_input_count(node)
         if not fewest <= runtime <= 2:
@@ -172,24 +171,24 @@ def _convolution_operands(fewest: int, needed: str) -> Check[Any]:
 Sizes = Callable[[NodeView], tuple[int, int]]
 
 
-def strides(sizes: Sizes = lambda node: (node.options.stride_h, node.options.stride_w)) -> Check[Any]:
+def strides(sizes: Sizes = lambda node: (node.options.stride_h, node.options.stride_w)) -> Check[object]:
     """``CheckStrides``."""
     return _at_least_1x1("strides", sizes, "CheckStrides")
 
 
-def dilation() -> Check[Any]:
+def dilation() -> Check[object]:
     """``CheckDilation``."""
     return _at_least_1x1(
         "dilation", lambda node: (node.options.dilation_h_factor, node.options.dilation_w_factor), "CheckDilation"
     )
 
 
-def window(sizes: Sizes = lambda node: (node.options.filter_height, node.options.filter_width)) -> Check[Any]:
+def window(sizes: Sizes = lambda node: (node.options.filter_height, node.options.filter_width)) -> Check[object]:
     """``CheckKernels``."""
     return _at_least_1x1("filter", sizes, "CheckKernels")
 
 
-def _at_least_1x1(name: str, sizes: Sizes, symbol: str) -> Check[Any]:
+def _at_least_1x1(name: str, sizes: Sizes, symbol: str) -> Check[object]:
     """Demand that height and width are at least 1."""
 
     def find(node: NodeView) -> str | None:

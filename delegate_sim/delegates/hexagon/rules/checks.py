@@ -5,8 +5,6 @@ The delegate gives no reasons, and stops at the first condition that a node does
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....graph.graph import NodeView
 from ....rules import kinds
 from ....rules.numbers import Numbers, at_most, exactly, up_to_one
@@ -35,12 +33,12 @@ RELU_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1"))
 UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_most(4)
 
 
-def hexagon_rule(*checks: Check[Any], version_in: Numbers = UP_TO_1) -> OpRule[HexagonTarget]:
+def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -> OpRule[HexagonTarget]:
     """Return the rule of an operator: ranks of all tensors, the version, and its own checks."""
     return OpRule((*_RANKS, version(version_in).from_source(_VERSIONS), *checks))
 
 
-def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[Any], ...]:
+def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], ...]:
     """``InputsWithCorrectTypes``: as many operands as given here, each of one of its types or left out.
 
     So many of the last ones may be missing altogether.
@@ -50,7 +48,7 @@ def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[Any], ...]
     return tuple(one.from_source(_TYPES) for one in (operand_count(counts), *[one for (one,) in each]))
 
 
-def all_inputs_quant8() -> tuple[Check[Any], Check[Any]]:
+def all_inputs_quant8() -> tuple[Check[object], Check[object]]:
     """At least one operand and one result, and every operand of 8 bits."""
 
     def find_count(node: NodeView) -> str | None:

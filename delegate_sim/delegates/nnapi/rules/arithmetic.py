@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ....graph.activation import fused_activation
 from ....graph.graph import NodeView
 from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, RANK
 from ....rules.operands import INPUT, Operand, operand
 from ....rules.rule import Check, OpRule, Rules
-from ....rules.vocabulary import check, fused_activation, typed
+from ....rules.vocabulary import check, typed
 from ..kinds import UNSUPPORTED_INPUT_TYPE
 from ..target import (
     FEATURE_LEVEL_7,
@@ -39,7 +38,7 @@ from .checks import (
 _MAX_RANK = 4
 
 
-def _constant_if_scalar(which: Operand) -> Check[Any]:
+def _constant_if_scalar(which: Operand) -> Check[object]:
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)
         return f"{which.name} is a scalar and not constant" if not tensor.rank and not tensor.is_constant else None

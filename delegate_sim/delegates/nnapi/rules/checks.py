@@ -7,7 +7,6 @@ collects every failure, under names of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
 from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
 from ..questions import is_hybrid
-from ..target import LEVEL_NAMES, NnapiTarget
+from ..target import NnapiTarget, level_in_words
 
 SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
 
@@ -43,12 +42,12 @@ FLOAT_QUANT8_OPERAND = typed(INPUT, FLOAT_QUANT8).from_source(_helper("ExpectIsF
 FLOAT_QUANT8_INT32_OPERAND = typed(INPUT, FLOAT_QUANT8_INT32).from_source(_helper("ExpectIsFloatQuant8OrInt32Operator"))
 
 
-def max_op_version(limit: int) -> Check[Any]:
+def max_op_version(limit: int) -> Check[object]:
     """``ExpectMaxOpVersion``."""
     return version(at_most(limit)).from_source(_helper("ExpectMaxOpVersion"))
 
 
-def op_version(limit: int) -> Check[Any]:
+def op_version(limit: int) -> Check[object]:
     """``ExpectOpVersion``, which allows lower versions as well."""
     return version(at_most(limit)).from_source(_helper("ExpectOpVersion"))
 
@@ -59,7 +58,7 @@ def level_demand(minimum: int) -> Check[NnapiTarget]:
     def find(_: NodeView, target: NnapiTarget) -> str | None:
         return None if target.level >= minimum else f"feature level {target.level}"
 
-    return check_for_target(FEATURE_LEVEL, LEVEL_NAMES[minimum], find)
+    return check_for_target(FEATURE_LEVEL, level_in_words(minimum), find)
 
 
 def min_level(minimum: int) -> Check[NnapiTarget]:
@@ -67,13 +66,13 @@ def min_level(minimum: int) -> Check[NnapiTarget]:
     return level_demand(minimum).from_source(_helper("ExpectMinAndroidSdkVersion"))
 
 
-def type_in(which: Operand, types: Collection[str]) -> Check[Any]:
+def type_in(which: Operand, types: Collection[str]) -> Check[object]:
     """``ExpectTypeIn`` of an operand or a result."""
     kind = OUTPUT_TYPE if which.is_result else kinds.TENSOR_TYPE
     return typed(which, types, kind=kind).from_source(_helper("ExpectTypeIn"))
 
 
-def constant_int32(which: Operand) -> Check[Any]:
+def constant_int32(which: Operand) -> Check[object]:
     """Demand a constant of type INT32."""
 
     def find(node: NodeView) -> str | None:
@@ -113,7 +112,7 @@ RESTRICTED_SCALES_ONLY = check(
 NO_ACTIVATION = activation(("NONE",))
 
 
-def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[Any]:
+def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[object]:
     """Demand particular quantisation parameters of a tensor."""
 
     def find(node: NodeView) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
@@ -38,7 +36,7 @@ def _is_state_range(tensor: Tensor) -> bool:
     return tensor.scale == 16 / 32768 or tensor.zero_point == 0
 
 
-def _unit_range(which: Operand) -> Check[Any]:
+def _unit_range(which: Operand) -> Check[object]:
     hint = f"quantise the {which.name} to the range from -1 to 127/128"
     return quantized_as(which, "scale 1/128 and zero point 128", _is_unit_range, hint)
 

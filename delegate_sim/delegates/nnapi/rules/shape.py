@@ -148,7 +148,7 @@ def _unknown_mirror_mode(node: NodeView) -> bool:
 
 _NOT_LAST_AXIS = "an axis other than the last"
 _HAS_ELEMENTS = has_elements(INPUT).from_source(SOURCE.with_symbol("HasZeroes"))
-_PAD = OpRule(
+_PAD: OpRule[NnapiTarget] = OpRule(
     (
         max_op_version(2),
         FLOAT_QUANT8_OPERAND,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ....graph.activation import fused_activation
 from ....graph.graph import NodeView
 from ....rules.kinds import QUANTIZATION, RANK, TENSOR_TYPE
 from ....rules.operands import operand
-from ....rules.vocabulary import check, fused_activation, refused_if, same_type
+from ....rules.vocabulary import check, refused_if, same_type
 from .checks import EIGHT_BITS, is_affine, not_of_type, of_inputs, of_outputs, vx_rule
 
 _SIMPLE = vx_rule("SimpleOpMapper")

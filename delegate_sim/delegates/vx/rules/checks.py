@@ -11,7 +11,7 @@ the array of tensors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
@@ -45,17 +45,17 @@ class TensorDemand(NamedTuple):
     hint: str = ""
 
 
-def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[Check[Any], ...]:
+def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[Check[object], ...]:
     """Demand that each operand (at these positions) meets all of these demands, before the next one is looked at."""
     return tuple(_of_each("input", demand, demands, positions) for demand in demands)
 
 
-def of_outputs(*demands: TensorDemand) -> tuple[Check[Any], ...]:
+def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
     """Demand that each result meets all of these demands, before the next one is looked at."""
     return tuple(_of_each("output", demand, demands, slice(None)) for demand in demands)
 
 
-def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[Any]:
+def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
     """Make one demand, and leave a node whose first offence is in an earlier tensor to the demand that this tensor offends."""
     finder, first = demand.finder, positions.start or 0
 
@@ -121,7 +121,7 @@ _COMMON = tuple(one.from_source(SOURCE) for one in (*of_inputs(_NO_INT64_OR_STRI
 _COMMON_BUT_INT64 = tuple(one.from_source(SOURCE) for one in (*of_inputs(not_of_type("STRING"), *_INPUT_SIZES), *_OUTPUTS))
 
 
-def vx_rule(mapper: str, *checks: Check[Any], int64_inputs: bool = False) -> OpRule[VxTarget]:
+def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -> OpRule[VxTarget]:
     """Return the rule of an operator: what is demanded of all, then its mapper's own checks.
 
     A mapper that demands nothing of its own is named by its class, any other by its ``IsOpSupported``.

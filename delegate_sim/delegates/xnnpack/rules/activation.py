@@ -23,12 +23,19 @@ from .checks import (
     unary,
     xnnpack_rule,
 )
-from .types import FLOAT, FLOAT16_ACTIVATIONS, FLOAT16_ARITHMETIC, FLOAT16_LAYERS, FLOAT_OR_8_BITS, FLOAT_OR_INT8, of_types
+from .types import (
+    FLOAT,
+    FLOAT16_ACTIVATIONS,
+    FLOAT16_ARITHMETIC,
+    FLOAT16_LAYERS,
+    FLOAT_OR_8_BITS_ARITHMETIC,
+    FLOAT_OR_INT8,
+    of_types,
+)
 from .upstream import in_method
 
 _ACTIVATION_FLOAT = FLOAT.with_float16_from(FLOAT16_ACTIVATIONS)
 _FLOAT_OR_INT8 = FLOAT_OR_INT8.with_float16_from(FLOAT16_ARITHMETIC)
-_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
 _SOFTMAX_FLOAT = FLOAT.with_float16_from(FLOAT16_LAYERS)
 
 _LOWEST_NEGATIVE_SCALE = -127.99609375
@@ -72,7 +79,7 @@ _SLOPE_SHAPE = check(SHAPE, "a slope with no dimension other than 1 but the last
 _AT_LEAST_VECTOR = between(1, MAX_RANK)
 
 _UNARY = unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT, shapes_from=SHAPES_FROM)
-_SIGMOID = unary(_FLOAT_OR_8_BITS, _FLOAT_OR_8_BITS, shapes_from=SHAPES_FROM)
+_SIGMOID = unary(FLOAT_OR_8_BITS_ARITHMETIC, FLOAT_OR_8_BITS_ARITHMETIC, shapes_from=SHAPES_FROM)
 
 RULES = {
     "ELU": unary(_FLOAT_OR_INT8, _FLOAT_OR_INT8, shapes_from=SHAPES_FROM),
@@ -84,8 +91,8 @@ RULES = {
     ),
     "HARD_SWISH": _UNARY,
     "LEAKY_RELU": unary(
-        _FLOAT_OR_8_BITS,
-        _FLOAT_OR_8_BITS,
+        FLOAT_OR_8_BITS_ARITHMETIC,
+        FLOAT_OR_8_BITS_ARITHMETIC,
         check(ATTRIBUTE, "an alpha that is a normal number other than 0", _alpha),
         check(QUANTIZATION, "8-bit input with a scale of 1/256 to 128 times the output's", _unusable_positive_scale),
         check(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import HYBRID, QUANTIZATION
@@ -12,12 +10,11 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check
 from ..scales import EIGHT_BIT_TYPES, float32_ratio
 from .checks import BOUNDING_ACTIVATION, FIRST, SECOND, SHAPES_FROM, binary, unary
-from .types import FLOAT, FLOAT16_ACTIVATIONS, FLOAT16_ARITHMETIC, FLOAT_OR_8_BITS
+from .types import FLOAT, FLOAT16_ACTIVATIONS, FLOAT16_ARITHMETIC, FLOAT_OR_8_BITS_ARITHMETIC
 from .upstream import method
 
 _UNARY_FLOAT = FLOAT.with_float16_from(FLOAT16_ACTIVATIONS)
 _FLOAT = FLOAT.with_float16_from(FLOAT16_ARITHMETIC)
-_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
 
 _LARGEST_SCALE = 256.0
 _SMALLEST_SUM_SCALE = 1.0 / 1024.0
@@ -32,7 +29,7 @@ def _mixed_types(node: NodeView) -> str | None:
 _ONE_TYPE = check(HYBRID, "inputs and output of one type", _mixed_types)
 
 
-def _sum_scale(which: Operand) -> Check[Any]:
+def _sum_scale(which: Operand) -> Check[object]:
     """``CheckTensorsInputOutputScale``."""
 
     def find(node: NodeView) -> str | None:
@@ -64,7 +61,7 @@ _PRODUCT = check(
 
 _UNARY = unary(_UNARY_FLOAT, _UNARY_FLOAT, shapes_from=SHAPES_FROM)
 _NEWER_UNARY = _UNARY.from_release("litert-1.3.0")
-_SUM = binary(_FLOAT_OR_8_BITS, _ONE_TYPE, _sum_scale(FIRST), _sum_scale(SECOND), BOUNDING_ACTIVATION)
+_SUM = binary(FLOAT_OR_8_BITS_ARITHMETIC, _ONE_TYPE, _sum_scale(FIRST), _sum_scale(SECOND), BOUNDING_ACTIVATION)
 _EXTREMUM = binary(_FLOAT, shapes_from=SHAPES_FROM)
 
 RULES = {
@@ -78,7 +75,7 @@ RULES = {
     "LOG": _UNARY.from_release("litert-2.1.6"),
     "MAXIMUM": _EXTREMUM,
     "MINIMUM": _EXTREMUM,
-    "MUL": binary(_FLOAT_OR_8_BITS, _ONE_TYPE, _PRODUCT, BOUNDING_ACTIVATION),
+    "MUL": binary(FLOAT_OR_8_BITS_ARITHMETIC, _ONE_TYPE, _PRODUCT, BOUNDING_ACTIVATION),
     "NEG": _UNARY,
     "ROUND": _UNARY,
     "RSQRT": _UNARY,

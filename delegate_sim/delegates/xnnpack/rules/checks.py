@@ -6,7 +6,7 @@ given. It says why only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 from ....graph.graph import NodeView
 from ....model import schema
@@ -14,10 +14,12 @@ from ....rules import kinds
 from ....rules.numbers import Numbers, at_most, exactly, listed
 from ....rules.operands import OUTPUT, Operand, operand
 from ....rules.rule import Check, OpRule
-from ....rules.vocabulary import activation, check, check_for_target, constant, operand_count, rank, typed
+from ....rules.vocabulary import activation, check, check_for_target, constant, has_elements, operand_count, rank, typed
 from ..visit import Visit
 from .types import Types, of_types
 from .upstream import in_method, method
+
+T = TypeVar("T")
 
 MAX_RANK = 6
 """``XNN_MAX_TENSOR_DIMS``."""
@@ -28,12 +30,12 @@ FIRST, SECOND = operand(0, "first input"), operand(1, "second input")
 WEIGHTS, BIAS = operand(1, "weights"), operand(2, "bias")
 
 
-def xnnpack_rule(function: str, *checks: Check[Any]) -> OpRule[Visit]:
+def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
     """Return the rule of an operator, which a method of ``Subgraph`` visits."""
     return OpRule(checks).from_source(method(function))
 
 
-def unary(inputs: Types, outputs: Types, *checks: Check[Any], shapes_from: str = "") -> OpRule[Visit]:
+def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
     """Return the rule of an operator of one operand; its shape is looked at in all releases, or from one on."""
     return xnnpack_rule(
         "VisitUnaryNode",
@@ -45,7 +47,7 @@ def unary(inputs: Types, outputs: Types, *checks: Check[Any], shapes_from: str =
     )
 
 
-def binary(types: Types, *checks: Check[Any], shapes_from: str = "") -> OpRule[Visit]:
+def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
     """Return the rule of an operator of two operands; their shapes are looked at in all releases, or from one on."""
     return xnnpack_rule(
         "VisitBinaryNode",
@@ -62,43 +64,37 @@ SHAPES_FROM = "litert-1.3.0"
 """The release from which shapes are looked at for all operators; for which they were before is measured, not read."""
 
 
-def counting_from(release: str, *checks: Check[Any]) -> tuple[Check[Any], ...]:
+def counting_from(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
     """Return these checks for releases of the runtime from this one on; for all if none is named."""
     return tuple(each.from_release(release) if release else each for each in checks)
 
 
-def counting_before(release: str, *checks: Check[Any]) -> tuple[Check[Any], ...]:
+def counting_before(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
     """Return these checks for releases of the runtime before this one."""
     return tuple(each.before_release(release) for each in checks)
 
 
-def operands(inputs: int | Numbers, outputs: int | Numbers = 1) -> Check[Any]:
+def operands(inputs: int | Numbers, outputs: int | Numbers = 1) -> Check[object]:
     """``CheckNumInputsAndOutputs``."""
     return operand_count(inputs, outputs).from_source(method("CheckNumInputsAndOutputs"))
 
 
-def shaped(which: Operand, ranks: int | Numbers) -> tuple[Check[Any], ...]:
+def shaped(which: Operand, ranks: int | Numbers) -> tuple[Check[object], ...]:
     """``CheckTensorShape``: the number of dimensions, and no dimension of 0."""
-    tensor_of = which.tensor
-
-    def find(node: NodeView) -> str | None:
-        shape = tensor_of(node).shape
-        return f"{which.name} of shape {list(shape)}" if shape and min(shape) <= 0 else None
-
-    return in_method("CheckTensorShape", rank(which, ranks), check(kinds.SHAPE, f"{which.name} without dimensions of 0", find))
+    return in_method("CheckTensorShape", rank(which, ranks), has_elements(which, allows_negative=False))
 
 
-def vector(which: Operand) -> Check[Any]:
+def vector(which: Operand) -> Check[object]:
     """``CheckShapeTensorShape`` without squeezing: a shape is a vector."""
     return rank(which, exactly(1)).from_source(method("CheckShapeTensorShape"))
 
 
-def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[Any]:
+def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
     """``CheckTensorType`` and the like, for shapes and axes."""
     return typed(which, types, hint=f"convert with {listed(types)} for this operand").from_source(method(function))
 
 
-def stored(which: Operand) -> Check[Any]:
+def stored(which: Operand) -> Check[object]:
     """``CheckTensorStaticAllocation``: in the model file."""
     return constant(which).from_source(method("CheckTensorStaticAllocation"))
 
@@ -129,7 +125,7 @@ PADDING = check(
 ).from_source(method("CalculatePadding"))
 
 
-def positive(function: str, *names: str) -> Check[Any]:
+def positive(function: str, *names: str) -> Check[object]:
     """Demand that these options are at least 1."""
 
     def find(node: NodeView) -> str | None:

@@ -18,10 +18,8 @@ from ..scales import float32_ratio, only_scale
 from ..unpacking import densifies_constant
 from ..visit import Visit
 from .checks import LARGEST_CONVERSION, SMALLEST_CONVERSION, unary
-from .types import EIGHT_BITS, FLOAT, FLOAT16_ARITHMETIC, FLOAT_OR_8_BITS
+from .types import EIGHT_BITS, FLOAT, FLOAT16_ARITHMETIC, FLOAT_OR_8_BITS_ARITHMETIC
 from .upstream import PREPARATION, method
-
-_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
 
 
 def _is_requantized(node: NodeView) -> bool:
@@ -96,8 +94,8 @@ RULES = {
         _DEQUANTIZE, checks=(_ACCEPTED_READERS, *_DEQUANTIZE.checks), accepted_early=_UNPACKS_CONSTANT
     ).from_source(method("VisitUnaryNode"), PREPARATION),
     "QUANTIZE": unary(
-        _FLOAT_OR_8_BITS,
-        _FLOAT_OR_8_BITS,
+        FLOAT_OR_8_BITS_ARITHMETIC,
+        FLOAT_OR_8_BITS_ARITHMETIC,
         check(QUANTIZATION, "8-bit input with a scale of 1/256 to 128 times the output's", _unusable_requantization),
         check(TENSOR_TYPE, "float input, or usable 8-bit input and output of one type", _unknown_conversion),
     ),

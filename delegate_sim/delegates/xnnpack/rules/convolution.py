@@ -6,8 +6,6 @@ Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode``, ``VisitTransposeConvN
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, HYBRID, OPERAND_VALUE, OPTIONAL_OPERAND, SHAPE
 from ....rules.numbers import between
@@ -31,21 +29,20 @@ from .checks import (
     vector,
     xnnpack_rule,
 )
-from .types import FLOAT, FLOAT16_LAYERS, FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS, of_types
+from .types import FLOAT, FLOAT16_LAYERS, FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS_LAYERS, of_types
 from .upstream import in_method, method
 from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
 _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
 _FLOAT = FLOAT.with_float16_from(FLOAT16_LAYERS)
-_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 
 
-def _convolution(dimension: int) -> tuple[Check[Any], ...]:
+def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
     """What CONV_2D and DEPTHWISE_CONV_2D have in common; weights have channels along this dimension."""
     return (
         operands(3),
-        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
         *shaped(INPUT, 4),
         *quantized_weights(lambda _: dimension, f"dimension {dimension}"),
         *shaped(WEIGHTS, 4),
@@ -55,7 +52,7 @@ def _convolution(dimension: int) -> tuple[Check[Any], ...]:
         *shaped(BIAS, 1),
         stored_or_unpacked(BIAS),
         *FLOAT_BIAS_LIKE_WEIGHTS,
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         *shaped(OUTPUT, 4),
     )
 
@@ -200,7 +197,7 @@ RULES = {
         "VisitMaxPool2DNode",
         operands(1),
         *of_types(INPUT, FLOAT32_OR_8_BITS),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         *_POOLING,
     ),
     "RESIZE_BILINEAR": xnnpack_rule(
@@ -211,7 +208,7 @@ RULES = {
         integers(_NEW_SIZE, "INT32"),
         vector(_NEW_SIZE),
         stored(_NEW_SIZE),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         *shaped(OUTPUT, 4),
         check(OPERAND_VALUE, "a new height of at least 1", _empty_first_size),
     ),

@@ -7,7 +7,6 @@ Source: ``VisitMediaPipeDeconvolutionNode``, ``VisitMediaPipeMaxPoolingNode``, `
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
@@ -15,6 +14,7 @@ from ....rules.kinds import ACTIVATION, ATTRIBUTE, OPERAND_COUNT, OPERATOR, SHAP
 from ....rules.operands import OUTPUT, operand, result
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where_given
+from ..visit import Visit
 from .checks import BIAS, INPUT, RELU_TO_RELU6, WEIGHTS, operands, shaped, stored_or_unpacked, xnnpack_rule
 from .convolution import TRANSPOSE_PADDING_NEEDS, transpose_padding_problem
 from .types import FLOAT32, of_type
@@ -91,7 +91,7 @@ def _size(tensor: Tensor, dimension: int) -> int:
     return tensor.shape[dimension] if -tensor.rank <= dimension < tensor.rank else 0
 
 
-def _same_heads(position: int, name: str) -> Check[Any]:
+def _same_heads(position: int, name: str) -> Check[object]:
     def find(node: NodeView) -> str | None:
         sizes = _size(node.input(0), -1), _size(node.input(position), -1)
         return None if sizes[0] == sizes[1] else f"heads of {sizes[0]} in the query and {sizes[1]} in the {name}"
@@ -99,7 +99,7 @@ def _same_heads(position: int, name: str) -> Check[Any]:
     return check(SHAPE, f"heads of one size in query and {name}", find)
 
 
-def _same_length(position: int, name: str) -> Check[Any]:
+def _same_length(position: int, name: str) -> Check[object]:
     def find(node: NodeView) -> str | None:
         sizes = _size(node.input(position), 1), _size(node.input(3), -1)
         return None if sizes[0] == sizes[1] else f"sequence of {sizes[0]} in the {name} and {sizes[1]} in the mask"
@@ -111,7 +111,7 @@ _MASK = operand(3, "mask")
 _NAMED_MASK = refused_if(
     OPERAND_COUNT, "a mask", lambda node: len(node.node.inputs) <= _MASK.position, "no mask", "give the operator a mask"
 )
-_ATTENTION = (
+_ATTENTION: tuple[Check[Visit], ...] = (
     _NAMED_MASK.before_release("litert-1.2.0"),
     *of_type(operand(0, "query"), FLOAT32),
     *of_type(operand(1, "key"), FLOAT32),
@@ -130,7 +130,9 @@ def _other_composite(node: NodeView) -> str | None:
     return None if name == ATTENTION else f"composite {name!r}"
 
 
-_COMPOSITE = check(OPERATOR, f"composite {ATTENTION}", _other_composite, "leave other composites to the CPU").from_source(SOURCE)
+_COMPOSITE: Check[Visit] = check(
+    OPERATOR, f"composite {ATTENTION}", _other_composite, "leave other composites to the CPU"
+).from_source(SOURCE)
 
 RULES = {"STABLEHLO_COMPOSITE": OpRule((_COMPOSITE, *_ATTENTION)).from_source(*_ATTENTION_SOURCE)}
 

@@ -6,7 +6,6 @@ Source: ``VisitFullyConnectedNode`` and ``VisitBatchMatMulNode`` (``delegates/xn
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
@@ -32,20 +31,19 @@ from .checks import (
     stored_or_unpacked,
     xnnpack_rule,
 )
-from .types import FLOAT16_LAYERS, FLOAT32, FLOAT_OR_8_BITS, of_type, of_types
+from .types import FLOAT16_LAYERS, FLOAT32, FLOAT_OR_8_BITS_LAYERS, of_type, of_types
 from .upstream import SOURCE, in_method, method
 from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
-_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 _SPARSE_VERSION = 8
 _INTEGER_WEIGHTS = ("INT2", "INT4", "INT8")
 _BLOCK_MULTIPLE = 32
 
 
-def _unless_dynamic(position: int, *checks: Check[Any]) -> tuple[Check[Any], ...]:
+def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
     """Return these checks, which float32 weights or biases need not meet with the flag for those computed at run time."""
 
-    def unless(inner: Check[Any]) -> Check[Any]:
+    def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder
 
         def find(node: NodeView, visit: Visit) -> str | None:
@@ -67,7 +65,7 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
     return None if name == "UINT8" and visit.target.flags & QU8 else f"weights of type {name}"
 
 
-def _not_yet(kind: str) -> Check[Any]:
+def _not_yet(kind: str) -> Check[object]:
     """Demand weights of another type, which came with a later release."""
     return refused_if(
         TENSOR_TYPE, f"weights of another type than {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
@@ -155,7 +153,7 @@ def _weights_zero_point(node: NodeView, visit: Visit) -> str | None:
     return f"weights with zero point {tensor.zero_point}"
 
 
-def _packed_channels(kind: str, multiple: int) -> Check[Any]:
+def _packed_channels(kind: str, multiple: int) -> Check[object]:
     def find(node: NodeView) -> str | None:
         tensor = node.input(1)
         return f"{tensor.shape[1]} input channels" if tensor.type == kind and tensor.shape[1] % multiple else None
@@ -202,8 +200,8 @@ RULES = {
         "VisitBatchMatMulNode",
         # Measured, not read.
         unset("adj_x", hint="transpose the first input with TRANSPOSE").before_release("litert-1.1.0"),
-        *counting_before("litert-2.0.2", *in_method(_FLOAT_OR_8_BITS.function, *of_type(FIRST, FLOAT32))),
-        *of_types(FIRST, _FLOAT_OR_8_BITS),
+        *counting_before("litert-2.0.2", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(FIRST, FLOAT32))),
+        *of_types(FIRST, FLOAT_OR_8_BITS_LAYERS),
         *quantized_weights(_column_dimension, "the dimension of its columns"),
         check(
             QUANTIZATION,
@@ -211,7 +209,7 @@ RULES = {
             _second_zero_point,
             "quantise the second input symmetrically",
         ).from_release("litert-2.1.3"),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         check_for_target(HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes),
         rank(FIRST, at_least(2)),
         rank(SECOND, at_least(2)),
@@ -228,7 +226,7 @@ RULES = {
             method("CheckFullyConnectedParams")
         ),
         operands(between(2, 3)),
-        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
         *shaped(WEIGHTS, 2),
         *_unless_dynamic(1, *in_method("CheckTensorFilterType", _WEIGHTS_TYPE)),
         _not_yet("FLOAT16").before_release(FLOAT16_LAYERS),
@@ -249,7 +247,7 @@ RULES = {
             ),
             *FLOAT_BIAS_LIKE_WEIGHTS,
         ),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         check_for_target(
             HYBRID,
             "input and output of one type, and weights of it, or of INT8, INT4 or INT2 with float or INT8 input",

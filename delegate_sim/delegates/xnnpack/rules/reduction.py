@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_VALUE, SHAPE
 from ....rules.numbers import at_most
@@ -13,10 +11,9 @@ from ....rules.vocabulary import check, rank, where
 from ..scales import EIGHT_BIT_TYPES
 from ..visit import Visit
 from .checks import INPUT, MAX_RANK, counting_before, integers, operands, stored, xnnpack_rule
-from .types import FLOAT16_LAYERS, FLOAT32, FLOAT_OR_8_BITS, of_type, of_types
+from .types import FLOAT32, FLOAT_OR_8_BITS_LAYERS, of_type, of_types
 from .upstream import in_method, method
 
-_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 _AXES = operand(1, "axes")
 
 
@@ -36,18 +33,18 @@ def _too_many_axes(node: NodeView) -> str | None:
     return f"{count} axes" if count > MAX_RANK else None
 
 
-def _reduction(*checks: Check[Any]) -> OpRule[Visit]:
+def _reduction(*checks: Check[Visit]) -> OpRule[Visit]:
     return xnnpack_rule(
         "VisitReduceNode",
         operands(2),
-        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
         integers(_AXES, "INT32"),
         rank(_AXES, at_most(1)).from_source(method("CheckAxesTensorShape")),
         stored(_AXES),
         check(SHAPE, "at least 1 axis", _no_axes, "name the axes to reduce").from_release("litert-2.0.2"),
         check(SHAPE, "axes of dimensions that there are", _axis_of_scalar, "reduce no scalar").from_release("litert-2.1.5"),
         check(SHAPE, f"at most {MAX_RANK} axes", _too_many_axes, "name each axis once").from_release("litert-2.1.5"),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         *checks,
     )
 
@@ -66,7 +63,7 @@ def _beyond_image(node: NodeView) -> str | None:
 # These are measured, not read.
 _OF_IMAGE = check(OPERAND_VALUE, "axes 1 and 2 of an input of rank 4", _beyond_image).before_release("litert-1.1.0")
 _8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in EIGHT_BIT_TYPES, "with an 8-bit input", _OF_IMAGE)
-_FLOAT_ONLY = counting_before("litert-1.1.0", *in_method(_FLOAT_OR_8_BITS.function, *of_type(INPUT, FLOAT32)))
+_FLOAT_ONLY = counting_before("litert-1.1.0", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(INPUT, FLOAT32)))
 
 _EXTREMUM = _reduction().from_release("litert-1.3.0")
 

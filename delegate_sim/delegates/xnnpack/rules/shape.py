@@ -8,7 +8,6 @@ Source: ``VisitConcatenationNode``, ``VisitSplitNode``, ``VisitSliceNode``, ``Vi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
@@ -19,11 +18,8 @@ from ....rules.vocabulary import check, check_for_target, operand_count, option,
 from ..scales import EIGHT_BIT_TYPES, has_one_scale, other_parameters, scales_of
 from ..visit import Visit
 from .checks import ANY_RANK, INPUT, MAX_RANK, counting_from, integers, operands, shaped, stored, vector, xnnpack_rule
-from .types import FLOAT16_ARITHMETIC, FLOAT16_LAYERS, FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS, Types, of_types
+from .types import FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS_ARITHMETIC, FLOAT_OR_8_BITS_LAYERS, Types, of_types
 from .upstream import in_method, method
-
-_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
-_COMPUTED_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 
 
 def _integers_of(node: NodeView, position: int) -> Sequence[int]:
@@ -32,7 +28,7 @@ def _integers_of(node: NodeView, position: int) -> Sequence[int]:
     return () if value is None else value.tolist()
 
 
-def _each_of_types(side: str) -> tuple[Check[Any], ...]:
+def _each_of_types(side: str) -> tuple[Check[Visit], ...]:
     """Demand that all operands, or all results, are float or 8-bit with one scale."""
 
     def of_these(types: Types) -> Check[Visit]:
@@ -49,7 +45,7 @@ def _each_of_types(side: str) -> tuple[Check[Any], ...]:
         return None
 
     of_scales = check(QUANTIZATION, f"one scale for each of 8-bit {side}s", find_scales)
-    return (*_FLOAT_OR_8_BITS.checks(of_these), *in_method(_FLOAT_OR_8_BITS.function, of_scales))
+    return (*FLOAT_OR_8_BITS_ARITHMETIC.checks(of_these), *in_method(FLOAT_OR_8_BITS_ARITHMETIC.function, of_scales))
 
 
 def _new_dimension(node: NodeView) -> str | None:
@@ -75,7 +71,7 @@ def _other_result_count(node: NodeView) -> str | None:
 _BEGIN, _SIZE, _END, _STRIDES = operand(1, "begin"), operand(2, "size"), operand(2, "end"), operand(3, "strides")
 
 
-def _same_count(first: Operand, second: Operand) -> Check[Any]:
+def _same_count(first: Operand, second: Operand) -> Check[object]:
     """``CheckTensorsDimensionMatch``."""
 
     def find(node: NodeView) -> str | None:
@@ -94,7 +90,7 @@ def _longer_strides(node: NodeView) -> str | None:
     return next((f"stride {stride}" for stride in _integers_of(node, 3) if stride != 1), None)
 
 
-def _one_for_each_dimension(which: Operand) -> Check[Any]:
+def _one_for_each_dimension(which: Operand) -> Check[object]:
     def find(node: NodeView) -> str | None:
         (count,), rank = which.tensor(node).shape, node.input(0).rank
         return None if count == rank else f"{which.name} of {counted(count, 'element')} for an input of rank {rank}"
@@ -165,7 +161,7 @@ RULES = {
     "CONCATENATION": xnnpack_rule(
         "VisitConcatenationNode",
         operands(between(2, 5)),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         check(ATTRIBUTE, "an axis of a dimension that the inputs have", _new_dimension).from_release("litert-2.1.4"),
         check(QUANTIZATION, "inputs with the scale and zero point of a UINT8 output", _rescaled_inputs),
         *_each_of_types("input"),
@@ -173,21 +169,21 @@ RULES = {
     "DEPTH_TO_SPACE": xnnpack_rule(
         "VisitDepthToSpaceNode",
         operands(1),
-        *of_types(INPUT, _COMPUTED_FLOAT_OR_8_BITS),
-        *of_types(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         option("block_size", at_least(2)),
     ),
     "PAD": xnnpack_rule(
         "VisitPadNode",
         operands(2),
-        *of_types(INPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
         *shaped(INPUT, between(1, MAX_RANK)),
         integers(_PADDINGS, "INT32"),
         *in_method(
             "CheckPaddingsTensorShape", check(SHAPE, "a pair of paddings for each dimension", _not_a_pair_for_each_dimension)
         ),
         stored(_PADDINGS),
-        *of_types(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         *shaped(OUTPUT, between(1, MAX_RANK)),
         check(
             OPERAND_VALUE, "paddings of the first two dimensions of at least 0", _negative_padding_in_first_rows
@@ -197,9 +193,9 @@ RULES = {
     "RESHAPE": xnnpack_rule(
         "VisitReshapeNode",
         operands(between(1, 2)),
-        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *shaped(INPUT, ANY_RANK),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *shaped(OUTPUT, ANY_RANK),
         check(QUANTIZATION, "input with the scale and zero point of an 8-bit output", _rescaled_reshape),
         *where(
@@ -225,15 +221,15 @@ RULES = {
         stored(_SIZE),
         integers(_SIZE, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
         _same_count(_BEGIN, _SIZE),
-        *of_types(INPUT, _FLOAT_OR_8_BITS),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         check(OPERAND_VALUE, "sizes of at least 1, not -1", _empty_slice, "write the size of the slice instead of -1"),
     ),
     "SPACE_TO_DEPTH": xnnpack_rule(
         "VisitSpaceToDepthNode",
         operands(1),
         *of_types(INPUT, FLOAT32_OR_8_BITS),
-        *of_types(OUTPUT, _COMPUTED_FLOAT_OR_8_BITS),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         option("block_size", at_least(2)),
         check(SHAPE, "height and width that block_size divides", _not_in_blocks),
     ),
@@ -243,7 +239,7 @@ RULES = {
         operand_count(2, between(2, 4)).from_source(method("CheckNumInputs")),
         integers(_SPLIT_DIMENSION, "INT32"),
         stored(_SPLIT_DIMENSION),
-        *of_types(operand(1, "input"), _FLOAT_OR_8_BITS),
+        *of_types(operand(1, "input"), FLOAT_OR_8_BITS_ARITHMETIC),
         *_each_of_types("output"),
     ),
     "STRIDED_SLICE": xnnpack_rule(
@@ -264,14 +260,14 @@ RULES = {
         _one_for_each_dimension(_BEGIN),
         _one_for_each_dimension(_END),
         _one_for_each_dimension(_STRIDES),
-        *of_types(INPUT, _FLOAT_OR_8_BITS),
-        *of_types(OUTPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         check(OPERAND_VALUE, "begin and end within the input", _slice_beyond_input).before_release("litert-1.4.0"),
     ).from_release("litert-1.1.0"),  # measured, not read
     "TRANSPOSE": xnnpack_rule(
         "VisitTransposeNode",
         operands(2),
-        *of_types(INPUT, _FLOAT_OR_8_BITS),
+        *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *counting_from("litert-2.0.2", *shaped(INPUT, between(1, MAX_RANK))),
         stored(_PERMUTATION),
     ),

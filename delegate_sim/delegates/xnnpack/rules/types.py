@@ -6,7 +6,7 @@ Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and the like 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ....graph.graph import NodeView
 from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
@@ -76,6 +76,8 @@ EIGHT_BITS = Types("CheckTensorQInt8OrQUInt8Type", (), signed=True, unsigned=Tru
 FLOAT = Types("CheckTensorFloatType", ("FLOAT32", "FLOAT16"))
 FLOAT_OR_INT8 = Types("CheckTensorFloatOrQInt8Type", ("FLOAT32", "FLOAT16"), signed=True)
 FLOAT_OR_8_BITS = Types("CheckTensorFloatOrQUInt8Type", ("FLOAT32", "FLOAT16"), signed=True, unsigned=True)
+FLOAT_OR_8_BITS_ARITHMETIC = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
+FLOAT_OR_8_BITS_LAYERS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 
 
 def of_type(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
@@ -94,7 +96,7 @@ def of_type(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
     return types.checks(of_these)
 
 
-def of_types(which: Operand, types: Types) -> tuple[Check[Any], ...]:
+def of_types(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
     """Demand that a tensor has one of these types and, with 8 bits, one scale, of dimension 0."""
     tensor_of = which.tensor
 

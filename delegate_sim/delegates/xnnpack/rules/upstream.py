@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 from ....rules.rule import Check
 from ....rules.source import LITERT, Source
+
+T = TypeVar("T")
 
 SOURCE = Source(LITERT, "tflite/delegates/xnnpack/xnnpack_delegate.cc", "Subgraph::VisitNode")
 """The function that chooses the visit of each operator."""
@@ -17,6 +19,6 @@ def method(name: str) -> Source:
     return SOURCE.with_symbol(f"Subgraph::{name}")
 
 
-def in_method(name: str, *checks: Check[Any]) -> tuple[Check[Any], ...]:
+def in_method(name: str, *checks: Check[T]) -> tuple[Check[T], ...]:
     """Return these checks as those of one method of ``Subgraph``."""
     return tuple(each.from_source(method(name)) for each in checks)

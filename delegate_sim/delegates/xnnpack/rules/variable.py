@@ -15,10 +15,8 @@ from ....rules.vocabulary import check_for_target, rank
 from ..variables import VALUES
 from ..visit import Visit
 from .checks import xnnpack_rule
-from .types import FLOAT16_ARITHMETIC, FLOAT_OR_8_BITS, of_types
+from .types import FLOAT_OR_8_BITS_ARITHMETIC, of_types
 from .upstream import PREPARATION, SOURCE, method
-
-_FLOAT_OR_8_BITS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
 
 
 def _conflict(node: NodeView, visit: Visit) -> str | None:
@@ -42,10 +40,10 @@ _ONE_VALUE = check_for_target(
 
 RULES = {
     "ASSIGN_VARIABLE": xnnpack_rule(
-        "VisitAssignVariableNode", _FLAG, *of_types(VALUES["ASSIGN_VARIABLE"], _FLOAT_OR_8_BITS), _ONE_VALUE
+        "VisitAssignVariableNode", _FLAG, *of_types(VALUES["ASSIGN_VARIABLE"], FLOAT_OR_8_BITS_ARITHMETIC), _ONE_VALUE
     ),
     "READ_VARIABLE": xnnpack_rule(
-        "VisitReadVariableNode", _FLAG, rank(OUTPUT, at_least(1)), *of_types(OUTPUT, _FLOAT_OR_8_BITS), _ONE_VALUE
+        "VisitReadVariableNode", _FLAG, rank(OUTPUT, at_least(1)), *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC), _ONE_VALUE
     ),
     "VAR_HANDLE": xnnpack_rule(
         "VisitVarHandleNode",

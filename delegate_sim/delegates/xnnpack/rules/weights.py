@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
@@ -22,7 +21,7 @@ from .upstream import in_method
 _TYPES = FLOAT_OR_8_BITS._replace(function="CheckTensorFloat32OrQCInt8Type").with_float16_from(FLOAT16_LAYERS)
 
 
-def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Any], ...]:
+def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Visit], ...]:
     """``CheckTensorFloat32OrQCInt8Type``: a scale for the tensor or, with INT8, for each channel of one dimension."""
 
     def find(node: NodeView) -> str | None:
@@ -69,7 +68,7 @@ def _has_valid_channels(tensor: Tensor) -> bool:
     )
 
 
-def quantized_bias(which: Operand) -> tuple[Check[Any], ...]:
+def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
     """``CheckTensorFloat32OrFloat16OrQCInt32Type``, for a bias that is there."""
 
     def find_type(node: NodeView, visit: Visit) -> str | None:

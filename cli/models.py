@@ -1,0 +1,99 @@
+"""The models that a command is given: files, folders, patterns and standard input; and those that cannot be read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+import click
+
+from delegate_sim.errors import DelegateSimError, ModelError
+from delegate_sim.model.model import Model
+from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern, matching_files, models_below
+
+from .terminal import print_error, show_progress
+
+Found = TypeVar("Found")
+
+STANDARD_INPUT = "-"
+
+
+class Unreadable(NamedTuple):
+    """A model that cannot be read, by the path that was given, and why."""
+
+    path: str
+    message: str
+
+
+def model_paths(given: Iterable[str]) -> list[str]:
+    """Return the models that paths stand for, each once, in the order given.
+
+    A folder stands for the models below it, a pattern for the files that it matches unless it is the name of a file. What stands
+    for no model is kept, so that it can be reported.
+    """
+    return list(dict.fromkeys([path for each in given for path in _files_of(each)]))
+
+
+def stands_for_many(path: str) -> bool:
+    """Whether a path is a folder or a pattern."""
+    return path != STANDARD_INPUT and (os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path)))
+
+
+def read_model(path: str) -> Model:
+    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError as ``delegate_sim.load``."""
+    from delegate_sim import load
+
+    if path == STANDARD_INPUT:
+        try:
+            return load(sys.stdin.buffer.read())
+        except ModelError as error:
+            raise ModelError(f"standard input: {str(error).partition(': ')[2] or error}") from error
+    if os.path.isdir(path):
+        raise ModelError(f"{path}: holds no model (no file below it ends in {' or '.join(MODEL_SUFFIXES)})")
+    if is_pattern(path) and not os.path.exists(path):
+        raise ModelError(f"{path}: matches no file")
+    return load(path)
+
+
+def one_path(path: str) -> str:
+    """Return the only model that a path stands for; raises UsageError if it stands for several."""
+    paths = _files_of(path)
+    if len(paths) > 1:
+        raise click.UsageError(f"{path} stands for {len(paths)} models, and one is needed here")
+    return paths[0]
+
+
+class Models:
+    """Takes models one after another; ``unreadable`` collects those that cannot be read, which do not stop the others."""
+
+    def __init__(self, given: Sequence[str]) -> None:
+        self.paths = model_paths(given)
+        self.is_single = len(self.paths) == 1 and not any(map(stands_for_many, given))
+        """Whether a single model was asked for, by its own path."""
+        self.unreadable: list[Unreadable] = []
+
+    def each(self, take: Callable[[str], Found]) -> Iterator[Found]:
+        """Return what ``take`` makes of each path; what is wrong with a model is printed on standard error."""
+        for number, path in enumerate(self.paths, 1):
+            show_progress(f"{number:,} of {len(self.paths):,}: {path}" if len(self.paths) > 1 else path)
+            try:
+                found = take(path)
+            except DelegateSimError as error:
+                print_error(str(error))
+                self.unreadable.append(Unreadable(path, str(error)))
+            else:
+                yield found
+
+
+def unreadable_entry(model: Unreadable) -> dict[str, object]:
+    """Return the entry, among those of other models, of a model that cannot be read."""
+    return {"model": {"path": model.path}, "error": model.message}
+
+
+def _files_of(path: str) -> list[str]:
+    if not stands_for_many(path):
+        return [path]
+    found = models_below(path) if os.path.isdir(path) else matching_files(path)
+    return found or [path]

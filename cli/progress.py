@@ -1,0 +1,70 @@
+"""A line on a terminal that says what is being done, while that takes long."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TextIO
+
+_AFTER = 1.0
+"""Seconds without output after which the line appears."""
+_EVERY = 0.25
+_WIDTH = 76
+_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """Rewrites one line, from a thread of its own, until output takes its place or the work is done."""
+
+    def __init__(self, stream: TextIO, program: str) -> None:
+        self._stream = stream
+        self._what = program
+        self._start = self._hidden = time.monotonic()
+        self._is_shown = False
+        self._lock = threading.Lock()
+        self._is_done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def show(self, what: str) -> None:
+        """Say what is being done from now on."""
+        with self._lock:
+            self._what = what
+
+    def hide(self) -> None:
+        """Remove the line; it comes back if nothing else is written for a while."""
+        with self._lock:
+            self._remove()
+            self._hidden = time.monotonic()
+
+    def stop(self) -> None:
+        """Remove the line for good."""
+        self._is_done.set()
+        self._thread.join()
+        with self._lock:
+            self._remove()
+
+    def _remove(self) -> None:
+        if self._is_shown:
+            self._write(_CLEAR)
+            self._is_shown = False
+
+    def _run(self) -> None:
+        while not self._is_done.wait(_EVERY):
+            with self._lock:
+                now = time.monotonic()
+                if now - self._hidden >= _AFTER:
+                    self._is_shown = True
+                    self._write(f"{_CLEAR}{_shortened(self._what)} ({now - self._start:.0f} s)")
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._is_done.set()
+
+
+def _shortened(text: str) -> str:
+    """Keep the beginning, which counts, and the end, which tells files apart."""
+    return text if len(text) <= _WIDTH else f"{text[:20]}...{text[23 - _WIDTH :]}"

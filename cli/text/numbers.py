@@ -1,0 +1,36 @@
+"""Texts that differ only in numbers, said once with the range of each number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
+"""Digits in names, such as those of ``CONV_2D`` and ``INT8``, are no numbers."""
+
+
+def without_numbers(text: str) -> str:
+    """Return what texts that differ only in numbers have in common.
+
+    >>> without_numbers("CONV_2D of 3 x 64") == without_numbers("CONV_2D of 5 x 1024")
+    True
+    """
+    return _NUMBER.sub("\0", text)
+
+
+def with_ranges(texts: Sequence[str]) -> str:
+    """Return texts that differ only in numbers as one.
+
+    >>> with_ranges(["size [1,64]", "size [1,8]"])
+    'size [1,8 to 64]'
+    """
+    first = texts[0]
+    if all(text == first for text in texts):
+        return first
+    columns = [list(dict.fromkeys(column)) for column in zip(*[_NUMBER.findall(text) for text in texts], strict=True)]
+    ranges = iter([_range(column) for column in columns])
+    return _NUMBER.sub(lambda _: next(ranges), first)
+
+
+def _range(numbers: Sequence[str]) -> str:
+    return numbers[0] if len(numbers) == 1 else f"{min(numbers, key=float)} to {max(numbers, key=float)}"

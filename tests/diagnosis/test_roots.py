@@ -1,0 +1,105 @@
+"""Causes are followed to what the user controls: the inputs, the conversion, and what no conversion changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.diagnosis.causes import Identity
+from delegate_sim.diagnosis.diagnose import predict
+from delegate_sim.rules.kinds import Problem
+from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
+from tests.diagnosis.diagnoses import diagnosed
+from tests.models import chain_model
+from tests.runtime.conversions import convolutions, open_batch
+
+INPUTS = Identity(Problem.DYNAMIC_SHAPE, ("inputs",))
+
+
+def names(diagnosis):
+    return [finding.cause.name for finding in diagnosis.findings]
+
+
+@pytest.mark.parametrize("delegate", ["nnapi", "gpu", "xnnpack", "vx"])
+def test_what_is_made_of_an_open_batch_has_one_cause(delegate):
+    diagnosis = diagnosed(open_batch(), delegate)
+    assert names(diagnosis) == ["dynamic-shape:inputs"]
+    first = diagnosis.findings[0]
+    assert "image [-1, 4, 4, 2]" in first.cause.title
+    assert "fixed batch" in first.cause.change
+    assert first.alone.measures.fallback_nodes == 0
+    assert first.alone.measures.nodes == 2, "the chain is folded away"
+
+
+def test_a_float_model_on_a_delegate_for_integers_has_one_cause():
+    diagnosis = diagnosed(convolutions(), "hexagon")
+    assert names(diagnosis) == ["quantization:float:to-int8"]
+    assert "representative_dataset" in diagnosis.findings[0].cause.change
+    assert diagnosis.findings[0].alone.multiply_add_share == 1
+
+
+def test_what_stands_behind_another_cause_says_what_it_needs():
+    builder = open_batch(("GELU",))
+    diagnosis = diagnosed(builder, "nnapi")
+    assert names(diagnosis) == ["dynamic-shape:inputs", "operator:GELU"]
+    assert diagnosis.findings[0].needs == ()
+    assert diagnosis.findings[1].needs == (INPUTS,)
+
+
+def test_what_brings_most_comes_first_and_a_limit_that_brings_nothing_last():
+    def build(layers):
+        x = layers.input("FLOAT32", 1, 8, 8, 4)
+        for op in ("RELU", "ROUND", "RELU", "ROUND", "RELU"):
+            x = layers.node(op, (x,))
+        weights, bias = layers.weights("FLOAT32", 4, 1, 1, 4), layers.weights("FLOAT32", 4)
+        layers.node("CONV_2D", (x, weights, bias), version=9, options={"stride_w": 1, "stride_h": 1})
+
+    diagnosis = diagnosed(_built(build), "nnapi", max_number_delegated_partitions=1)
+    assert names(diagnosis)[0] == "operator-version:CONV_2D:9", "it is one node, and all of the multiply-adds"
+    assert diagnosis.findings[0].multiply_adds == diagnosis.total_multiply_adds
+
+
+@pytest.mark.parametrize(
+    ("custom", "name", "suggestion"),
+    [
+        ("edgetpu-custom-op", "operator:compiled:edgetpu-custom-op", "analyse-source"),
+        ("DISPATCH_OP", "operator:compiled:DISPATCH_OP", "analyse-source"),
+        ("NeutronGraph", "operator:compiled:NeutronGraph", "analyse-source"),
+        ("FlexErf", "operator:flex:FlexErf", "avoid-flex"),
+    ],
+)
+def test_operators_that_no_rewriting_helps(custom, name, suggestion):
+    def build(layers):
+        x = layers.node("RELU", (layers.input("FLOAT32", 1, 8),))
+        layers.node("RELU", (layers.node("CUSTOM", (x,), custom=custom),))
+
+    diagnosis = diagnosed(_built(build))
+    assert [(finding.cause.name, finding.cause.suggestion) for finding in diagnosis.findings] == [(name, suggestion)]
+    if suggestion == "analyse-source":
+        assert predict(diagnosis, [diagnosis.findings[0].cause]) == diagnosis.now.measures, "nothing is foretold"
+
+
+def test_text_and_the_last_step_of_a_detector_are_left_to_the_application():
+    def build(layers):
+        words = layers.input("STRING", 4)
+        layers.node("RESHAPE", (words, layers.constant("INT32", (2, 2))), shape=(2, 2), options={"new_shape": (2, 2)})
+        layers.node("RELU", (layers.input("FLOAT32", 1, 8),))
+
+    diagnosis = diagnosed(_built(build), "vx")
+    assert names(diagnosis) == ["operator:text"]
+    assert diagnosis.findings[0].cause.suggestion == "leave-to-application"
+
+
+def test_what_ends_the_model_is_left_where_it_is():
+    diagnosis = diagnosed(chain_model(["ADD", "RELU", "SIGN"]))
+    assert diagnosis.findings[0].cause.suggestion == "leave-on-cpu"
+    diagnosis = diagnosed(chain_model(["ADD", "SIGN", "ADD"]))
+    assert diagnosis.findings[0].cause.suggestion == "replace-operator"
+
+
+def _built(build):
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    build(layers)
+    layers.finish()
+    return builder

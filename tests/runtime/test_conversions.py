@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from delegate_sim import load
+from delegate_sim.model.model import Options
+from delegate_sim.prepare.constants import evaluate
+from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed
+from tests.runtime.conversions import convolutions, open_batch
+
+
+def operators(edited):
+    return [node.op for node in edited.model.subgraphs[0].nodes]
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_with_a_known_batch_the_shapes_are_folded(batch):
+    edited = changed(load(open_batch().bytes()), Supposition(batch=batch))
+    assert operators(edited) == ["RELU", "RESHAPE"]
+    assert edited.origins == ((0, 4),)
+    tensors = edited.model.subgraphs[0].tensors
+    relu, reshape = edited.model.subgraphs[0].nodes
+    assert tensors[relu.outputs[0]].shape == (batch, 4, 4, 2)
+    assert edited.model.constant(tensors[reshape.inputs[1]]).tolist() == [batch, 32]
+    assert tensors[reshape.outputs[0]].shape == (batch, 32)
+    assert all(tensor.shape_signature is None for tensor in tensors)
+
+
+def test_nodes_keep_their_places_for_other_suppositions():
+    edited = changed(load(open_batch().bytes()), Supposition(fixed_inputs=True, node_versions={NodeKey(0, 4): 7}))
+    assert [node.version for node in edited.model.subgraphs[0].nodes] == [1, 7]
+    assert edited.origin(NodeKey(0, 1)) == NodeKey(0, 4)
+    assert edited.present([NodeKey(0, 2), NodeKey(0, 4)]) == {NodeKey(0, 4): NodeKey(0, 1)}
+
+
+def test_quantised_to_integers_and_back():
+    model = load(convolutions().bytes())
+    edited = changed(model, Supposition(conversion="int8"))
+    assert operators(edited) == ["QUANTIZE", "CONV_2D", "CONV_2D", "DEQUANTIZE"]
+    assert edited.origins == ((-1, 0, 1, -1),)
+    assert [node.version for node in edited.model.subgraphs[0].nodes] == [1, 3, 3, 2]
+    weights = edited.model.subgraphs[0].tensors[edited.model.subgraphs[0].nodes[1].inputs[1]]
+    assert (weights.type, weights.is_per_channel) == ("INT8", True)
+    back = changed(edited.model, Supposition(conversion="float"))
+    assert operators(back) == ["CONV_2D", "CONV_2D"]
+    assert not any(tensor.quantization for tensor in back.model.subgraphs[0].tensors if tensor.index in (0, 1, 2, 3))
+
+
+def test_without_float16_weights_nothing_is_widened():
+    edited = changed(load(convolutions("FLOAT16").bytes()), Supposition(conversion="float"))
+    assert operators(edited) == ["CONV_2D", "CONV_2D"]
+
+
+def test_a_float_model_is_not_changed_by_converting_it_in_float():
+    model = load(convolutions().bytes())
+    assert changed(model, Supposition(conversion="float")).model is model
+
+
+@pytest.mark.parametrize(
+    ("op", "options", "operands", "result"),
+    [
+        ("STRIDED_SLICE", {"begin_mask": 1}, [[1, 2, 3, 4], [2], [3], [1]], [1, 2, 3]),
+        ("STRIDED_SLICE", {"shrink_axis_mask": 1}, [[1, 2, 3, 4], [2], [3], [1]], 3),
+        ("DIV", {}, [[-7], [2]], [-3]),
+        ("FLOOR_DIV", {}, [[-7], [2]], [-4]),
+        ("FLOOR_MOD", {}, [[-7], [2]], [1]),
+        ("CONCATENATION", {}, [[1], [2, 3]], [1, 2, 3]),
+        ("REDUCE_PROD", {"keep_dims": True}, [[2, 3], [0]], [6]),
+        ("FILL", {}, [[2], 5], [5, 5]),
+        ("DIV", {}, [[1], [0]], None),
+        ("FILL", {}, [[1 << 15, 1 << 15], 5], None),
+        ("CONV_2D", {}, [[1]], None),
+    ],
+)
+def test_what_is_computed_from_constants(op, options, operands, result):
+    found = evaluate(op, Options(op, options), [np.array(operand, np.int32) for operand in operands], ["INT32"])
+    assert (found if found is None else found[0].tolist()) == result
