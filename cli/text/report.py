@@ -42,6 +42,10 @@ _OUTCOMES = {
 }
 
 
+_PREDICTED = "Delegated by the rules of this release, and predicted to be restored"
+"""Told of kernels that the newest sources cannot make, where the release's own are not known."""
+
+
 class View(NamedTuple):
     """How much to show, and how wide; ``commands`` are those that diagnose the model, by delegate."""
 
@@ -137,7 +141,7 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 def _refusal(outcome: str, refusal: Refusal, view: View) -> Iterator[Line]:
     yield Line("")
-    yield Line(_OUTCOMES[outcome], _BAD)
+    yield Line(_PREDICTED if outcome == "delegated" and refusal.is_predicted else _OUTCOMES[outcome], _BAD)
     yield from _paragraph(message(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
     yield from _hint(refusal.hint, view, "    ")
 

@@ -10,7 +10,13 @@ from .report import border_bytes
 FAILS_LATER = "delegated, then fails"
 """The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""
 
-OUTCOMES = ("delegated", "none", "refused", "restored", FAILS_LATER, NOT_PREPARED, NOT_LOADED)
+PREDICTED = "restored, as predicted"
+"""The outcome of a run that delegates nodes by the rules of its release, whose kernels the newest sources could not make.
+
+The measures are then those of a run that was restored; in the report the nodes are delegated, with a refusal that says so.
+"""
+
+OUTCOMES = ("delegated", "none", "refused", "restored", PREDICTED, FAILS_LATER, NOT_PREPARED, NOT_LOADED)
 """Every outcome that measures can have."""
 
 NOT_RUNNING = frozenset({FAILS_LATER, NOT_PREPARED, NOT_LOADED})
@@ -50,12 +56,15 @@ class Measures:
 
 def measure(run: Run) -> Measures:
     """Return the numbers of a run."""
-    subsets = [(subgraph.graph, subset) for subgraph in run.subgraphs for subset in subgraph.subsets]
+    later = run.refusal if run.outcome == "delegated" else None
+    outcome = run.outcome if later is None else PREDICTED if later.is_predicted else FAILS_LATER
+    subgraphs = [subgraph.without_kernels() if outcome == PREDICTED else subgraph for subgraph in run.subgraphs]
+    subsets = [(subgraph.graph, subset) for subgraph in subgraphs for subset in subgraph.subsets]
     kernels = [(graph, subset) for graph, subset in subsets if subset.is_delegated]
     return Measures(
-        outcome=FAILS_LATER if run.outcome == "delegated" and run.refusal else run.outcome,
+        outcome=outcome,
         nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
-        delegated_nodes=sum([len(subgraph.delegated) for subgraph in run.subgraphs]),
+        delegated_nodes=sum([len(subgraph.delegated) for subgraph in subgraphs]),
         partitions=len(subsets),
         delegate_kernels=len(kernels),
         border_bytes=sum([border_bytes(graph, subset.inputs) + border_bytes(graph, subset.outputs) for graph, subset in kernels]),

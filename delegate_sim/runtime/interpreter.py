@@ -322,7 +322,9 @@ class _Simulation:
             return None
         place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
         failure = attributed_failure(graph, decision, failure)
-        if failure.is_crash:
+        if not failure.is_known:
+            self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
+        elif failure.is_crash:
             self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
             # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
@@ -332,9 +334,8 @@ class _Simulation:
         return None
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
-        """Note that the nodes are replaced, and yet the model will not run."""
+        """Note that the nodes are replaced, and yet they will not run on the delegate, or that this is predicted."""
         self.warnings.append(f"subgraph {graph.index}: {message}")
-        self._mark_prediction(failure)
         if self.later_failure is None:
             self.later_failure = _refusal(graph, failure, message)
 
@@ -389,12 +390,7 @@ class _Simulation:
         """The runtime undoes all delegation, in every subgraph."""
         self.log_lines.append(RESTORED_LINE)
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        self._mark_prediction(failure)
         return _refusal(graph, failure, failure.message)
-
-    def _mark_prediction(self, failure: KernelFailure) -> None:
-        if not failure.is_known:
-            self.warnings.append(predicted_build(self.release))
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
         """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""

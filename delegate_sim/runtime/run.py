@@ -46,7 +46,8 @@ class Refusal:
     """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
 
     With the outcome ``not-loaded`` or ``not-prepared``: why the model does not run, on the CPU or elsewhere. With the outcome
-    ``delegated``: why the model, though its nodes are replaced, will not run.
+    ``delegated``: why the model, though its nodes are replaced, will not run, or, where it ``is_predicted``,
+    why everything is undone.
     """
 
     code: str

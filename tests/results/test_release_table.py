@@ -17,6 +17,7 @@ from delegate_sim.results.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RANK
 from delegate_sim.rules.rule import OpRule
 from delegate_sim.rules.vocabulary import check
+from delegate_sim.runtime.resolver import Loads
 from fixtures.builder import ModelBuilder
 from tests.delegates.tiny.delegate import RULES, TinyDelegate
 from tests.models import chain_model
@@ -111,22 +112,47 @@ def test_the_first_release_that_loads_a_model():
     graph.node("SOFTMAX", [source], [result], version=4, options={"beta": 1.0})
     graph.outputs(result)
     first = table_of(builder).first_loading
-    assert list(first) == ["tf", "litert"]
-    assert first["tf"] is None
     assert str(first["litert"].release) == "litert-2.1.6"
     assert first["litert"].because_of == (("SOFTMAX", 4),)
-    assert first["litert"].because_of_types == ()
+    assert first["tf"] is None
+
+
+@pytest.mark.parametrize(
+    ("op", "version", "tensorflow", "litert"),
+    [("PADV2", 5, "tf-2.20", "litert-2.0.2"), ("FULLY_CONNECTED", 12, "tf-2.17", "litert-1.0.1")],
+)
+def test_the_families_do_not_follow_on_each_other(op, version, tensorflow, litert):
+    first = table_of(chain_model([f"{op} {version}"])).first_loading
+    assert [str(first[family].release) for family in ("tf", "litert")] == [tensorflow, litert]
+
+
+def test_a_release_that_does_not_load_the_model_says_so_and_moves_nothing():
+    table = table_of(chain_model(["RELU", "FULLY_CONNECTED 12"]), "xnnpack")
+    rows = {str(row.release): row for row in table.rows}
+    refused = rows["tf-2.14"]
+    assert (refused.loads, refused.measures.outcome, refused.moves) == (Loads.NO, "not-loaded", ())
+    assert refused.lines[0].startswith("Didn't find op for builtin opcode 'FULLY_CONNECTED' version '12'.")
+    assert (rows["tf-2.17"].loads, rows["tf-2.17"].moves) == (Loads.YES, ())
+    assert not {"tf-2.10", "tf-2.14"} & {str(release) for release in table.full}
+
+
+def test_an_application_with_its_own_resolver_loads_the_model_everywhere():
+    found = find_delegate("xnnpack")
+    model = load(chain_model(["RELU", "FULLY_CONNECTED 12"]).bytes())
+    options = parse_options("xnnpack", found.options, {}, "benchmark")
+    table = release_table(model, found, options, "benchmark", has_own_resolver=True)
+    assert "not-loaded" not in {row.measures.outcome for row in table.rows}
+    assert table.rows[0].loads is Loads.NO
 
 
 def test_a_model_that_every_release_takes():
     table = table_of(chain_model(["ADD", "RELU"]))
     assert [str(release) for release in table.full] == [str(row.release) for row in table.rows]
     assert not any(row.moves for row in table.rows)
-    assert {family: str(first.release) for family, first in table.first_loading.items()} == {
-        "tf": "tf-2.10",
-        "litert": "litert-1.0.1",
+    assert {family: (str(first.release), first.because_of) for family, first in table.first_loading.items()} == {
+        "tf": ("tf-2.10", ()),
+        "litert": ("litert-1.0.1", ()),
     }
-    assert all(first.because_of == first.because_of_types == () for first in table.first_loading.values())
 
 
 def test_a_model_that_no_release_takes():
@@ -135,12 +161,17 @@ def test_a_model_that_no_release_takes():
     assert table.first_loading == {"tf": None, "litert": None}
 
 
-def test_a_build_that_is_only_known_of_the_newest_release_is_predicted_before():
+def test_a_build_of_an_older_release_is_predicted_and_marked():
     model = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "reshaping.tflite"
     newest = delegate_sim.analyze(model, "gpu").to_dict()["runs"][0]
-    assert (newest["outcome"], newest["refusal"]["is_predicted"], newest["warnings"]) == ("restored", False, [])
+    assert (newest["outcome"], newest["refusal"]["is_predicted"]) == ("restored", False)
     older = delegate_sim.analyze(model, "gpu", runtime="litert-2.1.3").to_dict()["runs"][0]
-    assert (older["outcome"], older["refusal"]["is_predicted"]) == ("restored", True)
-    assert older["refusal"] == {**newest["refusal"], "is_predicted": True}
-    note = "whether litert-2.1.3 can make the delegate's kernels is predicted as the newest sources make them"
-    assert older["warnings"] == [note]
+    assert (older["outcome"], older["refusal"]["is_predicted"]) == ("delegated", True)
+    assert older["refusal"]["code"] == newest["refusal"]["code"]
+    assert any("litert-2.1.3 can make the delegate's kernels is predicted" in warning for warning in older["warnings"])
+    gpu = find_delegate("gpu")
+    table = release_table(load(model), gpu, parse_options("gpu", gpu.options, {}, "benchmark"), "benchmark")
+    assert {row.is_certain for row in table.rows} == {True, False}
+    predicted = {(row.measures.outcome, row.measures.delegated_nodes) for row in table.rows if not row.is_certain}
+    assert predicted == {("restored, as predicted", 0)}
+    assert all(any("predicted" in note for note in row.notes) for row in table.rows if not row.is_certain)

@@ -244,31 +244,6 @@ def test_the_level_that_counts(options, accepted):
     assert (run(builder, options)["outcome"] == "delegated") == accepted
 
 
-def test_what_the_runtime_does_not_resolve_is_a_warning_where_the_application_registers_it():
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    source = graph.input("in", "FLOAT32", (1, 4))
-    middle, result = graph.tensor("middle", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (1, 4))
-    graph.node("RELU", (source,), (middle,), version=99)
-    graph.node("CUSTOM", (middle,), (result,), custom="MyOp")
-    graph.outputs(result)
-    found = run(builder, own_resolver=True)
-    assert found["outcome"] != "not-loaded"
-    assert any("RELU version 99" in warning for warning in found["warnings"])
-    assert any("MyOp" in warning for warning in found["warnings"])
-
-
-def test_a_builtin_operator_that_the_runtime_does_not_resolve_is_not_loaded():
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    result = graph.tensor("out", "FLOAT32", (1, 4))
-    graph.node("RELU", (graph.input("in", "FLOAT32", (1, 4)),), (result,), version=99)
-    graph.outputs(result)
-    found = run(builder)
-    assert found["outcome"] == "not-loaded"
-    assert "RELU version 99" in found["refusal"]["message"]
-
-
 def test_a_node_that_feeds_itself_is_dropped_and_shifts_the_indices():
     builder = ModelBuilder()
     graph = builder.subgraph("main")

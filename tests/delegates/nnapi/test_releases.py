@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import delegate_sim
 from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.delegates.nnapi.target import NnapiTarget
 from delegate_sim.releases.catalogue import parse_release
+from fixtures.builder import ModelBuilder
 from tests.graphs import arena, constant, node_view
 
 IMAGE = arena("FLOAT32", 1, 4, 4, 2)
@@ -26,32 +28,19 @@ def test_highest_version_of_transpose_conv(release, taken):
     assert max(version for version, node in nodes.items() if RULES.validate(node, target).is_supported) == taken
 
 
-def _of_rank(op, rank):
-    image = arena("FLOAT32", *[2] * rank)
-    return node_view(op, [image, constant([0]) if op == "MEAN" else image], [image], options={})
+@pytest.mark.parametrize(("release", "is_limited"), [("tf-2.10", False), ("tf-2.12", True), ("litert-2.3.0", True)])
+@pytest.mark.parametrize("op", ["ADD", "MUL", "DIV", "MEAN"])
+def test_the_limit_on_ranks(op, release, is_limited):
+    wide = arena("FLOAT32", 1, 1, 2, 2, 2)
+    operands = [wide, constant([1], "INT32")] if op == "MEAN" else [wide, wide]
+    node = node_view(op, operands, [wide], version=1)
+    assert RULES.validate(node, NnapiTarget(31, True, parse_release(release))).is_supported != is_limited
 
 
-@pytest.mark.parametrize("op", ["ADD", "DIV", "MEAN", "MUL"])
-@pytest.mark.parametrize(
-    ("release", "is_limited"),
-    [("tf-2.10", False), ("tf-2.11", False), ("tf-2.12", True), ("litert-1.0.1", True), ("litert-2.3.0", True)],
-)
-def test_limit_of_the_rank(op, release, is_limited):
-    target = NnapiTarget(30, True, parse_release(release))
-    assert RULES.validate(_of_rank(op, 4), target).is_supported
-    found = RULES.validate(_of_rank(op, 5), target)
-    assert found.is_supported is not is_limited
-    assert [reason.code for reason in found.reasons] == ["nnapi-rank"] * is_limited
-
-
-@pytest.mark.parametrize(
-    ("release", "is_taken"), [("tf-2.10", False), ("tf-2.11", False), ("tf-2.12", True), ("litert-2.3.0", True)]
-)
-def test_first_release_that_takes_cos(release, is_taken):
-    target = NnapiTarget(30, True, parse_release(release))
-    found = RULES.validate(node_view("COS", [IMAGE], [IMAGE]), target)
-    assert found.is_supported is is_taken
-    assert [reason.code for reason in found.reasons] == ["nnapi-operator"] * (not is_taken)
+@pytest.mark.parametrize(("release", "is_known"), [("tf-2.10", False), ("tf-2.14", True)])
+def test_cos(release, is_known):
+    node = node_view("COS", [IMAGE], [IMAGE], version=1)
+    assert RULES.validate(node, NnapiTarget(31, True, parse_release(release))).is_supported == is_known
 
 
 def test_every_change_of_the_rules_is_tested():
@@ -63,3 +52,21 @@ def test_every_change_of_the_rules_is_tested():
     }
     assert changed == {"ADD", "DIV", "MEAN", "MUL", "TRANSPOSE_CONV"}
     assert {op for op, rule in RULES.rules.items() if rule.introduced is not None} == {"COS"}
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("tf-2.14", "delegated"), ("litert-1.2.0", "delegated"), ("litert-1.3.0", "restored")]
+)
+def test_a_pool_of_no_bytes(release, outcome):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.tensor("x", "FLOAT32", [4], data=[1.0] * 4), graph.tensor("y", "FLOAT32", [4])
+    graph.node("RELU", [source], [result])
+    graph.outputs(result)
+    found = delegate_sim.analyze(builder.bytes(), "nnapi", {"feature_level": 31}, runtime=release).to_dict()["runs"][0]
+    assert found["outcome"] == outcome
+
+
+def test_an_unknown_fused_activation_counts_as_none():
+    node = node_view("CONCATENATION", [IMAGE, IMAGE], [IMAGE], options={"fused_activation_function": 77, "axis": 3})
+    assert RULES.validate(node, NnapiTarget(31, True)).is_supported

@@ -1,0 +1,131 @@
+"""Models that a release of the runtime does not load: the outcome, the runtime's lines, and what the verdicts are then."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+import delegate_sim
+from delegate_sim import load
+from delegate_sim.model.model import OperatorCode
+from delegate_sim.model.schema import CUSTOM
+from delegate_sim.releases.catalogue import Release, parse_release
+from delegate_sim.runtime.loading import load_on
+from delegate_sim.runtime.resolver import Loads
+from fixtures.builder import ModelBuilder
+from tests.models import chain_model
+
+REFUSED = (
+    "Didn't find op for builtin opcode '{}' version '{}'. An older version of this builtin might be supported. "
+    "Are you using an old TFLite binary with a newer model?"
+)
+
+
+def run(builder, release="litert-2.3.0", delegate="nnapi", **arguments):
+    return delegate_sim.analyze(builder.bytes(), delegate, runtime=release, **arguments).to_dict()["runs"][0]
+
+
+def typed(kind):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    weights = graph.tensor("w", kind, [4], data=[1, 0, 1, 0] if kind != "INT4" else bytes(2))
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    del weights
+    graph.node("RELU", [source], [result])
+    graph.outputs(result)
+    return builder
+
+
+@pytest.mark.parametrize("delegate", ["nnapi", "gpu", "xnnpack", "vx"])
+def test_a_model_that_does_not_load_is_the_outcome(delegate):
+    found = run(chain_model(["RELU", "LOGISTIC 9"]), delegate=delegate)
+    assert found["outcome"] == "not-loaded"
+    assert found["log_lines"] == [REFUSED.format("LOGISTIC", 9), "Registration failed."]
+    refusal = found["refusal"]
+    assert (refusal["code"], refusal["subgraph"], refusal["node"]) == ("operator-not-loaded", 0, 1)
+    assert "LOGISTIC version 9" in refusal["message"]
+    first = found["subgraphs"][0]["nodes"][0]
+    assert (first["supported"], first["delegated"]) == (True, False)
+    assert [reason["code"] for reason in first["reasons"]] == ["operator-not-loaded"]
+
+
+def test_benchmark_model_says_that_there_is_no_interpreter():
+    found = run(chain_model(["LOGISTIC 9"]), defaults="benchmark")
+    assert found["log_lines"][-1] == "Failed to initialize the interpreter"
+
+
+def test_the_first_operator_in_the_file_is_the_one_that_is_told():
+    model = load(chain_model(["RELU 8", "LOGISTIC 9"]).bytes())
+    loading = load_on(model, parse_release("litert-2.3"))
+    assert [(code.op, code.version) for code in loading.refused] == [("RELU", 8), ("LOGISTIC", 9)]
+    assert loading.lines[0] == REFUSED.format("RELU", 8)
+    assert "RELU version 8" in loading.message
+    assert "LOGISTIC version 9" in loading.message
+
+
+def test_an_operator_that_no_node_uses_is_refused_too():
+    model = load(chain_model(["RELU"]).bytes())
+    unused = OperatorCode("ADD", 0, None, 77)
+    model = dataclasses.replace(model, operator_codes=(*model.operator_codes, unused))
+    found = delegate_sim.analyze(model, "nnapi").to_dict()["runs"][0]
+    assert found["outcome"] == "not-loaded"
+    assert found["refusal"]["node"] is None
+    assert "no node uses it" in found["refusal"]["message"]
+    assert found["log_lines"][0] == REFUSED.format("ADD", 77)
+
+
+def test_an_application_may_register_operators():
+    found = run(chain_model(["RELU", "LOGISTIC 9"]), own_resolver=True)
+    assert found["outcome"] == "delegated"
+    assert any("unless the application registers one, which is assumed" in warning for warning in found["warnings"])
+
+
+def test_custom_operators_count_as_registered():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("in", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (1, 4))
+    graph.node("CUSTOM", (source,), (result,), custom="MyOp")
+    graph.outputs(result)
+    found = run(builder)
+    assert found["outcome"] == "none"
+    assert "custom operator MyOp: assumed to be registered by the application" in found["warnings"]
+    assert load(builder.bytes()).operator_codes[0].builtin_code == CUSTOM
+
+
+@pytest.mark.parametrize(
+    ("kind", "loads", "refuses"),
+    [
+        ("INT4", "tf-2.12", "tf-2.11"),
+        ("BFLOAT16", "tf-2.17", "tf-2.16"),
+        ("INT2", "litert-2.1.0", "litert-2.0.3"),
+        ("UINT4", "litert-2.1.2", "litert-2.1.1"),
+    ],
+)
+def test_types_of_tensors_that_a_release_does_not_load(kind, loads, refuses):
+    model = load(typed("INT4").bytes())
+    subgraph = model.subgraphs[0]
+    tensors = tuple([tensor._replace(type=kind) if tensor.type == "INT4" else tensor for tensor in subgraph.tensors])
+    model = dataclasses.replace(model, subgraphs=(subgraph._replace(tensors=tensors),))
+    assert load_on(model, parse_release(loads)).loads is Loads.YES
+    loading = load_on(model, parse_release(refuses))
+    assert loading.loads is Loads.NO
+    assert loading.refused_types == (kind,)
+    found = delegate_sim.analyze(model, "nnapi", runtime=refuses).to_dict()["runs"][0]
+    assert (found["outcome"], found["refusal"]["code"], found["refusal"]["tensor"]) == ("not-loaded", "tensor-type-not-loaded", 0)
+
+
+def test_the_lines_of_a_type_that_is_refused():
+    loading = load_on(load(typed("INT4").bytes()), parse_release("tf-2.10"))
+    assert loading.lines == ("Unsupported data type 17 in tensor",)
+    # The next release knows the type, and not that its values are packed.
+    loading = load_on(load(typed("INT4").bytes()), parse_release("tf-2.11"))
+    assert loading.lines == ("Tensor 0 is invalidly specified in schema.",)
+
+
+def test_nothing_is_claimed_of_a_release_that_is_not_known():
+    model = load(chain_model(["RELU"]).bytes())
+    loading = load_on(model, Release("litert", (9, 0)))
+    assert loading.loads is Loads.UNKNOWN
+    assert [code.op for code in loading.unknown] == ["RELU"]
+    assert loading.lines == ()

@@ -1,0 +1,34 @@
+"""What older releases of the runtime read of a file otherwise than the newest."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim import load
+from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.runtime.reading import as_read_by
+from fixtures.builder import ModelBuilder
+from fixtures.make import MODELS
+
+
+def constants(model, release):
+    read = as_read_by(model, parse_release(release))
+    return sum(tensor.is_constant for subgraph in read.subgraphs for tensor in subgraph.tensors)
+
+
+@pytest.mark.parametrize(("release", "is_constant"), [("tf-2.10", False), ("tf-2.11", True), ("litert-2.3", True)])
+def test_a_constant_of_no_bytes(release, is_constant):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, shape = graph.input("x", "FLOAT32", [1]), graph.tensor("shape", "INT32", [0], data=[])
+    result = graph.tensor("y", "FLOAT32", [])
+    graph.node("RESHAPE", [source, shape], [result], options={})
+    graph.outputs(result)
+    assert (constants(load(builder.bytes()), release) == 1) == is_constant
+
+
+def test_bytes_behind_the_flatbuffer():
+    model = load(MODELS / "external_buffers.tflite")
+    assert model.offset_buffers
+    assert constants(model, "tf-2.13") < constants(model, "tf-2.14")
+    assert as_read_by(model, parse_release("tf-2.14")) is model
