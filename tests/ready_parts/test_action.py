@@ -164,7 +164,7 @@ def test_a_bad_configuration_fails_and_leaves_no_report(run_action, repository):
     outcome = run_action(repository.folder)
     assert outcome.exit_codes == [0, 0, 2]
     assert outcome.outputs == {"exit-code": "2", "outcome": "error"}
-    assert "::error title=delegate-sim::The check could not be done (exit code 2)" in outcome.stdout
+    assert "::error title=delegate-sim::The check could not be run (exit code 2)" in outcome.stdout
     assert "delegate-sim.toml" in outcome.stderr
 
 
