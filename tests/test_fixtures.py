@@ -18,6 +18,9 @@ from fixtures.make import FIXTURES, MODELS, UNLOADABLE
 SIZE_LIMIT = 300_000
 
 
+_NOT_RUNNING = ("not-prepared", "not-loaded")
+
+
 class Coverage(NamedTuple):
     """How much of a delegate the fixtures show at least. What they leave out, the tests of its rules have nodes for."""
 
@@ -25,7 +28,7 @@ class Coverage(NamedTuple):
     """The share of its checks, by operator, code and kind, that refuse a node."""
     untaken: str = ""
     """The operators with a rule of which no node is accepted."""
-    outcomes: frozenset[str] = frozenset({"delegated", "none", "refused", "restored"})
+    outcomes: frozenset[str] = frozenset({"delegated", "none", "refused", "restored", *_NOT_RUNNING})
 
 
 _VX_UNTAKEN = """
@@ -40,13 +43,13 @@ COVERAGE = {
             Resampler
             """,
     ),
-    "vx": Coverage(0.19, _VX_UNTAKEN, frozenset({"delegated"})),
-    "vx-nxp": Coverage(0.18, _VX_UNTAKEN, frozenset({"delegated"})),
-    "coreml": Coverage(0.55),
+    "vx": Coverage(0.19, _VX_UNTAKEN, frozenset({"delegated", *_NOT_RUNNING})),
+    "vx-nxp": Coverage(0.18, _VX_UNTAKEN, frozenset({"delegated", *_NOT_RUNNING})),
+    "coreml": Coverage(0.55, outcomes=frozenset({"delegated", "none", "refused", *_NOT_RUNNING})),
     "hexagon": Coverage(
         0.47,
         "ARG_MAX ARG_MIN DEPTH_TO_SPACE NEG PACK SLICE SPACE_TO_DEPTH TRANSPOSE TRANSPOSE_CONV",
-        frozenset({"delegated", "none", "refused"}),
+        frozenset({"delegated", "none", "refused", *_NOT_RUNNING}),
     ),
     "xnnpack": Coverage(
         0.24,

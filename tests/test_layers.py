@@ -40,7 +40,7 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 CLI_LAYERS = (
     ("codes", "exits", "layout", "progress", "suggestions"),
-    ("assertions", "delegate_flags", "terminal"),
+    ("assertions", "delegate_flags", "resolver_option", "terminal"),
     ("models", "pytest_plugin", "target_options", "text"),
     ("formats",),
     ("outputs",),

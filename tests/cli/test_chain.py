@@ -15,7 +15,7 @@ PLACES = """\
 Where nodes run
   nnapi    2 nodes: RELU 1, TANH 1 [0, 2]
   xnnpack  1 node: CEIL 1 [1]
-  cpu      1 node: LOGICAL_NOT 1 [3]
+  cpu      1 node: ZEROS_LIKE 1 [3]
 """
 
 
@@ -24,7 +24,7 @@ def model(tmp_path):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     tensor = graph.input("in", "FLOAT32", (1, 4))
-    for number, op in enumerate(["RELU", "CEIL", "TANH", "LOGICAL_NOT"]):
+    for number, op in enumerate(["RELU", "CEIL", "TANH", "ZEROS_LIKE"]):
         result = graph.tensor(f"t{number}", "FLOAT32", (1, 4))
         graph.node(op, (tensor,), (result,))
         tensor = result

@@ -27,7 +27,23 @@ def test_the_table(run, chain):
         "  tf-2.10 to litert-2.3.0  yes    2 (66.6 %)           3      0",
     ]
     assert "Fully delegated: in no known release." in lines
-    assert "the rules of nnapi in tf-2.10 to tf-2.13 are not well known" in " ".join(result.stdout.split())
+    assert "Loaded by TensorFlow's own kernels: from tf-2.10 on, the oldest known." in lines
+    assert "Loaded by LiteRT's own kernels: from litert-1.0.1 on, the oldest known." in lines
+
+
+def test_releases_that_do_not_load_the_model(run, run_json, tmp_path):
+    path = tmp_path / "model.tflite"
+    chain_model(["RELU", "FULLY_CONNECTED 12"]).write(path)
+    lines = run("releases", path, "--delegate", "vx").stdout.splitlines()
+    assert lines[2].split() == ["tf-2.10", "to", "tf-2.16", "no", "not", "loaded"]
+    text = " ".join(" ".join(lines).split())
+    assert "tf-2.10 to tf-2.16: Didn't find op for builtin opcode 'FULLY_CONNECTED' version '12'." in text
+    assert "TensorFlow's own kernels: from tf-2.17 on, because of FULLY_CONNECTED version 12." in text
+    found = run_json("releases", path, "--delegate", "vx")
+    assert found["releases"][0]["loads"] is False
+    assert found["releases"][0]["measures"]["outcome"] == "not-loaded"
+    own = run_json("releases", path, "--delegate", "vx", "--own-resolver")
+    assert "not-loaded" not in {row["measures"]["outcome"] for row in own["releases"]}
 
 
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)

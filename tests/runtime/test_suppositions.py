@@ -37,8 +37,17 @@ def test_operators_and_nodes_that_are_accepted():
 
 def test_versions():
     assert counts(run_if(chain_model(MIXED), Supposition(op_versions={"ADD": 2}))) == (3, 3)
-    assert counts(run_if(chain_model(MIXED), Supposition(node_versions={NodeKey(0, 0): 9}))) == (1, 2)
-    assert counts(run_if(chain_model(MIXED), Supposition(op_versions={"ADD": 9}, node_versions={NodeKey(0, 3): 1}))) == (1, 2)
+    assert counts(run_if(chain_model(MIXED), Supposition(node_versions={NodeKey(0, 0): 6}))) == (1, 2)
+    assert counts(run_if(chain_model(MIXED), Supposition(op_versions={"ADD": 6}, node_versions={NodeKey(0, 3): 1}))) == (1, 2)
+
+
+def test_a_version_that_the_release_does_not_load():
+    supposition = Supposition(op_versions={"ADD": 9})
+    assert run_if(chain_model(MIXED), supposition).outcome == "not-loaded"
+    assert [
+        (code.op, code.version) for code in changed_model(load(chain_model(["ADD"]).bytes()), supposition).operator_codes
+    ] == [("ADD", 9)]
+    assert run_if(chain_model(MIXED), Supposition(op_versions={"ADD": 9}, has_own_resolver=True)).outcome == "none"
 
 
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)

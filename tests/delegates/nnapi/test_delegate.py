@@ -11,6 +11,7 @@ from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_6, FEATURE_LEVEL_8
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from delegate_sim.options import parse_options
+from fixtures import runtime_cases
 from fixtures.builder import ModelBuilder
 from tests.models import chain_model
 
@@ -220,12 +221,7 @@ def test_one_rejection_leaves_a_model_with_float16_weights_to_the_cpu():
 
 @pytest.mark.parametrize("level", [28, NNAPI_1_2])
 def test_a_partition_that_cannot_be_built_ends_delegation(level):
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    result = graph.tensor("wide", "INT64", (2, 2))
-    graph.node("RELU", (graph.input("x", "FLOAT32", (2, 2)),), (result,))
-    graph.outputs(result)
-    found = run(builder, {"feature_level": level})
+    found = run(runtime_cases.int64_tensor(), {"feature_level": level})
     assert (found["outcome"], found["refusal"]["code"]) == ("restored", "nnapi-tensor-type")
     assert delegated(found) == []
 
