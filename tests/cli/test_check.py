@@ -11,6 +11,7 @@ import pytest
 
 from delegate_sim.gate import judgement
 from tests.gate.models import classifier, reshaper, upsampler
+from tests.models import chain_model
 
 CONFIGURATION = "delegate-sim.toml"
 BASELINE = "delegate-sim-baseline.json"
@@ -422,3 +423,29 @@ def test_several_releases_at_once(gated, run):
     make_worse(gated)
     assert run("check", "--target", "nnapi").stdout.endswith("3 models on 2 targets: 6 failed\n")
     assert run("check", "--target", "nnapi@tf-2.15").stdout.endswith("3 models on 1 target: 3 failed\n")
+
+
+def test_a_model_that_does_not_load_fails_and_says_the_runtimes_line(gated, run):
+    chain_model(["RELU", "LOGISTIC 9"]).write(gated / "models" / "classifier.tflite")
+    result = run("check")
+    assert result.exit_code == 1
+    text = " ".join(result.stdout.split())
+    assert "Didn't find op for builtin opcode 'LOGISTIC' version '9'." in text
+    assert "error: operator-not-loaded:" in text
+    assert "not-loaded" in text
+
+
+def test_a_model_that_does_not_run_fails_without_a_baseline_and_is_agreed_to_by_one(gated, run):
+    chain_model(["RELU", "LOGISTIC 9"]).write(gated / "models" / "classifier.tflite")
+    configuration = gated / CONFIGURATION
+    text = configuration.read_text(encoding="utf-8")
+    assert run("check", "--update").exit_code == 0
+    agreed = run("check", "models/classifier.tflite", "--verbose")
+    assert agreed.exit_code == 0
+    assert "warning: operator-not-loaded" in " ".join(agreed.stdout.split())
+    configuration.write_text("baseline = false\n" + text, encoding="utf-8")
+    assert run("check", "models/classifier.tflite").exit_code == 1
+    configuration.write_text(
+        "baseline = false\n" + text.replace('delegate = "nnapi"', 'delegate = "nnapi"\nown-resolver = true'), encoding="utf-8"
+    )
+    assert run("check", "models/classifier.tflite").exit_code == 0
