@@ -5,9 +5,10 @@ Upstream: runtime/ModelBuilder.cpp.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .defaults import without_default_inputs
+from .judging import judged_operation, operand_refusal, value_refusal
 from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order
 from .operands import (
     MAX_COPIED_BYTES,
@@ -16,12 +17,8 @@ from .operands import (
     NnOperand,
     check_channels,
     check_no_value,
-    check_operand_type,
-    check_value,
-    make_operand,
 )
-from .operations import validate_operation
-from .refusal import Call, Rule, refuse
+from .refusal import Call, NnRefusal, NnRefused, Rule, refuse
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, float32
 
 OPERAND_INDEX = Rule(
@@ -40,9 +37,19 @@ BOUNDARY_OPERAND = Rule(
 
 
 class ModelBuilder:
-    """A model while it is built. After a refusal other calls can follow, as with the runtime."""
+    """A model while it is built. After a refusal other calls can follow, as with the runtime.
 
-    def __init__(self, android: AndroidRelease = AndroidRelease.ANDROID_13, feature_level: int | None = None) -> None:
+    With ``on_refusal`` a refusal is handed to it instead of being raised, and the call has its effect nonetheless, so that
+    all refusals of a model can be found. ``finish`` always raises.
+    """
+
+    def __init__(
+        self,
+        android: AndroidRelease = AndroidRelease.ANDROID_13,
+        feature_level: int | None = None,
+        on_refusal: Callable[[NnRefusal], None] | None = None,
+    ) -> None:
+        self._on_refusal = on_refusal
         self._android = android
         self._level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
         self._operands: list[NnOperand] = []
@@ -51,24 +58,50 @@ class ModelBuilder:
         self._outputs: list[int] = []
         self._relaxed = False
 
-    def add_operand(self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> int:
-        """Add an operand and return its index."""
-        operand = make_operand(code, dimensions, scale, zero_point)
-        check_operand_type(operand)
-        self._operands.append(operand)
+    @property
+    def operands(self) -> Sequence[NnOperand]:
+        """The operands so far."""
+        return self._operands
+
+    @property
+    def operations(self) -> Sequence[NnOperation]:
+        """The operations so far, in the order of the calls."""
+        return self._operations
+
+    @property
+    def inputs(self) -> Sequence[int]:
+        """The model's inputs, once they were named."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> Sequence[int]:
+        """The model's outputs, once they were named."""
+        return self._outputs
+
+    def add_operand(
+        self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
+    ) -> int:
+        """Add an operand and return its index. ``has_pointer``: a pointer is given even where there are no dimensions."""
+        shape = tuple(dimensions)
+        scale = float32(scale) if scale else 0.0
+        self._report(operand_refusal(code, shape, scale, zero_point, has_pointer))
+        self._operands.append(NnOperand(code, shape, scale, zero_point))
         return len(self._operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
         """Give a TENSOR_QUANT8_SYMM_PER_CHANNEL its scales."""
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
         channels = ChannelQuantization(dimension, tuple(map(float32, scales)))
-        check_channels(operand, channels)
+        try:
+            check_channels(operand, channels)
+        except NnRefused as refused:
+            self._report(refused.refusal)
         operand.channels = channels
 
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes; ``value`` matters for scalars that can hold a default."""
         operand = self._operand(index, Call.SET_VALUE)
-        check_value(operand, length)
+        self._report(value_refusal(operand.type, operand.dimensions, length, Call.SET_VALUE))
         is_copied = length <= MAX_COPIED_BYTES
         operand.lifetime = Lifetime.CONSTANT_COPY if is_copied else Lifetime.CONSTANT_REFERENCE
         operand.value = value if is_copied else None
@@ -82,7 +115,7 @@ class ModelBuilder:
     def set_value_from_memory(self, index: int, length: int) -> None:
         """Make an operand a constant that lies in a memory object."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
-        check_value(operand, length, Call.SET_VALUE_FROM_MEMORY)
+        self._report(value_refusal(operand.type, operand.dimensions, length, Call.SET_VALUE_FROM_MEMORY))
         operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
 
     def set_value_from_model(self, index: int, model: NnModel) -> None:
@@ -92,15 +125,21 @@ class ModelBuilder:
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
         """Add an operation; ``tag`` is the caller's own mark, which stays with it."""
-        operands = [[self._operand(index, Call.ADD_OPERATION) for index in side] for side in (inputs, outputs)]
-        validate_operation(code, operands[0], operands[1], self._android)
+        try:
+            operands = [[self._operand(index, Call.ADD_OPERATION) for index in side] for side in (inputs, outputs)]
+            judged_operation(code, operands[0], operands[1], self._android)
+        except NnRefused as refused:
+            self._report(refused.refusal)
         self._operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
 
-    def identify_inputs_and_outputs(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
-        """Name the model's inputs and outputs."""
-        for subject, listed in (("inputs", inputs), ("outputs", outputs)):
+    def identify_inputs_and_outputs(
+        self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
+    ) -> None:
+        """Name the model's inputs and outputs; ``pointers`` tells of each list whether it has a pointer even if it is empty."""
+        for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
-                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", ResultCode.UNEXPECTED_NULL)
+                code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
+                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
         for index in (*inputs, *outputs):
             self._operand(index, Call.IDENTIFY)
         # What was listed before a refusal stays listed.
@@ -125,6 +164,13 @@ class ModelBuilder:
         return NnModel(
             tuple(self._operands), trimmed, tuple(self._inputs), tuple(self._outputs), self._relaxed, self._android, required
         )
+
+    def _report(self, refusal: NnRefusal | None) -> None:
+        if refusal is None:
+            return
+        if self._on_refusal is None:
+            raise NnRefused(refusal)
+        self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand:
         if not 0 <= index < len(self._operands):

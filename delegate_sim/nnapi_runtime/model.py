@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
+from .judging import judged_operation
 from .operands import Lifetime, NnOperand, operand_version
-from .operations import validate_operation
 from .refusal import Call, Rule, refuse
 from .types import AndroidRelease, OperandType, Version, type_name
 
@@ -117,8 +117,7 @@ def operation_version(operation: NnOperation, operands: Sequence[NnOperand], and
     """Return what an operation needs, its operands included. Upstream: validateOperationIncludingOperandVersions."""
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
-    own = validate_operation(operation.type, inputs, outputs, android)
-    return combine([own, *map(operand_version, inputs), *map(operand_version, outputs)])
+    return judged_operation(operation.type, inputs, outputs, android, has_operands=True)
 
 
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
