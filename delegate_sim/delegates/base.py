@@ -25,6 +25,21 @@ from .driver import DriverInterface
 OptionValues: TypeAlias = Mapping[str, Any]
 
 
+class StageRefusal(NamedTuple):
+    """What a stage behind the delegate refused: the call and the operation in it, and the line that the delegate prints.
+
+    ``further`` names what it would refuse next.
+    """
+
+    call: str
+    operation: str
+    operand: str
+    found: str
+    needed: str
+    error_line: str
+    further: tuple[str, ...] = ()
+
+
 class KernelFailure(NamedTuple):
     """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialised or prepared.
 
@@ -40,6 +55,7 @@ class KernelFailure(NamedTuple):
     hint: str
     is_crash: bool = False
     is_known: bool = True
+    stage: StageRefusal | None = None
 
 
 class FailureWording(NamedTuple):

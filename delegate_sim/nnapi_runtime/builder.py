@@ -91,6 +91,8 @@ class ModelBuilder:
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
         """Give a TENSOR_QUANT8_SYMM_PER_CHANNEL its scales."""
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
+        if operand is None:
+            return
         channels = ChannelQuantization(dimension, tuple(map(float32, scales)))
         try:
             check_channels(operand, channels)
@@ -101,6 +103,8 @@ class ModelBuilder:
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes; ``value`` matters for scalars that can hold a default."""
         operand = self._operand(index, Call.SET_VALUE)
+        if operand is None:
+            return
         self._report(value_refusal(operand.type, operand.dimensions, length, Call.SET_VALUE))
         is_copied = length <= MAX_COPIED_BYTES
         operand.lifetime = Lifetime.CONSTANT_COPY if is_copied else Lifetime.CONSTANT_REFERENCE
@@ -110,24 +114,32 @@ class ModelBuilder:
         """Leave an operand out, which is to give it a null pointer."""
         operand = self._operand(index, Call.SET_VALUE)
         check_no_value(length)
+        if operand is None:
+            return
         operand.lifetime, operand.value = Lifetime.OMITTED, None
 
     def set_value_from_memory(self, index: int, length: int) -> None:
         """Make an operand a constant that lies in a memory object."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
+        if operand is None:
+            return
         self._report(value_refusal(operand.type, operand.dimensions, length, Call.SET_VALUE_FROM_MEMORY))
         operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
 
     def set_value_from_model(self, index: int, model: NnModel) -> None:
         """Make an operand refer to a finished model."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MODEL)
+        if operand is None:
+            return
         operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
         """Add an operation; ``tag`` is the caller's own mark, which stays with it."""
         try:
-            operands = [[self._operand(index, Call.ADD_OPERATION) for index in side] for side in (inputs, outputs)]
-            judged_operation(code, operands[0], operands[1], self._android)
+            self._check_indices(inputs, Call.ADD_OPERATION)
+            self._check_indices(outputs, Call.ADD_OPERATION)
+            given, results = [self._operands[index] for index in inputs], [self._operands[index] for index in outputs]
+            judged_operation(code, given, results, self._android)
         except NnRefused as refused:
             self._report(refused.refusal)
         self._operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
@@ -140,8 +152,7 @@ class ModelBuilder:
             if not listed:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
                 refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
-        for index in (*inputs, *outputs):
-            self._operand(index, Call.IDENTIFY)
+        self._check_indices((*inputs, *outputs), Call.IDENTIFY)
         # What was listed before a refusal stays listed.
         self._inputs = list(inputs)
         self._list(inputs, Lifetime.MODEL_INPUT)
@@ -172,10 +183,20 @@ class ModelBuilder:
             raise NnRefused(refusal)
         self._on_refusal(refusal)
 
-    def _operand(self, index: int, call: Call) -> NnOperand:
-        if not 0 <= index < len(self._operands):
-            refuse(OPERAND_INDEX, call, "operand index", index, f"less than {len(self._operands)}")
+    def _operand(self, index: int, call: Call) -> NnOperand | None:
+        """Return an operand; None if there is none, which is reported."""
+        try:
+            self._check_indices((index,), call)
+        except NnRefused as refused:
+            self._report(refused.refusal)
+            return None
         return self._operands[index]
+
+    def _check_indices(self, indices: Sequence[int], call: Call) -> None:
+        count = len(self._operands)
+        for index in indices:
+            if not 0 <= index < count:
+                refuse(OPERAND_INDEX, call, "operand index", index, f"less than {count}")
 
     def _list(self, indices: Sequence[int], lifetime: Lifetime) -> None:
         for index in indices:

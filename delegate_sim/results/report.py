@@ -156,7 +156,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
         "outcome": run.outcome,
-        "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
+        "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),
         "subgraphs": [_subgraph_entry(subgraph, run.refusal, compute) for subgraph in run.subgraphs],

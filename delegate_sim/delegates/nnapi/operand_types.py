@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ...model.model import Tensor
+from ...model.model import Quantization, Tensor
 from ...nnapi_runtime import OperandType
 from . import calls
 from .calls import Site
 
-SCALAR_AS_TENSOR, CONVERT_INT8, SIGNED, PER_CHANNEL, WIDEN = 1, 2, 4, 8, 16
+SCALAR_AS_TENSOR, CONVERT_INT8, SIGNED, PER_CHANNEL, WIDEN, REPEATED_SCALE = 1, 2, 4, 8, 16, 32
 """How a tensor is to be mapped (``NN_TENSOR_FLAG_...``): a scalar as a vector of one element, INT8 by adding 128, INT8 as signed
-asymmetric values, weights per channel whatever the number of scales, constant float16 as float32."""
+asymmetric values, weights per channel whatever the number of scales, constant float16 as float32. Last, what the CPU kernel of a
+hybrid TRANSPOSE_CONV did while it was prepared: it repeats a single scale for each channel."""
 
 _T = OperandType
 
@@ -80,13 +81,20 @@ def _of_int8(tensor: Tensor, flags: int) -> tuple[int, float, int, tuple[int, li
     if quantization is not None and quantization.is_affine:
         count = len(quantization.scales)
         if count > 1 or flags & PER_CHANNEL:
-            return _CHANNEL_TYPE, 0.0, 0, (quantization.dimension, quantization.scales.tolist())
+            return _CHANNEL_TYPE, 0.0, 0, (quantization.dimension, _scales(tensor, quantization, flags))
         if count == 1:
             scale = float(quantization.scales[0])
             zero_point = int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
     if flags & CONVERT_INT8 and not flags & SIGNED:
         zero_point += 128
     return code, scale or 1.0, zero_point, None
+
+
+def _scales(tensor: Tensor, quantization: Quantization, flags: int) -> list[float]:
+    scales: list[float] = quantization.scales.tolist()
+    if flags & REPEATED_SCALE and len(scales) == 1 and quantization.dimension < tensor.rank:
+        return scales * tensor.shape[quantization.dimension]
+    return scales
 
 
 def _dimensions(tensor: Tensor, flags: int, allows_dynamic: bool) -> tuple[int, ...]:

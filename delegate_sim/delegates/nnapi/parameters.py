@@ -11,7 +11,7 @@ from ...model import schema
 from ...nnapi_runtime import OperandType
 from .builder import PartitionBuilder
 from .node import MappedNode, NodeStep
-from .operand_types import CONVERT_INT8, PER_CHANNEL, SIGNED
+from .operand_types import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED
 from .operands import add_dequantized, first_integer
 from .questions import is_basic_lstm
 from .target import NNAPI_1_3
@@ -229,7 +229,8 @@ def _add_transpose_convolution(partition: PartitionBuilder, mapped: MappedNode) 
     node, view = mapped.node, mapped.view
     flag = SIGNED if partition.target_feature_level >= NNAPI_1_3 else CONVERT_INT8
     partition.add_input_unchecked(node, node.inputs[2], flag)
-    partition.add_input_unchecked(node, node.inputs[1], PER_CHANNEL)
+    is_hybrid = view.input(2).type == "FLOAT32"
+    partition.add_input_unchecked(node, node.inputs[1], PER_CHANNEL | (REPEATED_SCALE if is_hybrid else 0))
     if len(node.inputs) == 4 and node.inputs[3] >= 0:
         partition.add_input_unchecked(node, node.inputs[3])
     else:
