@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .defaults import without_default_inputs
-from .judging import judged_operation, operand_refusal, value_refusal
-from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order
+from .judging import judge, key_of, needed_of, operand_key, operand_refusal, value_refusal
+from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
 from .operands import (
     MAX_COPIED_BYTES,
     ChannelQuantization,
@@ -19,7 +19,7 @@ from .operands import (
     check_no_value,
 )
 from .refusal import Call, NnRefusal, NnRefused, Rule, refuse
-from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, float32
+from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version, float32
 
 OPERAND_INDEX = Rule(
     "operand-index", "The index is that of an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"
@@ -54,6 +54,9 @@ class ModelBuilder:
         self._level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
+        self._verdicts: list[Version | NnRefusal] = []
+        """Those on the operations with their operands, as long as no operand changes afterwards."""
+        self._has_changed = False
         self._inputs: list[int] = []
         self._outputs: list[int] = []
         self._relaxed = False
@@ -84,8 +87,9 @@ class ModelBuilder:
         """Add an operand and return its index. ``has_pointer``: a pointer is given even where there are no dimensions."""
         shape = tuple(dimensions)
         scale = float32(scale) if scale else 0.0
-        self._report(operand_refusal(code, shape, scale, zero_point, has_pointer))
-        self._operands.append(NnOperand(code, shape, scale, zero_point))
+        key = operand_key(code, shape, scale, zero_point)
+        self._report(operand_refusal(key, has_pointer and not shape))
+        self._operands.append(NnOperand(code, shape, scale, zero_point, key=key))
         return len(self._operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
@@ -99,13 +103,14 @@ class ModelBuilder:
         except NnRefused as refused:
             self._report(refused.refusal)
         operand.channels = channels
+        self._has_changed |= bool(self._operations)
 
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes; ``value`` matters for scalars that can hold a default."""
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
             return
-        self._report(value_refusal(operand.type, operand.dimensions, length, Call.SET_VALUE))
+        self._report(value_refusal(key_of(operand), length, Call.SET_VALUE))
         is_copied = length <= MAX_COPIED_BYTES
         operand.lifetime = Lifetime.CONSTANT_COPY if is_copied else Lifetime.CONSTANT_REFERENCE
         operand.value = value if is_copied else None
@@ -123,7 +128,7 @@ class ModelBuilder:
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
         if operand is None:
             return
-        self._report(value_refusal(operand.type, operand.dimensions, length, Call.SET_VALUE_FROM_MEMORY))
+        self._report(value_refusal(key_of(operand), length, Call.SET_VALUE_FROM_MEMORY))
         operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
 
     def set_value_from_model(self, index: int, model: NnModel) -> None:
@@ -132,6 +137,7 @@ class ModelBuilder:
         if operand is None:
             return
         operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
+        self._has_changed |= bool(self._operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
         """Add an operation; ``tag`` is the caller's own mark, which stays with it."""
@@ -139,9 +145,13 @@ class ModelBuilder:
             self._check_indices(inputs, Call.ADD_OPERATION)
             self._check_indices(outputs, Call.ADD_OPERATION)
             given, results = [self._operands[index] for index in inputs], [self._operands[index] for index in outputs]
-            judged_operation(code, given, results, self._android)
+            verdict = judge(code, given, results, self._android)
+            needed_of(verdict.own)
+            whole = verdict.whole
         except NnRefused as refused:
             self._report(refused.refusal)
+            whole = refused.refusal
+        self._verdicts.append(whole)
         self._operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
 
     def identify_inputs_and_outputs(
@@ -163,18 +173,33 @@ class ModelBuilder:
         """Allow computing FLOAT32 in half precision."""
         self._relaxed = allow
 
+    def check(self) -> Version:
+        """Check the model as a whole and return what it needs, as ``finish`` does."""
+        return self._check(None)
+
     def finish(self) -> NnModel:
         """Check the model as a whole and return it. Upstream: ModelBuilder.cpp finish."""
         operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
-        if len(operations) < len(self._operations):
-            stuck = sorted({one.index for one in self._operations} - {one.index for one in operations})
-            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "all inputs")
-        required = check_model(self._operands, operations, self._inputs, self._outputs, self._android)
-        check_level(required, self._level)
+        required = self._check(operations)
         trimmed = tuple(without_default_inputs(one, self._operands) for one in operations)
         return NnModel(
             tuple(self._operands), trimmed, tuple(self._inputs), tuple(self._outputs), self._relaxed, self._android, required
         )
+
+    def _check(self, operations: Sequence[NnOperation] | None) -> Version:
+        """Check the model; its operations are put in run order where that matters and is not known yet."""
+        if operations is None:
+            is_ordered = writes_before_reads(self._operands, self._operations)
+            operations = (
+                self._operations if is_ordered else run_order(self._operations, lambda index: self._operands[index].is_produced)
+            )
+        if len(operations) < len(self._operations):
+            stuck = sorted({one.index for one in self._operations} - {one.index for one in operations})
+            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "all inputs")
+        verdicts = self._verdicts if operations is self._operations and not self._has_changed else None
+        required = check_model(self._operands, operations, self._inputs, self._outputs, self._android, verdicts)
+        check_level(required, self._level)
+        return required
 
     def _report(self, refusal: NnRefusal | None) -> None:
         if refusal is None:

@@ -4,89 +4,94 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
-from .operands import ChannelQuantization, NnOperand, check_operand_type, check_value, operand_version
+from .operands import ChannelQuantization, NnOperand, OperandKey, check_operand_type, check_value, operand_version
 from .operations import validate_operation
 from .refusal import Call, NnRefusal, NnRefused
 from .types import AndroidRelease, OperationType, Version
-
-Signature: TypeAlias = tuple[int, tuple[int, ...], float, int, int | None]
-"""Type, dimensions, scale, zero point and channel dimension of an operand: all that validators look at."""
 
 _KEPT = 1 << 14
 _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 @functools.lru_cache(_KEPT)
-def operand_refusal(
-    code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, has_pointer: bool
-) -> NnRefusal | None:
+def operand_key(
+    code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None
+) -> OperandKey:
+    """Return what stands for all operands of a type, shape and quantisation, with what addOperand says of them."""
+    return OperandKey(code, dimensions, scale, zero_point, channel)
+
+
+@functools.lru_cache(_KEPT)
+def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
     """Return why addOperand refuses an operand; None if it does not."""
     try:
-        check_operand_type(NnOperand(code, dimensions, scale, zero_point), has_pointer)
+        check_operand_type(NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
     except NnRefused as refused:
         return refused.refusal
     return None
 
 
 @functools.lru_cache(_KEPT)
-def value_refusal(code: int, dimensions: tuple[int, ...], length: int, call: Call) -> NnRefusal | None:
-    """Return why an operand of this type and shape cannot have a value of so many bytes; None if it can."""
+def value_refusal(key: OperandKey, length: int, call: Call) -> NnRefusal | None:
+    """Return why an operand cannot have a value of so many bytes; None if it can."""
     try:
-        check_value(NnOperand(code, dimensions), length, call)
+        check_value(NnOperand(key.type, key.dimensions), length, call)
     except NnRefused as refused:
         return refused.refusal
     return None
 
 
-def signature(operand: NnOperand) -> Signature:
-    """Return what validators look at."""
-    channels = operand.channels
-    return (
-        operand.type,
-        operand.dimensions,
-        operand.scale,
-        operand.zero_point,
-        None if channels is None else channels.dimension,
-    )
+def key_of(operand: NnOperand) -> OperandKey:
+    """Return what stands for an operand."""
+    channel = None if operand.channels is None else operand.channels.dimension
+    key = operand.key
+    if key is None or key.channel != channel:
+        key = operand.key = operand_key(operand.type, operand.dimensions, operand.scale, operand.zero_point, channel)
+    return key
 
 
-def judged_operation(
-    code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease, has_operands: bool = False
-) -> Version:
-    """Return what an operation needs, with what its operands need if ``has_operands``; raise NnRefused if it is refused."""
+class Verdict(NamedTuple):
+    """What an operation by itself needs, and what it needs with its operands; a refusal where it is refused."""
+
+    own: Version | NnRefusal
+    whole: Version | NnRefusal
+
+
+def judge(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Verdict:
+    """Judge an operation."""
     if code in _CONTROL_FLOW:
         # These look into the models that their operands refer to.
-        return _version(code, inputs, outputs, android, has_operands)
-    verdict = _judge(
-        code, tuple([signature(one) for one in inputs]), tuple([signature(one) for one in outputs]), android, has_operands
-    )
+        return _verdict(code, inputs, outputs, android)
+    return _kept(code, tuple([key_of(one) for one in inputs]), tuple([key_of(one) for one in outputs]), android)
+
+
+def needed_of(verdict: Version | NnRefusal) -> Version:
+    """Return what is needed, or raise the refusal."""
     if isinstance(verdict, NnRefusal):
         raise NnRefused(verdict)
     return verdict
 
 
 @functools.lru_cache(_KEPT)
-def _judge(
-    code: int, inputs: tuple[Signature, ...], outputs: tuple[Signature, ...], android: AndroidRelease, has_operands: bool
-) -> Version | NnRefusal:
+def _kept(code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease) -> Verdict:
+    return _verdict(code, [_operand(one) for one in inputs], [_operand(one) for one in outputs], android)
+
+
+def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Verdict:
     try:
-        return _version(code, [_operand(one) for one in inputs], [_operand(one) for one in outputs], android, has_operands)
+        own = version = validate_operation(code, inputs, outputs, android)
     except NnRefused as refused:
-        return refused.refusal
-
-
-def _operand(given: Signature) -> NnOperand:
-    code, dimensions, scale, zero_point, channel = given
-    return NnOperand(code, dimensions, scale, zero_point, None if channel is None else ChannelQuantization(channel, ()))
-
-
-def _version(
-    code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease, has_operands: bool
-) -> Version:
-    version = validate_operation(code, inputs, outputs, android)
-    if has_operands:
+        return Verdict(refused.refusal, refused.refusal)
+    try:
         for operand in (*inputs, *outputs):
             version = version.combine(operand_version(operand))
-    return version
+    except NnRefused as refused:
+        return Verdict(own, refused.refusal)
+    return Verdict(own, version)
+
+
+def _operand(key: OperandKey) -> NnOperand:
+    channels = None if key.channel is None else ChannelQuantization(key.channel, ())
+    return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels)

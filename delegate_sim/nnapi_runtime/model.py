@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
-from .judging import judged_operation
+from .judging import judge, needed_of
 from .operands import Lifetime, NnOperand, operand_version
-from .refusal import Call, Rule, refuse
+from .refusal import Call, NnRefusal, Rule, refuse
 from .types import AndroidRelease, OperandType, Version, type_name
 
 _VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
@@ -48,6 +48,9 @@ NEVER_WRITTEN = Rule(
 MODEL_LEVEL = Rule(
     "model-feature-level", "The model needs no feature level above the runtime's.", "runtime/ModelBuilder.cpp: finish"
 )
+
+
+_MODEL = OperandType.MODEL.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ def operation_version(operation: NnOperation, operands: Sequence[NnOperand], and
     """Return what an operation needs, its operands included. Upstream: validateOperationIncludingOperandVersions."""
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
-    return judged_operation(operation.type, inputs, outputs, android, has_operands=True)
+    return needed_of(judge(operation.type, inputs, outputs, android).whole)
 
 
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
@@ -133,6 +136,18 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
         order.append(operations[place])
         stack += tracker.finish(place)
     return order
+
+
+def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
+    """Tell whether the operations, as they stand, write every operand before another reads it; each has then its place."""
+    known = [not operand.is_produced for operand in operands]
+    for operation in operations:
+        for index in operation.inputs:
+            if not known[index]:
+                return False
+        for index in operation.outputs:
+            known[index] = True
+    return True
 
 
 class ReadyTracker:
@@ -172,33 +187,49 @@ def check_model(
     inputs: Sequence[int],
     outputs: Sequence[int],
     android: AndroidRelease,
+    verdicts: Iterable[Version | NnRefusal] | None = None,
 ) -> Version:
-    """Check a model whose operations are in run order and return what it needs. Upstream: validateModelSubgraph."""
+    """Check a model whose operations are in run order and return what it needs. Upstream: validateModelSubgraph.
+
+    ``verdicts`` are those on the operations with their operands, in the same order, where they are known.
+    """
     for subject, present in (("operands", operands), ("operations", operations)):
         if not present:
             refuse(MODEL_EMPTY, Call.FINISH_MODEL, subject, 0, "at least 1")
     for index, operand in enumerate(operands):
         _check_lifetime(index, operand)
-    versions = [operand_version(operand, f"operand {index}") for index, operand in enumerate(operands)]
-    versions += [operation_version(operation, operands, android) for operation in operations]
+    versions = {_checked_version(operand, index) for index, operand in enumerate(operands)}
+    if verdicts is None:
+        versions.update([operation_version(operation, operands, android) for operation in operations])
+    else:
+        versions.update([needed_of(verdict) for verdict in verdicts])
     _check_boundary(operands, inputs, Lifetime.MODEL_INPUT)
     _check_boundary(operands, outputs, Lifetime.MODEL_OUTPUT)
     _check_writers(operands, operations, android)
     return combine(versions)
 
 
+def _checked_version(operand: NnOperand, index: int) -> Version:
+    if operand.type == OperandType.TENSOR_FLOAT32 and operand.dimensions:
+        return _PLAIN
+    return operand_version(operand, f"operand {index}")
+
+
+_PLAIN = Version(1)
+
+
 def _check_lifetime(index: int, operand: NnOperand) -> None:
-    if (operand.type == OperandType.MODEL) != (operand.lifetime == Lifetime.SUBMODEL):
+    if (operand.type == _MODEL) != (operand.lifetime is Lifetime.SUBMODEL):
         found = f"{type_name(operand.type)}, {operand.lifetime.value}"
         refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", found, "MODEL that refers to a model, or neither")
 
 
 def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifetime: Lifetime) -> None:
     for index in listed:
-        if operands[index].lifetime != lifetime:
+        if operands[index].lifetime is not lifetime:
             refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
-    for index, operand in enumerate(operands):
-        if operand.lifetime == lifetime and listed.count(index) != 1:
+    for index in [place for place, operand in enumerate(operands) if operand.lifetime is lifetime]:
+        if listed.count(index) != 1:
             found = f"listed {listed.count(index)} times"
             refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", found, f"once as {lifetime.value}")
 

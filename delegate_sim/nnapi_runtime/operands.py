@@ -54,6 +54,17 @@ class ChannelQuantization:
     scales: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OperandKey:
+    """What validators look at: it stands for all operands of a type, shape and quantisation. Two are equal if they are one."""
+
+    type: int
+    dimensions: tuple[int, ...]
+    scale: float
+    zero_point: int
+    channel: int | None
+
+
 @dataclass(slots=True)
 class NnOperand:
     """One operand of a model; ``value`` holds the bytes of a copied constant where they are known."""
@@ -66,6 +77,7 @@ class NnOperand:
     lifetime: Lifetime = Lifetime.TEMPORARY
     value: bytes | None = None
     submodel: NnModel | None = None
+    key: OperandKey | None = None
 
     @property
     def rank(self) -> int:
@@ -80,7 +92,7 @@ class NnOperand:
     @property
     def is_produced(self) -> bool:
         """Tell whether an operation has to write the operand before another may read it."""
-        return self.lifetime in {Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT}
+        return self.lifetime is Lifetime.TEMPORARY or self.lifetime is Lifetime.MODEL_OUTPUT
 
     @property
     def byte_size(self) -> int:

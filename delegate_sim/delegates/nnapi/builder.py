@@ -116,7 +116,8 @@ class PartitionBuilder:
             return known
         if index < 0:
             raise kernel_error("nnapi-absent-operand", node.index)
-        own = self.mapped[index] = self._new_index()
+        own = self.mapped[index] = self._next
+        self._next += 1
         tensor = self.graph.tensors[index]
         if tensor.type not in OPERAND_TYPES:
             raise kernel_error("nnapi-tensor-type", node.index, tensor)
@@ -125,6 +126,11 @@ class PartitionBuilder:
         return own
 
     def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
+        if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and not tensor.is_constant:
+            # The most frequent operands, which nothing is left to find out about.
+            self._at = (calls.TENSOR, tensor, "")
+            model.add_operand(_TENSOR_FLOAT32, tensor.shape)
+            return
         given = operand_type(tensor, flags, is_hybrid, self.allows_dynamic)
         self._at = (calls.TENSOR, tensor, "")
         model.add_operand(given.code, given.dimensions, given.scale, given.zero_point)

@@ -47,6 +47,13 @@ class DriverAnswers:
         view = self._graph.view(self._graph.nodes[node])
         return tuple([one for one in operations if one in self._names or self._profile.rejects(one, view)])
 
+    def takes_all(self, mapped: MappedPartition) -> bool:
+        """Whether the driver takes every node of a partition."""
+        if self._hidden(mapped):
+            return False
+        is_free = not self._names and self._profile is None
+        return is_free or not any(self.rejected(node, mapped) for node in mapped.operations)
+
     def takes(self, node: int, mapped: MappedPartition) -> bool:
         """Whether the driver takes every operation of a node."""
         return node not in self._hidden(mapped) and not self.rejected(node, mapped)
@@ -64,12 +71,11 @@ class DriverAnswers:
 
     def _hidden(self, mapped: MappedPartition) -> frozenset[int]:
         """Return the nodes of which the runtime keeps an operation from the driver, for its feature level."""
-        model = mapped.finished
-        if model is None or model.required.fits(self._version):
+        if mapped.model is None or mapped.required is None or mapped.required.fits(self._version):
             return frozenset()
-        found = self._visible.get(id(model))
+        found = self._visible.get(id(mapped))
         if found is None:
-            found = self._visible[id(model)] = _hidden_nodes(model, self._version)
+            found = self._visible[id(mapped)] = _hidden_nodes(mapped.model.finish(), self._version)
         return found
 
 

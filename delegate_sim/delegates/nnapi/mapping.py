@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Node
-from ...nnapi_runtime import ModelBuilder, NnModel, NnRefusal, NnRefused, OperandType
+from ...nnapi_runtime import ModelBuilder, NnRefusal, NnRefused, OperandType, Version
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ..base import KernelFailure
 from . import calls
@@ -59,16 +59,21 @@ class MappedPartition(NamedTuple):
     """The NNAPI operations of each node, in order, and the first failure. After a failure the operations are incomplete.
 
     ``calls`` are those that the runtime refuses, in order; ``failure`` may lie behind the first of them. ``model`` is the NNAPI
-    model as far as it was built, ``finished`` what the runtime makes of it if nothing fails.
+    model as far as it was built, ``required`` what it needs of a device, None if it is not finished.
     """
 
     operations: Mapping[int, tuple[str, ...]]
     failure: KernelFailure | None
     calls: tuple[RefusedCall, ...] = ()
     model: ModelBuilder | None = None
-    finished: NnModel | None = None
+    required: Version | None = None
     tensors: Mapping[int, int] = MappingProxyType({})
     """The NNAPI operand of each tensor that has one."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the runtime accepts the model as a whole."""
+        return self.required is not None
 
 
 def map_partition(
@@ -90,7 +95,7 @@ def map_partition(
     ``make_model`` makes the model to build; without it there is none.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
-    failure, finished = None, None
+    failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
         _add_nodes(partition, [graph.nodes[index] for index in known])
@@ -98,19 +103,19 @@ def map_partition(
         if len(known) == len(nodes):
             inputs, outputs = tuple(inputs), tuple(outputs)
             if partition.model is not None and not partition.refused:
-                finished = _finish(partition, partition.model, inputs, outputs, is_relaxed)
+                required = _finish(partition, partition.model, inputs, outputs, is_relaxed)
             if not partition.refused and release.is_at_least(_EMPTY_POOLS_FAIL):
                 _check_pools(partition, inputs, outputs)
     except KernelError as error:
         failure = error.failure
     operations = {index: tuple(partition.operations.get(index, ())) for index in nodes}
-    return MappedPartition(operations, failure, tuple(partition.refused), partition.model, finished, partition.mapped)
+    return MappedPartition(operations, failure, tuple(partition.refused), partition.model, required, partition.mapped)
 
 
 def _finish(
     partition: PartitionBuilder, model: ModelBuilder, inputs: Sequence[int], outputs: Sequence[int], is_relaxed: bool
-) -> NnModel | None:
-    """``BuildGraph``, from the model's inputs and outputs on; None if that is refused."""
+) -> Version | None:
+    """``BuildGraph``, from the model's inputs and outputs on: what the model needs; None if it is refused."""
     tensors, mapped = partition.graph.tensors, partition.mapped
     given = [mapped[index] for index in inputs if index in mapped and not tensors[index].is_constant]
     results = [mapped[index] for index in outputs if index in mapped]
@@ -121,7 +126,7 @@ def _finish(
         model.identify_inputs_and_outputs(given, [*results, *partition.state_outputs], pointers)
         model.relax_to_float16(is_relaxed)
         site = calls.FINISH
-        return model.finish()
+        return model.check()
     except NnRefused as refused:
         partition.refused.append(RefusedCall(partition.node, refused.refusal, site))
         return None

@@ -75,7 +75,8 @@ def converts_int8(view: NodeView) -> bool:
             is_affine = quantization is not None and quantization.is_affine
             return view.input(0).type == "INT8" and weights.type in ("INT8", "UINT8") and is_affine
         case "TRANSPOSE_CONV":
-            return view.input(2).type == "INT8"
+            # The original looks at tensor 2 of the graph where operand 2 of the node is meant.
+            return view.graph.tensors[2].type == "INT8"
         case "SELECT":
             return view.input(1).type == "INT8"
         case op if op in _CONVERTS_INT8:

@@ -58,14 +58,13 @@ class Partitions:
     def compilation_failure(self, subset: Subset) -> KernelFailure | None:
         """Return why the kernel of a partition cannot be prepared: a chosen device must take every operation."""
         mapped = self.mapped(subset)
-        if mapped.finished is None or not asks_driver(self.options):
+        if not mapped.is_finished or mapped.model is None or not asks_driver(self.options):
             return None
         answers = DriverAnswers(self.graph, self.options)
-        for operation in mapped.finished.operations:
-            node = node_of(operation)
-            if not answers.takes(node, mapped):
-                name = OperationType(operation.type).name
-                violation = Violation(f"operation {operation.index}", f"no device for {name}", "a device that takes it")
-                refusal = NnRefusal(NO_DEVICE, Call.FINISH_COMPILATION, violation)
-                return told(self.graph, RefusedCall(node, refusal, calls.COMPILATION), mapped, self.options)
-        return None
+        if answers.takes_all(mapped):
+            return None
+        operation = next(one for one in mapped.model.operations if not answers.takes(node_of(one), mapped))
+        name = OperationType(operation.type).name
+        violation = Violation(f"operation {operation.index}", f"no device for {name}", "a device that takes it")
+        refusal = NnRefusal(NO_DEVICE, Call.FINISH_COMPILATION, violation)
+        return told(self.graph, RefusedCall(node_of(operation), refusal, calls.COMPILATION), mapped, self.options)
