@@ -7,28 +7,39 @@ from collections.abc import Sequence
 
 import click
 
+from delegate_sim.delegates.lowered import LoweredModel
 from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare import prepare
+from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 from delegate_sim.text import printable
 
+from ..delegate_flags import DelegateCommand
 from ..exits import DONE, USAGE
 from ..models import STANDARD_INPUT, Models, read_model, unreadable_entry
+from ..target_options import chosen_target, target_options
 from ..terminal import Line, width, write, write_lines
 from ..text.graph import model_entry, model_lines
+from ..text.lowered import lowered_entry, lowered_lines
 
 _EPILOG = """\b
 Examples:
   delegate-sim inspect model.tflite
   delegate-sim inspect model.tflite --file-shapes --subgraph 1
   delegate-sim inspect model.tflite --format json
+  delegate-sim inspect model.tflite --delegate nnapi --lowered
+
+A delegate and its options matter with --lowered only.
 """
 
 
-@click.command("inspect", epilog=_EPILOG, no_args_is_help=True)
+@click.command("inspect", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option("--subgraph", metavar="N", type=int, help="Only this subgraph.")
 @click.option("--file-shapes", is_flag=True, help="Show shapes, types and allocations as they are in the file.")
+@click.option("--lowered", is_flag=True, help="Show the model that the delegate builds of each partition, call by call.")
+@target_options
 @click.option(
     "--format",
     "form",
@@ -37,22 +48,36 @@ Examples:
     show_default=True,
     help="Text to read, or JSON for programs.",
 )
-def command(paths: Sequence[str], subgraph: int | None, file_shapes: bool, form: str) -> int:
+def command(
+    paths: Sequence[str],
+    subgraph: int | None,
+    file_shapes: bool,
+    lowered: bool,
+    delegate: str,
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    form: str,
+    **flags: str | None,
+) -> int:
     """Show the graph of each MODEL as delegates see it.
 
     Most delegates see it after the CPU kernels have prepared it, with shapes propagated; those that take dynamic tensors see it
     as it is in the file (--file-shapes). Each tensor is shown with its type, shape and where its data lives: constant (in
     the file), persistent (computed once), arena, variable or dynamic.
     """
+    target = chosen_target(delegate, pairs, release, defaults, flags) if lowered else None
     models = Models(paths)
     shapes = "file" if file_shapes else "prepared"
     entries = []
     for number, (model, graphs) in enumerate(models.each(lambda path: _graphs(path, subgraph, file_shapes))):
+        built = () if target is None else _lowered(model, graphs, target)
         if form == "json":
-            entries.append(model_entry(model, graphs, shapes))
+            entries.append(model_entry(model, graphs, shapes) if target is None else lowered_entry(target, model, built))
             continue
         heading = [] if models.is_single else [Line(f"=== {printable(model.path or STANDARD_INPUT)} ===", "bold")]
-        write_lines([*([Line("")] if number else []), *heading, *model_lines(model, graphs, shapes, width())])
+        lines = model_lines(model, graphs, shapes, width()) if target is None else lowered_lines(target, graphs, built, width())
+        write_lines([*([Line("")] if number else []), *heading, *lines])
     if form == "json" and (entries or not models.is_single):
         found = [*entries, *map(unreadable_entry, models.unreadable)]
         write(json.dumps(found[0] if models.is_single else found, indent=2) + "\n")
@@ -67,3 +92,17 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, 
     if not 0 <= subgraph < len(graphs):
         raise click.ClickException(f"{path}: has no subgraph {subgraph}; the last is {len(graphs) - 1}")
     return model, (graphs[subgraph],)
+
+
+def _lowered(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
+    """Apply the delegate and return the models that it builds of the chosen graphs."""
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults)
+    decisions = [run.subgraphs[graph.index].decision for graph in graphs]
+    return tuple(
+        [
+            built
+            for decision in decisions
+            if decision is not None and decision.findings is not None
+            for built in target.delegate.lowered(decision, target.options, target.release)
+        ]
+    )

@@ -21,6 +21,7 @@ from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
 from .driver import DriverInterface
+from .lowered import LoweredModel
 
 OptionValues: TypeAlias = Mapping[str, Any]
 
@@ -237,6 +238,10 @@ class Delegate:
         returned counts as a kernel that cannot be made: it undoes the delegation, or is a warning unless ``is_known``.
         """
         return None
+
+    def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
+        """Return the model that is built of each partition for the stage behind the delegate; none if there is no such stage."""
+        return iter(())
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Return changes to the options that may end refusals of this code, each by itself, the mildest first."""

@@ -16,9 +16,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 @functools.lru_cache(_KEPT)
-def operand_key(
-    code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None
-) -> OperandKey:
+def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None) -> OperandKey:
     """Return what stands for all operands of a type, shape and quantisation, with what addOperand says of them."""
     return OperandKey(code, dimensions, scale, zero_point, channel)
 

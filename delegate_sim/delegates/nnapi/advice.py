@@ -36,7 +36,8 @@ def _change_of_channels(operation: str, tensor: Tensor | None) -> str:
     if operation == "FULLY_CONNECTED":
         return f"quantise dense layers per tensor: {DENSE_CHANNELS}"
     return (
-        f"quantise fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float: NNAPI "
+        f"quantise fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float: "
+        f"NNAPI "
         "takes weights per channel only beside 8-bit activations"
     )
 
@@ -50,7 +51,9 @@ def refused_operand(call: RefusedCall, graph: Graph, mapped: MappedPartition) ->
     model = mapped.model
     if place is None or model is None or not call.operation:
         return subject, None
-    operations = [one for one in model.operations if one.tag == call.node and OperationType(one.type).name.startswith(call.operation)]
+    operations = [
+        one for one in model.operations if one.tag == call.node and OperationType(one.type).name.startswith(call.operation)
+    ]
     if not operations:
         return subject, None
     operands = operations[-1].inputs if place[1] == "input" else operations[-1].outputs

@@ -19,7 +19,7 @@ from ..base import KernelFailure
 from . import calls
 from .calls import RefusedCall, Site
 from .failures import kernel_failure
-from .operand_types import OPERAND_TYPES, INTERMEDIATE_TYPES, SIGNED, operand_type
+from .operand_types import INTERMEDIATE_TYPES, OPERAND_TYPES, SIGNED, operand_type
 
 _BOOL, _INT32, _FLOAT32 = OperandType.BOOL.value, OperandType.INT32.value, OperandType.FLOAT32.value
 _TENSOR_INT32, _TENSOR_FLOAT32 = OperandType.TENSOR_INT32.value, OperandType.TENSOR_FLOAT32.value
@@ -185,9 +185,7 @@ class PartitionBuilder:
         """``AddVector...Operand`` without elements, for an operand that is left out."""
         self.add_vector(0, code, scale=scale, is_null=True)
 
-    def add_constant(
-        self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0
-    ) -> None:
+    def add_constant(self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0) -> None:
         """``AddNewInputConstantTensor`` of so many bytes."""
         own = self._new_index()
         self.inputs.append(own)

@@ -1,7 +1,7 @@
 """The places where the delegate calls NNAPI, and how it reports that a call failed.
 
-Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Numbers of lines
-are those of the newest sources; they differ from release to release.
+Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Numbers of
+lines are those of the newest sources; they differ from release to release.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, OptionV
 from ..driver import DriverInterface, DriverQuestion, DriverQuestions
 from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
+from ..lowered import LoweredModel
 from . import failures, runtime_kinds
 from .driver import DriverAnswers, is_all_or_nothing
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING
@@ -94,6 +95,13 @@ class NnapiDelegate(Delegate):
         """Compile the NNAPI models of all partitions."""
         partitions = _partitions(decision)
         return next((failure for subset in _delegated(subsets) if (failure := partitions.compilation_failure(subset))), None)
+
+    def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
+        """Return the NNAPI models of the partitions that are delegated, or of all candidates where building one fails."""
+        from .lowered import lowered_models  # only needed to show them
+
+        subsets = _delegated(decision.grouped()) if decision.nodes else decision.candidates
+        return lowered_models(decision.graph, subsets, options, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""

@@ -239,9 +239,7 @@ def _append_requantize(partition: PartitionBuilder, mapped: MappedNode, mean: in
     if result.type not in QUANTIZED_TYPES:
         raise kernel_error("nnapi-requantize-type", node.index, result)
     is_unsigned = result.type == "UINT8" or mapped.output_flags & CONVERT_INT8
-    partition.add_vector(
-        1, OperandType.TENSOR_QUANT8_ASYMM if is_unsigned else OperandType.TENSOR_QUANT8_ASYMM_SIGNED, 1, 1.0
-    )
+    partition.add_vector(1, OperandType.TENSOR_QUANT8_ASYMM if is_unsigned else OperandType.TENSOR_QUANT8_ASYMM_SIGNED, 1, 1.0)
     partition.add_int(0)
     partition.add_output(node, node.outputs[0], mapped.output_flags)
     partition.add_operation(node, "ADD")

@@ -15,18 +15,18 @@ from .calls import RefusedCall
 from .driver import DriverAnswers, node_of
 from .mapping import MappedPartition, map_partition
 from .options import asks_driver, mapping_level
-from .runtime import model_maker, runtime_failure, runtime_level, told
+from .runtime import ModelMaker, model_maker, runtime_failure, runtime_level, told
 
 
 class Partitions:
     """Partitions of a graph, as the delegate builds them with some options."""
 
-    def __init__(self, graph: Graph, options: OptionValues, release: Release) -> None:
+    def __init__(self, graph: Graph, options: OptionValues, release: Release, make_model: ModelMaker | None = None) -> None:
         self.graph = graph
         self.options = options
         self.release = release
         self._mapped: dict[tuple[int, ...], MappedPartition] = {}
-        self._make_model = model_maker(options)
+        self._make_model = make_model or model_maker(options)
 
     def mapped(self, subset: Subset) -> MappedPartition:
         """Build the NNAPI model of a partition."""
@@ -47,7 +47,9 @@ class Partitions:
         return found
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be initialised; ``every`` returns all partitions, for what else is refused."""
+        """Return why the kernel of a partition cannot be initialised; ``every`` returns all partitions, for what else is
+        refused.
+        """
         mapped = self.mapped(subset)
         if not mapped.calls:
             return mapped.failure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ...graph.graph import Graph
 from ...nnapi_runtime import AndroidRelease, ModelBuilder, NnRefusal
@@ -49,7 +49,11 @@ def highest_level(android: AndroidRelease) -> int:
     return API_LEVELS[MAX_FEATURE_LEVEL[android]]
 
 
-def model_maker(options: OptionValues) -> Callable[[Callable[[NnRefusal], None]], ModelBuilder] | None:
+ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
+"""Makes an NNAPI model that hands its refusals on."""
+
+
+def model_maker(options: OptionValues) -> ModelMaker | None:
     """Return what makes an NNAPI model that notes its refusals; None without a runtime."""
     android = android_of(options)
     if android is None:
@@ -63,8 +67,9 @@ def notes(options: OptionValues) -> Iterator[str]:
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
             yield (
-                f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it; how it finishes and "
-                "splits models is read from its sources"
+                f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it; how it finishes "
+                f"and "
+                "and splits models is read from its sources"
             )
         case AndroidRelease.ANDROID_12:
             yield "Android 12's NNAPI runtime: its rules are read from its sources, not run"

@@ -117,8 +117,8 @@ _WORDS: Mapping[str, Words] = {
     ),
     "operation-mul-output-scale-signed": Words(
         Problem.QUANTIZATION,
-        "Quantise again so that the range of the product is wider, or leave this node in float. Runtimes before Android 13 do not "
-        "look at it.",
+        "Quantise again so that the range of the product is wider, or leave this node in float. Runtimes before Android 13 do "
+        "not look at it.",
         "widen the output's range when quantising, or leave the node in float",
     ),
     "operation-cast-shape": _SHAPE,
