@@ -47,8 +47,9 @@ class Partitions:
         return found
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be initialised; ``every`` returns all partitions, for what else is
-        refused.
+        """Return why the kernel of a partition cannot be initialised.
+
+        ``every`` returns all partitions, for what else is refused.
         """
         mapped = self.mapped(subset)
         if not mapped.calls:
