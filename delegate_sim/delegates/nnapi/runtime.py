@@ -103,7 +103,7 @@ def told(
         f"the NNAPI runtime of Android {options['nnapi_runtime']} refuses {call.call}: {what}{operand}: found {violation.found}, "
         f"needed {violation.needed}"
     )
-    stage = StageRefusal(call.call, call.operation, operand, violation.found, violation.needed, call.error_line, further)
+    stage = StageRefusal(call.call, call.operation, violation.subject, violation.found, violation.needed, call.error_line, further)
     index = None if tensor is None else tensor.index
     return KernelFailure(call.node, index, PREFIX + call.refusal.code, message, change_for(call, tensor), stage=stage)
 
