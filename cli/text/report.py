@@ -22,6 +22,7 @@ from ..terminal import Line
 from .comparison import comparison_lines
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
+from .splits import split_lines
 
 HEADING = "bold"
 _CODE = "yellow"
@@ -122,6 +123,7 @@ def _details(run: Run, view: View) -> Iterator[Line]:
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
         yield from _subgraph(subgraph, run.refusal, compute, view, run.log_lines)
+        yield from split_lines(run, subgraph, view.width, view.verbose)
     if run.warnings:
         yield Line("")
         yield Line("Warnings", HEADING)

@@ -29,7 +29,8 @@ OptionValues: TypeAlias = Mapping[str, Any]
 class StageRefusal(NamedTuple):
     """What a stage behind the delegate refused: the call and the operation in it, and the line that the delegate prints.
 
-    ``further`` names what it would refuse next.
+    ``further`` names what it would refuse next. ``is_of_node`` is False where a model as a whole is refused, so that the node is
+    only the one that the delegate looked at last.
     """
 
     call: str
@@ -39,6 +40,32 @@ class StageRefusal(NamedTuple):
     needed: str
     error_line: str
     further: tuple[str, ...] = ()
+    is_of_node: bool = True
+
+
+class StageStep(NamedTuple):
+    """What a stage behind the delegate runs on one device: operations in running order, with the node that each is for.
+
+    ``bytes_in`` and ``bytes_out`` cross the step's border; constants do not.
+    """
+
+    device: str
+    operations: tuple[tuple[int, str], ...]
+    bytes_in: int
+    bytes_out: int
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes of the operations, each once."""
+        return tuple(dict.fromkeys([node for node, _ in self.operations]))
+
+
+class StageSplit(NamedTuple):
+    """How a stage behind the delegate splits a partition, by the partition's nodes; ``error`` is why another takes it over."""
+
+    nodes: tuple[int, ...]
+    steps: tuple[StageStep, ...]
+    error: str = ""
 
 
 class KernelFailure(NamedTuple):
@@ -241,6 +268,12 @@ class Delegate:
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
         """Return the model that is built of each partition for the stage behind the delegate; none if there is no such stage."""
+        return iter(())
+
+    def split_behind(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> Iterator[StageSplit]:
+        """Return how the stage behind the delegate splits its partitions over devices, where that is known."""
         return iter(())
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:

@@ -201,9 +201,11 @@ class _Finder:
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
             return
         graph = now.run.subgraphs[refusal.subgraph].graph
-        blamed = None if refusal.node is None else graph.nodes[refusal.node]
+        is_of_node = refusal.node is not None and (refusal.stage is None or refusal.stage.is_of_node)
+        blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
         reason = _reason_of(refusal)
-        problem, subject = self.problem_of(refusal.code), (refusal.code,)
+        problem = self.problem_of(refusal.code)
+        subject: tuple[str, ...] = (refusal.code,)
         if blamed is not None:
             subject = (blamed.op, refusal.code, reason.needed)
         options = self._options_against(refusal, now)

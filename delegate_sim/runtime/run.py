@@ -68,6 +68,7 @@ class Refusal:
         del entry["stage"]
         if self.stage is not None:
             entry.update(self.stage._asdict(), further=list(self.stage.further))
+            del entry["is_of_node"]
         return entry
 
 

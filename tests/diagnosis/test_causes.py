@@ -103,8 +103,8 @@ def test_a_partition_that_fails_as_a_whole_is_a_cause():
     graph.node("EXP", [weights], [result])
     graph.outputs(result)
     diagnosis = diagnosed(builder)
-    assert diagnosis.run.refusal.code == "nnapi-empty-pool"
-    assert [cause.name for cause in causes(diagnosis)] == ["shape:nnapi-empty-pool"]
+    assert diagnosis.run.refusal.code == "nnapi-runtime-model-boundary-pointers"
+    assert [cause.name for cause in causes(diagnosis)] == ["constant:nnapi-runtime-model-boundary-pointers"]
 
 
 def causes(diagnosis):

@@ -12,19 +12,30 @@ from ...nnapi_runtime import AndroidRelease
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, OptionValues, kinds_by_code, take_supported
+from ..base import (
+    Decision,
+    Delegate,
+    KernelFailure,
+    Levels,
+    LogTraits,
+    OptionValues,
+    StageSplit,
+    kinds_by_code,
+    take_supported,
+)
 from ..driver import DriverInterface, DriverQuestion, DriverQuestions
 from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from ..lowered import LoweredModel
 from . import failures, runtime_kinds
-from .driver import DriverAnswers, is_all_or_nothing
+from .driver import NO_DEVICE, DeviceProblem, device_problem, is_all_or_nothing
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING
 from .mapping import OPERATIONS
 from .options import OPTIONS, asks_driver, is_accelerator_specified, validation_level
 from .partitions import Partitions
 from .rules import RULES
 from .runtime import android_of, highest_level, notes, runtime_level
+from .split import split_of
 from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 
 
@@ -79,8 +90,11 @@ class NnapiDelegate(Delegate):
             return decision
         partitions = Partitions(decision.graph, options, release)
         decision = dataclasses.replace(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
+        problem = device_problem(options)
+        if problem is not None:
+            return _without_device(decision, problem)
         if asks_driver(options):
-            decision = _ask_driver(decision, partitions, options, has_float16)
+            decision = _ask_driver(decision, partitions, has_float16)
         return _limit(self, decision, options[self.limit_option])
 
     def kernel_failure(
@@ -95,6 +109,16 @@ class NnapiDelegate(Delegate):
         """Compile the NNAPI models of all partitions."""
         partitions = _partitions(decision)
         return next((failure for subset in _delegated(subsets) if (failure := partitions.compilation_failure(subset))), None)
+
+    def split_behind(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> Iterator[StageSplit]:
+        """Return how NNAPI splits each partition over the devices of the profile."""
+        if options["devices"] is not None and isinstance(decision.findings, Partitions):
+            for subset in _delegated(subsets):
+                compilation = decision.findings.compiled(subset)
+                if compilation is not None and not compilation.code:
+                    yield split_of(subset.nodes, compilation)
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
         """Return the NNAPI models of the partitions that are delegated, or of all candidates where building one fails."""
@@ -136,9 +160,9 @@ def _supported_with_float16(
     return supported, verdicts
 
 
-def _ask_driver(decision: Decision, partitions: Partitions, options: OptionValues, has_float16: bool) -> Decision:
+def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -> Decision:
     """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
-    answers = DriverAnswers(decision.graph, options)
+    answers = partitions.answers
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
     for subset in decision.candidates:
@@ -163,6 +187,13 @@ def _ask_driver(decision: Decision, partitions: Partitions, options: OptionValue
         )
     preview = partition(decision.graph, taken) if taken else ()
     return dataclasses.replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
+
+
+def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
+    """Apply nothing: an accelerator that is not there is an error, and NNAPI's CPU alone is not used."""
+    if problem.failure is not None:
+        return dataclasses.replace(decision, nodes=(), failure=problem.failure)
+    return dataclasses.replace(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
 
 
 def _delegated(subsets: Sequence[Subset]) -> list[Subset]:

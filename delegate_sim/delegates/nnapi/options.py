@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...nnapi_runtime.types import API_LEVELS
 from ...options import Option, boolean, integer, names, text
 from ..base import OptionValues
 from ..driver import driver
+from .devices import REFERENCE_DEVICE, DevicesProfile, ProfiledDevice, devices_profile
 from .runtime import NEWEST_RUNTIME, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2
-
-REFERENCE_DEVICE = "nnapi-reference"
-"""The name of NNAPI's own CPU implementation."""
 
 
 def feature_level(value: Any) -> int:
@@ -36,6 +35,17 @@ def feature_level(value: Any) -> int:
 def _optional_feature_level(value: Any) -> int | None:
     return None if value is None else feature_level(value)
 
+
+def _preference(value: Any) -> str | None:
+    name = text(value)
+    if name in (None, "undefined"):
+        return None
+    if name not in PREFERENCES:
+        raise ValueError(f"takes one of {', '.join(PREFERENCES)} or undefined, not {value!r}")
+    return name
+
+
+PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
 
 OPTIONS = (
     Option(
@@ -102,6 +112,22 @@ OPTIONS = (
         flag="nnapi_allow_fp16",
         printed=("allow fp16 in nnapi",),
     ),
+    Option(
+        "execution_preference",
+        _preference,
+        None,
+        "what NNAPI chooses devices by: low_power, fast_single_answer or sustained_speed",
+        flag="nnapi_execution_preference",
+        printed=("nnapi execution preference",),
+    ),
+    Option(
+        "devices",
+        devices_profile,
+        None,
+        "profile of the phone's NNAPI devices, a file: what each takes, what it costs, what it cannot compile",
+        flag="devices",
+        is_path=True,
+    ),
     Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver-rejects"),
     Option(
         "driver",
@@ -127,10 +153,22 @@ def is_accelerator_specified(options: OptionValues) -> bool:
 def device_level(options: OptionValues) -> int:
     """``GetTargetFeatureLevel``: the runtime's level, or the devices' if that is lower."""
     level = runtime_level(options)
-    device: int | None = options["device_feature_level"]
-    if device is None or options["accelerator_name"] == REFERENCE_DEVICE:
+    if options["accelerator_name"] == REFERENCE_DEVICE:
         return level
-    return min(level, device)
+    device: int | None = options["device_feature_level"]
+    described = chosen_devices(options)
+    if described:
+        device = max([API_LEVELS[one.feature_level] for one in described])
+    return level if device is None else min(level, device)
+
+
+def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
+    """Return the described devices that the delegate targets: the accelerator that is named, or all; None without a profile."""
+    profile: DevicesProfile | None = options["devices"]
+    if profile is None:
+        return None
+    name = options["accelerator_name"]
+    return tuple([device for device in profile.devices if name in (None, device.name)])
 
 
 def validation_level(options: OptionValues) -> int:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
-from ...nnapi_runtime import Call, NnRefusal, OperationType, Violation
-from ...nnapi_runtime.planning import NO_DEVICE
+from ...nnapi_runtime import Compilation
 from ...releases.catalogue import Release
 from ..base import KernelFailure, OptionValues
 from . import calls
 from .calls import RefusedCall
-from .driver import DriverAnswers, node_of
+from .driver import DriverAnswers
 from .mapping import MappedPartition, map_partition
 from .options import asks_driver, mapping_level
 from .runtime import ModelMaker, model_maker, runtime_failure, runtime_level, told
@@ -27,6 +26,8 @@ class Partitions:
         self.release = release
         self._mapped: dict[tuple[int, ...], MappedPartition] = {}
         self._make_model = make_model or model_maker(options)
+        self.answers = DriverAnswers(graph, options)
+        self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
     def mapped(self, subset: Subset) -> MappedPartition:
         """Build the NNAPI model of a partition."""
@@ -58,16 +59,22 @@ class Partitions:
         behind = subsets[subsets.index(subset) + 1 :] if subset in subsets else []
         return runtime_failure(self.graph, mapped, [self.mapped(other) for other in behind], self.options)
 
-    def compilation_failure(self, subset: Subset) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be prepared: a chosen device must take every operation."""
+    def compiled(self, subset: Subset) -> Compilation | None:
+        """Compile the model of a partition on the devices; None where nothing is known of them or of the model."""
         mapped = self.mapped(subset)
-        if not mapped.is_finished or mapped.model is None or not asks_driver(self.options):
+        if not mapped.is_finished:
             return None
-        answers = DriverAnswers(self.graph, self.options)
-        if answers.takes_all(mapped):
+        if subset.nodes not in self._compiled:
+            self._compiled[subset.nodes] = self.answers.compiled(mapped)
+        return self._compiled[subset.nodes]
+
+    def compilation_failure(self, subset: Subset) -> KernelFailure | None:
+        """Return why the kernel of a partition cannot be prepared."""
+        mapped = self.mapped(subset)
+        if self.options["devices"] is None and (not asks_driver(self.options) or self.answers.takes_all(mapped)):
             return None
-        operation = next(one for one in mapped.model.operations if not answers.takes(node_of(one), mapped))
-        name = OperationType(operation.type).name
-        violation = Violation(f"operation {operation.index}", f"no device for {name}", "a device that takes it")
-        refusal = NnRefusal(NO_DEVICE, Call.FINISH_COMPILATION, violation)
-        return told(self.graph, RefusedCall(node_of(operation), refusal, calls.COMPILATION), mapped, self.options)
+        compilation = self.compiled(subset)
+        if compilation is None or not compilation.code or compilation.refusal is None:
+            return None
+        call = RefusedCall(subset.nodes[0], compilation.refusal, calls.COMPILATION)
+        return told(self.graph, call, mapped, self.options)

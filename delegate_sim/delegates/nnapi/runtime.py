@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from ...graph.graph import Graph
-from ...nnapi_runtime import AndroidRelease, ModelBuilder, NnRefusal
+from ...nnapi_runtime import AndroidRelease, Call, ModelBuilder, NnRefusal
 from ...nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL
 from ...nnapi_runtime.types import feature_level as level_of
 from ..base import KernelFailure, OptionValues, StageRefusal
@@ -103,7 +103,10 @@ def told(
         f"the NNAPI runtime of Android {options['nnapi_runtime']} refuses {call.call}: {what}{operand}: found {violation.found}, "
         f"needed {violation.needed}"
     )
-    stage = StageRefusal(call.call, call.operation, violation.subject, violation.found, violation.needed, call.error_line, further)
+    is_of_node = call.refusal.call not in (Call.IDENTIFY, Call.FINISH_MODEL, Call.FINISH_COMPILATION)
+    stage = StageRefusal(
+        call.call, call.operation, violation.subject, violation.found, violation.needed, call.error_line, further, is_of_node
+    )
     index = None if tensor is None else tensor.index
     return KernelFailure(call.node, index, PREFIX + call.refusal.code, message, change_for(call, tensor), stage=stage)
 
