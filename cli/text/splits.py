@@ -29,7 +29,7 @@ def split_lines(run: Run, subgraph: SubgraphRun, width: int, verbose: bool) -> I
 
 
 def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterator[Line]:
-    devices = Counter({device: 0 for device in dict.fromkeys(step.device for step in split.steps)})
+    devices = Counter(dict.fromkeys(dict.fromkeys(step.device for step in split.steps), 0))
     for step in split.steps:
         devices[step.device] += len(step.operations)
     listed = ", ".join([f"{counted(count, 'operation')} on {name(device)}" for device, count in devices.items()])

@@ -180,6 +180,14 @@ class Levels(NamedTuple):
     """The lowest level that is possible where benchmark_model prints a parameter, by its description."""
 
 
+class Platform(NamedTuple):
+    """The platform whose part behind the delegate is simulated: its key in configurations, and the option with its releases."""
+
+    key: str
+    option: str
+    releases: tuple[str, ...]
+
+
 class Delegate:
     """One delegate.
 
@@ -212,6 +220,8 @@ class Delegate:
     driver: DriverInterface | None = None
     """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
     log: LogTraits = LogTraits()
+    platform: Platform | None = None
+    """The platform behind the delegate, if its releases are told apart."""
 
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""

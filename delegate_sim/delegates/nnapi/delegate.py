@@ -19,6 +19,7 @@ from ..base import (
     Levels,
     LogTraits,
     OptionValues,
+    Platform,
     StageSplit,
     kinds_by_code,
     take_supported,
@@ -34,7 +35,7 @@ from .mapping import OPERATIONS
 from .options import OPTIONS, asks_driver, is_accelerator_specified, validation_level
 from .partitions import Partitions
 from .rules import RULES
-from .runtime import android_of, highest_level, notes, runtime_level
+from .runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
 from .split import split_of
 from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 
@@ -76,6 +77,7 @@ class NnapiDelegate(Delegate):
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
     log = LogTraits(switch="use nnapi", prints_refusals=True)
+    platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME))
     known_since = "tf-2.10"
     is_unchanged_since = True
 
