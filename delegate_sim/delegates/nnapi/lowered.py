@@ -84,7 +84,7 @@ def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValue
 
     for subset in subsets:
         mapped = Partitions(graph, options, release, make_model).mapped(subset)
-        yield _lowered(graph, subset, mapped, made[-1])
+        yield _lowered(graph, subset, mapped if android is not None else mapped._replace(calls=()), made[-1])
 
 
 def _lowered(graph: Graph, subset: Subset, mapped: MappedPartition, model: _Recorder) -> LoweredModel:
