@@ -181,11 +181,15 @@ class Levels(NamedTuple):
 
 
 class Platform(NamedTuple):
-    """The platform whose part behind the delegate is simulated: its key in configurations, and the option with its releases."""
+    """The platform whose part behind the delegate is simulated: its key in configurations, and the option with its releases.
+
+    ``alone`` is the value of the option with which nothing behind the delegate is simulated.
+    """
 
     key: str
     option: str
     releases: tuple[str, ...]
+    alone: str
 
 
 class Delegate:
