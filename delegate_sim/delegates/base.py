@@ -253,6 +253,10 @@ class Delegate:
         """Say which release's rules are taken where those of a release are not known as such."""
         return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
 
+    def platform_notes(self, options: OptionValues) -> Iterator[str]:
+        """Say what is known less surely of the release of the platform that the options name."""
+        return iter(())
+
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they stand in the file, dynamic tensors included."""
         return False

@@ -307,7 +307,7 @@ def test_a_runtime_that_takes_what_the_newest_refuses_is_simulated():
     graph.node("LOGISTIC", [middle], [result])
     graph.outputs(result)
     model = delegate_sim.load(builder.bytes())
-    log = read_log(write_log(model, Device(HiddenDriver(()), {"feature_level": 29, "nnapi_runtime": "10"}), "desktop"))
+    log = read_log(write_log(model, Device(HiddenDriver(), {"feature_level": 29, "nnapi_runtime": "10"}), "desktop"))
     found = reconcile(model, log, setting_of(log, options={"feature_level": 29}))
     assert found.status == "reproduced"
     assert found.setting.options["nnapi_runtime"] == "10"

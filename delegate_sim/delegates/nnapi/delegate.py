@@ -81,6 +81,10 @@ class NnapiDelegate(Delegate):
     known_since = "tf-2.10"
     is_unchanged_since = True
 
+    def platform_notes(self, options: OptionValues) -> Iterator[str]:
+        """Say which of the runtime's rules are only read."""
+        return notes(options)
+
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Only as an option, and only from NNAPI 1.1 on."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0

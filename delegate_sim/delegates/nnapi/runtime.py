@@ -66,11 +66,8 @@ def notes(options: OptionValues) -> Iterator[str]:
     """Say what is known of a runtime less surely than by running it."""
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
-            yield (
-                f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it; how it finishes "
-                f"and "
-                "and splits models is read from its sources"
-            )
+            known = f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it"
+            yield f"{known}; how it finishes and splits models is read from its sources"
         case AndroidRelease.ANDROID_12:
             yield "Android 12's NNAPI runtime: its rules are read from its sources, not run"
 
