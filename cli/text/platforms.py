@@ -25,7 +25,8 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
     told: list[str] = []
     for row in rows:
         measures = row.measures
-        text = f"{row.release}: {measures.outcome}, {measures.delegated_nodes:,} delegated ({share(measures.delegated_nodes, measures.nodes)})"
+        delegated = f"{measures.delegated_nodes:,} delegated ({share(measures.delegated_nodes, measures.nodes)})"
+        text = f"{row.release}: {measures.outcome}, {delegated}"
         if row.refusal is not None and row.refusal.stage is not None:
             text += f", {row.refusal.code}"
         yield from map(Line, wrapped(text, width, "  ", "    "))

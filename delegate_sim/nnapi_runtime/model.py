@@ -196,9 +196,13 @@ def check_model(
     for subject, present in (("operands", operands), ("operations", operations)):
         if not present:
             refuse(MODEL_EMPTY, Call.FINISH_MODEL, subject, 0, "at least 1")
+    versions = {_PLAIN}
     for index, operand in enumerate(operands):
-        _check_lifetime(index, operand)
-    versions = {_checked_version(operand, index) for index, operand in enumerate(operands)}
+        if operand.type == _MODEL or operand.lifetime is Lifetime.SUBMODEL:
+            _check_lifetime(index, operand)
+        # Most operands are of a type that every level has, and nothing more is asked of them.
+        if operand.type != _TENSOR_FLOAT32 or not operand.dimensions:
+            versions.add(operand_version(operand, f"operand {index}"))
     if verdicts is None:
         versions.update([operation_version(operation, operands, android) for operation in operations])
     else:
@@ -209,12 +213,7 @@ def check_model(
     return combine(versions)
 
 
-def _checked_version(operand: NnOperand, index: int) -> Version:
-    if operand.type == OperandType.TENSOR_FLOAT32 and operand.dimensions:
-        return _PLAIN
-    return operand_version(operand, f"operand {index}")
-
-
+_TENSOR_FLOAT32 = OperandType.TENSOR_FLOAT32.value
 _PLAIN = Version(1)
 
 
