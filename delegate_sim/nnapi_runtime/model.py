@@ -6,10 +6,11 @@ common/ModelUtils.cpp removeDeadOperands.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from typing import NamedTuple
 
 from .judging import judge, needed_of
 from .operands import Lifetime, NnOperand, operand_version
@@ -53,14 +54,13 @@ MODEL_LEVEL = Rule(
 _MODEL = OperandType.MODEL.value
 
 
-@dataclass(frozen=True, slots=True)
-class NnOperation:
+class NnOperation(NamedTuple):
     """One operation; ``index`` is its place in the order of addOperation, ``tag`` the caller's own mark."""
 
     type: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    index: int
+    index: int  # type: ignore[assignment]  # replaces tuple.index
     tag: int | None = None
 
 
@@ -138,9 +138,15 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
     return order
 
 
+def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
+    """Tell of each operand whether it has its value before any operation runs."""
+    temporary, output = Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT
+    return [operand.lifetime is not temporary and operand.lifetime is not output for operand in operands]
+
+
 def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
     """Tell whether the operations, as they stand, write every operand before another reads it; each has then its place."""
-    known = [not operand.is_produced for operand in operands]
+    known = _known_from_start(operands)
     for operation in operations:
         for index in operation.inputs:
             if not known[index]:
@@ -227,14 +233,15 @@ def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifeti
     for index in listed:
         if operands[index].lifetime is not lifetime:
             refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
-    for index in [place for place, operand in enumerate(operands) if operand.lifetime is lifetime]:
-        if listed.count(index) != 1:
-            found = f"listed {listed.count(index)} times"
+    times = Counter(listed)
+    for index, operand in enumerate(operands):
+        if operand.lifetime is lifetime and times[index] != 1:
+            found = f"listed {times[index]} times"
             refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", found, f"once as {lifetime.value}")
 
 
 def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperation], android: AndroidRelease) -> None:
-    known = [not operand.is_produced for operand in operands]
+    known = _known_from_start(operands)
     for operation in operations:
         for index in operation.outputs:
             if known[index]:

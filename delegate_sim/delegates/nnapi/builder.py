@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from ...graph.graph import Graph, NodeView
-from ...model.model import Node, Tensor
+from ...model.model import Allocation, Node, Tensor
 from ...nnapi_runtime import ModelBuilder, NnRefusal, OperandType, OperationType
 from ..base import KernelFailure
 from . import calls
@@ -126,7 +126,7 @@ class PartitionBuilder:
         return own
 
     def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
-        if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and not tensor.is_constant:
+        if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and tensor.allocation is not Allocation.CONSTANT:
             # The most frequent operands, which nothing is left to find out about.
             self._at = (calls.TENSOR, tensor, "")
             model.add_operand(_TENSOR_FLOAT32, tensor.shape)
