@@ -15,7 +15,8 @@ from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern, matching_files,
 from delegate_sim.text import printable
 
 from .exits import DONE, USAGE
-from .terminal import Line, print_error, show_progress, write_result
+from .layout import counted, message, wrapped
+from .terminal import Line, print_error, show_progress, width, write_result
 
 Found = TypeVar("Found")
 
@@ -94,6 +95,14 @@ def unreadable_entry(model: Unreadable) -> dict[str, object]:
     return {"model": {"path": model.path}, "error": model.message}
 
 
+def unreadable_lines(models: Sequence[Unreadable], width: int) -> Iterator[Line]:
+    """Return which models of several cannot be read, and why, below what is said of the others."""
+    if models:
+        yield Line("")
+        yield Line(f"Without an answer: {counted(len(models), 'model')}", "bold red")
+        yield from (Line(line) for model in models for line in wrapped(message(model.message), width, "  ", "    "))
+
+
 class Answer(NamedTuple):
     """What a command says of one model, in JSON and as text."""
 
@@ -110,16 +119,14 @@ def write_answers(models: Models, form: str, output: str | None, answer: Callabl
         return path, found.entries() if is_json else list(found.lines())
 
     parts = list(models.each(take))
-    if parts or not models.is_single:
+    if parts or is_json or not models.is_single:
         write_result(form, output, lambda: _whole(models, parts), lambda: _texts(models, parts))
     return USAGE if models.unreadable else DONE
 
 
 def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:
-    entries = [entry for _, found in parts for entry in found]
-    if models.is_single:
-        return entries[0] if len(entries) == 1 else entries
-    return [*entries, *map(unreadable_entry, models.unreadable)]
+    entries = [*[entry for _, found in parts for entry in found], *map(unreadable_entry, models.unreadable)]
+    return entries[0] if models.is_single and len(entries) == 1 else entries
 
 
 def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[Line]:
@@ -129,6 +136,8 @@ def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[
         if not models.is_single:
             yield Line(f"=== {printable(path)} ===", "bold")
         yield from lines
+    if not models.is_single:
+        yield from unreadable_lines(models.unreadable, width())
 
 
 def _files_of(path: str) -> list[str]:

@@ -58,12 +58,12 @@ def test_the_lock_names_no_place_to_fetch_from():
     assert "://" not in LOCK
 
 
-def test_development_installs_from_the_lock_and_ci_runs_the_tests_and_the_wheel():
+def test_development_installs_from_the_lock_and_ci_runs_the_tests_the_wheel_and_the_matrix():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "--require-hashes --requirement $(LOCK)" in makefile
     assert re.search(r"^lock:.*(\n\t.*)*uv pip compile", makefile, re.MULTILINE)
     ran = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert {"make test", "make wheel"} <= set(ran)
+    assert {"make test", "make wheel", "make matrix"} <= set(ran)
 
 
 def test_the_lowest_version_is_what_a_range_begins_with():
@@ -85,10 +85,12 @@ def test_every_python_is_run_with_the_lowest_and_the_newest_versions(monkeypatch
     monkeypatch.setattr(matrix, "interpreter", lambda release: f"python{release}")
     ran = []
 
-    def outcome(job, tests):
+    def outcome(job, tests, made):
         ran.append((job.release, job.versions))
+        assert made == "the wheel"
         return matrix.Outcome(job, job.release != "3.11", "1 passed", "numpy 1.26.0")
 
+    monkeypatch.setattr(matrix, "build_wheel", lambda folder: "the wheel")
     monkeypatch.setattr(matrix, "_outcome", outcome)
     assert matrix.main([]) == 1
     assert sorted(ran) == [(release, versions) for release in environments.PYTHONS for versions in ("lowest", "newest")]

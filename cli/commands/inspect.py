@@ -13,7 +13,7 @@ from delegate_sim.prepare import prepare
 from delegate_sim.text import printable
 
 from ..exits import DONE, USAGE
-from ..models import STANDARD_INPUT, Models, read_model, unreadable_entry
+from ..models import STANDARD_INPUT, Models, read_model, unreadable_entry, unreadable_lines
 from ..terminal import Line, width, write, write_lines
 from ..text.graph import model_entry, model_lines
 
@@ -53,7 +53,9 @@ def command(paths: Sequence[str], subgraph: int | None, file_shapes: bool, form:
             continue
         heading = [] if models.is_single else [Line(f"=== {printable(model.path or STANDARD_INPUT)} ===", "bold")]
         write_lines([*([Line("")] if number else []), *heading, *model_lines(model, graphs, shapes, width())])
-    if form == "json" and (entries or not models.is_single):
+    if form == "text":
+        write_lines([] if models.is_single else unreadable_lines(models.unreadable, width()))
+    else:
         found = [*entries, *map(unreadable_entry, models.unreadable)]
         write(json.dumps(found[0] if models.is_single else found, indent=2) + "\n")
     return USAGE if models.unreadable else DONE

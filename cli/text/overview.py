@@ -9,13 +9,13 @@ from delegate_sim.results.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report import Report
 from delegate_sim.text import printable
 
-from ..layout import counted, message, name, share, wrapped
+from ..layout import counted, name, share
+from ..models import Unreadable, unreadable_lines
 from ..terminal import Line
 from .tables import table
 
 _HEADING = "bold"
 _HINT = "cyan"
-_BAD = "bold red"
 _COLUMNS = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
 _NUMBERS = range(2, 7)
 _MODEL_COLUMNS = ("model", "delegate", "delegated", "multiply-adds", "kernels", "border bytes", "first blocker")
@@ -59,11 +59,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     common = _common_folder([row.path for row in rows])
     cells = [(_shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
     yield from map(Line, table([_MODEL_COLUMNS, *cells], range(2, 6), width, 5, keys=2))
-    unreadable = [row for row in rows if row.summary is None]
-    if unreadable:
-        yield Line("")
-        yield Line(f"Cannot be read: {counted(len(unreadable), 'model')}", _BAD)
-        yield from (Line(line) for row in unreadable for line in wrapped(message(row.message), width, "  ", "    "))
+    yield from unreadable_lines([Unreadable(row.path, row.message) for row in rows if row.summary is None], width)
     yield Line("")
     yield Line("Each in detail: --verbose, or one model at a time", _HINT)
 

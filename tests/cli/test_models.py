@@ -8,10 +8,8 @@ import json
 import os
 
 import pytest
-from click.testing import CliRunner
 
 from delegate_sim.model_files import matching_files, models_below
-from delegate_sim_cli.main import program
 from delegate_sim_cli.progress import Progress
 from tests.models import MIXED, chain_model
 
@@ -83,11 +81,11 @@ def test_check_takes_a_folder(run, folder):
     assert "1 model on 1 target: 1 passed" in run("check", "models/*.tflite").stdout
 
 
-def test_standard_input(folder):
-    for command in ("analyze", "inspect", "diagnose"):
-        content = (folder / "models" / "a.tflite").read_bytes()
-        assert CliRunner().invoke(program, [command, "-"], input=content).exit_code == 0
-    broken = CliRunner().invoke(program, ["analyze", "-"], input=b"no model")
+def test_standard_input(run, folder):
+    content = (folder / "models" / "a.tflite").read_bytes()
+    for command in ("analyze", "inspect", "diagnose", "releases"):
+        assert run(command, "-", given=content).exit_code == 0
+    broken = run("analyze", "-", given=b"no model")
     assert (broken.exit_code, broken.stderr[:22]) == (2, "error: standard input:")
 
 
