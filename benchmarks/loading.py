@@ -9,7 +9,7 @@ runtime, nothing of this project (``benchmarks/resolver_versions.py`` says how t
 
 ``python -m benchmarks.loading compare DIRECTORY`` holds every file of the directory against delegate_sim: whether the model
 loads, the lines that say why not, and whether the CPU kernels of its first subgraph can be prepared, with the node at fault.
-The exit code is 1 if loading differs anywhere; preparing is shown beside it. ``--write`` makes ``docs/loading.md`` of the answers.
+The exit code is 1 if loading differs anywhere; preparing is shown beside it. ``--write`` makes ``docs/loading.md`` of it.
 
 The interpreter is made with ``BuiltinOpResolver`` without default delegates. Models with custom operators that it does not have
 count for loading alone.

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
 from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern, matching_files, models_below
-from delegate_sim.text import printable
 
-from .exits import DONE, USAGE
-from .layout import counted, message, wrapped
-from .terminal import Line, print_error, show_progress, width, write_result
+from .terminal import print_error, show_progress
 
 Found = TypeVar("Found")
 
@@ -84,8 +81,11 @@ class Models:
             try:
                 found = take(path)
             except DelegateSimError as error:
-                print_error(str(error))
-                self.unreadable.append(Unreadable(path, str(error)))
+                # An error of reading names its file.
+                names_file = self.is_single or isinstance(error, ModelError)
+                message = str(error) if names_file else f"{path}: {error}"
+                print_error(message)
+                self.unreadable.append(Unreadable(path, message))
             else:
                 yield found
 
@@ -93,51 +93,6 @@ class Models:
 def unreadable_entry(model: Unreadable) -> dict[str, object]:
     """Return the entry, among those of other models, of a model that cannot be read."""
     return {"model": {"path": model.path}, "error": model.message}
-
-
-def unreadable_lines(models: Sequence[Unreadable], width: int) -> Iterator[Line]:
-    """Return which models of several cannot be read, and why, below what is said of the others."""
-    if models:
-        yield Line("")
-        yield Line(f"Without an answer: {counted(len(models), 'model')}", "bold red")
-        yield from (Line(line) for model in models for line in wrapped(message(model.message), width, "  ", "    "))
-
-
-class Answer(NamedTuple):
-    """What a command says of one model, in JSON and as text."""
-
-    entries: Callable[[], list[Any]]
-    lines: Callable[[], Iterable[Line]]
-
-
-def write_answers(models: Models, form: str, output: str | None, answer: Callable[[str], Answer]) -> int:
-    """Write what a command says of each model, each below its path if there are several; return the exit code."""
-    is_json = form == "json"
-
-    def take(path: str) -> tuple[str, list[Any]]:
-        found = answer(path)
-        return path, found.entries() if is_json else list(found.lines())
-
-    parts = list(models.each(take))
-    if parts or is_json or not models.is_single:
-        write_result(form, output, lambda: _whole(models, parts), lambda: _texts(models, parts))
-    return USAGE if models.unreadable else DONE
-
-
-def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:
-    entries = [*[entry for _, found in parts for entry in found], *map(unreadable_entry, models.unreadable)]
-    return entries[0] if models.is_single and len(entries) == 1 else entries
-
-
-def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[Line]:
-    for number, (path, lines) in enumerate(parts):
-        if number:
-            yield Line("")
-        if not models.is_single:
-            yield Line(f"=== {printable(path)} ===", "bold")
-        yield from lines
-    if not models.is_single:
-        yield from unreadable_lines(models.unreadable, width())
 
 
 def _files_of(path: str) -> list[str]:

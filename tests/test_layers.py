@@ -42,7 +42,7 @@ CLI_LAYERS = (
     ("codes", "exits", "layout", "progress", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
     ("models", "pytest_plugin", "resolver_option", "target_options", "text"),
-    ("formats",),
+    ("answers", "formats"),
     ("outputs",),
     ("commands",),
     ("main",),

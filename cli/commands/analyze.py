@@ -22,6 +22,7 @@ from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, width, write, write_lines
+from ..text.many import MANY
 from ..text.overview import ModelRow, model_rows, models_lines, overview_lines
 from ..text.report import HEADING, View, report_lines
 
@@ -206,10 +207,6 @@ def _default_delegate(delegates: Sequence[str]) -> Application | None:
     return delegate, parse_options(delegate.name, delegate.options, {})
 
 
-_TABLE_FROM = 4
-"""The number of models from which on text has a table, unless everything is to be shown."""
-
-
 class _Documents:
     """What was found, model by model, in the formats asked for."""
 
@@ -218,7 +215,7 @@ class _Documents:
         self.view = view
         self.analysis = analysis
         self.is_overview = is_overview
-        self.is_table = len(models.paths) >= _TABLE_FROM and not view.verbose
+        self.is_table = len(models.paths) >= MANY and not view.verbose
         self._parts: list[dict[str, Any]] = []
 
     def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:

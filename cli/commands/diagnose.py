@@ -12,11 +12,12 @@ from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand
 from ..exits import DONE, USAGE
-from ..models import Models, Unreadable, read_model, unreadable_entry, unreadable_lines
+from ..models import Models, Unreadable, read_model, unreadable_entry
 from ..target_options import chosen_targets, several_targets_options
 from ..terminal import Line, result_options, width, write_result
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import overview_lines
+from ..text.many import unanswered_lines
 
 _EPILOG = """\b
 Examples:
@@ -80,4 +81,5 @@ def _lines(found: Sequence[Diagnosis], unreadable: Sequence[Unreadable], is_sing
         if not is_single:
             yield Line("")
         yield from diagnosis_lines(diagnosis, width(), verbose, named=not is_single)
-    yield from unreadable_lines(unreadable, width())
+    if not is_single:
+        yield from unanswered_lines([model.message for model in unreadable], width())
