@@ -11,6 +11,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import boolean
 from fixtures.builder import ModelBuilder
 from tests.cli.clicks import NEEDS_NEWER_CLICK
+from tests.models import chain_model
 
 NNAPI = ("--delegate", "nnapi", "--no-default-xnnpack")
 
@@ -442,3 +443,33 @@ def test_help_names_the_options_of_every_delegate(run, name):
         value = "BOOL" if option.parse is boolean else "VALUE"
         assert (f"  --{option.flag} {value}" if option.flag else f"  --option {option.name}={value}") in section
         assert option.help[:30] in section
+
+
+def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
+    """Where the delegate prints a count of its own beside that of the runtime."""
+    path = tmp_path / "model.tflite"
+    chain_model(["RELU", "RELU", "ROUND", "RELU", "RELU"]).write(path)
+    lines = run("analyze", path, "--delegate", "coreml", COLUMNS="120").stdout.splitlines()
+    own, whole = "CoreML delegate: 4 nodes delegated out of 5 nodes, with 2 partitions.", "yielding 3 partitions"
+    assert lines[0] == own
+    assert whole in lines[1]
+    (told,) = [line for line in lines if line.startswith("  partitions ")]
+    assert told.endswith("; yielding counts those on the CPU as well, the delegate's own line only what it could take")
+    without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
+    assert "yielding counts" not in without
+
+
+def test_reasons_that_differ_only_in_a_number_are_one_group_with_a_range(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [1, 4])
+    for number, version in enumerate((4, 5, 7)):
+        result = graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        graph.node("ADD", [tensor, tensor], [result], version, {})
+        tensor = result
+    graph.outputs(tensor)
+    path = tmp_path / "model.tflite"
+    builder.write(path)
+    found = run("analyze", path, *NNAPI, "--own-resolver").stdout
+    assert found.count("nnapi-operator-version: ") == 1
+    assert "    ADD: 3 nodes, version 4 to 7 [0-2]\n" in found
