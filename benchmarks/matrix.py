@@ -96,12 +96,12 @@ def _outcome(job: Job, tests: Sequence[str], wheel: Path) -> Outcome:
         return Outcome(job, False, f"cannot be installed: {error}", "")
     installed = ", ".join([f"{name} {environment.version(name)}" for name in ("numpy", "click", "rich", "flatbuffers", "pytest")])
     left_out = [f"--ignore={path}" for path in _LEFT_OUT]
-    command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", _SLOW, *left_out, *tests]
+    command = [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-k", _SLOW, *left_out, *tests]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     done = subprocess.run(command, cwd=ROOT, env=inherited, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.stderr.write(f"--- {job.name} ---\n{done.stdout[-20_000:]}{done.stderr[-5_000:]}\n")
-    found = re.findall(r"^.*\b(?:passed|failed|error|errors|skipped) in .*$", done.stdout, re.MULTILINE)
+    found = re.findall(r"^.*\b\d+ (?:passed|failed|errors?|skipped)\b.* in .*$", done.stdout, re.MULTILINE)
     closing = found[-1].strip("= ") if found else f"pytest ended with {done.returncode}"
     return Outcome(job, done.returncode == 0, f"{closing}, {time.monotonic() - started:.0f} s in all", installed)
 

@@ -14,6 +14,7 @@ from delegate_sim.options import DEFAULT_SETS, parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
+from delegate_sim.runtime.target import Target
 from delegate_sim.text import printable
 
 from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
@@ -170,7 +171,8 @@ def command(
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
     chosen_models = Models(models)
-    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults))
+    applied = {} if own_resolver else {each.name: Target(each, own, analysis.release, defaults) for each, own in targets}
+    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults), applied)
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table

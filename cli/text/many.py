@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from delegate_sim.diagnosis.search import Search
-from delegate_sim.graph.graph import Graph
-from delegate_sim.model.model import Model
-from delegate_sim.results.comparison import Comparison, Side
-from delegate_sim.results.release_table import ReleaseTable
 from delegate_sim.text import printable
 
 from ..layout import counted, message, name, share, wrapped
 from ..terminal import Line
-from .diagnoses import multiply_adds_share
 from .tables import table
+
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.search import Search
+    from delegate_sim.graph.graph import Graph
+    from delegate_sim.model.model import Model
+    from delegate_sim.results.comparison import Comparison, Side
+    from delegate_sim.results.release_table import ReleaseTable
 
 MANY = 4
 """The number of models from which on text has a table, unless everything is to be shown."""
@@ -78,7 +79,14 @@ def searched_row(found: Search) -> Sequence[str]:
     measures = cost.measures
     removed = ", ".join([name(cause.name) for cause in found.ways[0].causes]) if found.ways else "all"
     delegated = share(measures.delegated_nodes, measures.nodes)
-    return [number, delegated, multiply_adds_share(cost), f"{measures.partitions:,}", f"{measures.delegate_kernels:,}", removed]
+    return [
+        number,
+        delegated,
+        _work(cost.multiply_adds, cost.total_multiply_adds),
+        f"{measures.partitions:,}",
+        f"{measures.delegate_kernels:,}",
+        removed,
+    ]
 
 
 def released_row(found: ReleaseTable) -> Sequence[str]:
@@ -118,5 +126,9 @@ def shortened(path: str, room: int) -> str:
 def _side(side: Side) -> Sequence[str]:
     measures, compute = side.measures, side.compute
     delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome == "delegated" else measures.outcome
-    work = share(compute.delegated_multiply_adds, compute.multiply_adds) if compute.multiply_adds else "-"
+    work = _work(compute.delegated_multiply_adds, compute.multiply_adds)
     return [delegated, work, f"{measures.delegate_kernels:,}", f"{measures.border_bytes:,}"]
+
+
+def _work(delegated: int, total: int) -> str:
+    return share(delegated, total) if total else "-"

@@ -10,11 +10,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from delegate_sim.graph.partition import Subset
+from delegate_sim.model.model import Model
 from delegate_sim.results.compute import Compute, compute_of
 from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun
+from delegate_sim.runtime.suppositions import NodeKey
+from delegate_sim.runtime.target import Target
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
@@ -42,22 +45,30 @@ _OUTCOMES = {
 }
 
 
+_NODES_ADVISED = 1000
+"""How many nodes a model may have for hints as precise as those of a diagnosis: those of a larger one take seconds."""
+_Advised = Mapping[tuple[NodeKey, str], Sequence[str]]
 _PREDICTED = "Delegated by the rules of this release, and predicted to be restored"
 """Told of kernels that the newest sources cannot make, where the release's own are not known."""
 
 
 class View(NamedTuple):
-    """How much to show, and how wide; ``commands`` are those that diagnose the model, by delegate."""
+    """How much to show, and how wide.
+
+    By delegate, ``commands`` are those that diagnose the model, and ``targets`` what it is applied with, for hints as a diagnosis
+    gives them.
+    """
 
     width: int
     verbose: bool
     commands: Mapping[str, str] = MappingProxyType({})
+    targets: Mapping[str, Target] = MappingProxyType({})
 
 
 def report_lines(report: Report, view: View) -> Iterator[Line]:
     """Return the text of a report: run by run and side by side, or as a chain."""
     if report.is_chain:
-        yield from _chain_lines(report.runs, view)
+        yield from _chain_lines(report.model, report.runs, view)
         explicit = [run for run in report.runs if not run.by_default]
         if len(explicit) == 1:
             yield from _diagnose(report, explicit[0], view)
@@ -68,7 +79,7 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
         if len(report.runs) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _log_lines([run])
-        yield from _details(run, view)
+        yield from _details(report.model, run, view)
         yield from _diagnose(report, run, view)
     if len(report.runs) > 1:
         yield Line("")
@@ -86,7 +97,7 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
         yield Line(f"  {printable(command)}", _HINT)
 
 
-def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
+def _chain_lines(model: Model, runs: Sequence[Run], view: View) -> Iterator[Line]:
     """All log lines come first, as on a device; a delegate that the runtime applies by default has no details."""
     explicit = [run for run in runs if not run.by_default]
     yield from _log_lines(runs)
@@ -95,7 +106,7 @@ def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
             yield Line("")
         if len(explicit) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
-        yield from _details(run, view)
+        yield from _details(model, run, view)
     if any(run.outcome in (NOT_LOADED, NOT_PREPARED) for run in runs):
         return
     yield Line("")
@@ -110,18 +121,19 @@ def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
         yield Line("")
 
 
-def _details(run: Run, view: View) -> Iterator[Line]:
+def _details(model: Model, run: Run, view: View) -> Iterator[Line]:
     compute = compute_of(run)
+    advised = _advised(model, run, view)
     yield from _target(run, view)
     if run.refusal is not None:
-        yield from _refusal(run.outcome, run.refusal, view)
+        yield from _refusal(run.outcome, run.refusal, advised, view)
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     for subgraph in run.subgraphs:
         yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(subgraph, run.refusal, compute, view, run.log_lines)
+        yield from _subgraph(subgraph, run, compute, advised, view)
     if run.warnings:
         yield Line("")
         yield Line("Warnings", HEADING)
@@ -139,11 +151,13 @@ def _target(run: Run, view: View) -> Iterator[Line]:
     yield from _paragraph(message(text), view, "  ", "    ")
 
 
-def _refusal(outcome: str, refusal: Refusal, view: View) -> Iterator[Line]:
+def _refusal(outcome: str, refusal: Refusal, advised: _Advised, view: View) -> Iterator[Line]:
     yield Line("")
     yield Line(_PREDICTED if outcome == "delegated" and refusal.is_predicted else _OUTCOMES[outcome], _BAD)
     yield from _paragraph(message(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
-    yield from _hint(refusal.hint, view, "    ")
+    changes = [change for (_, code), own in advised.items() if code == refusal.code for change in own]
+    for hint in dict.fromkeys(changes) or [refusal.hint]:
+        yield from _hint(hint, view, "    ")
 
 
 def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
@@ -162,9 +176,18 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
 
 
-def _subgraph(
-    run: SubgraphRun, refusal: Refusal | None, compute: Compute, view: View, log_lines: Sequence[str]
-) -> Iterator[Line]:
+def _advised(model: Model, run: Run, view: View) -> _Advised:
+    """Return what to change about each refusal, unless looking for it would take long."""
+    nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    target = view.targets.get(run.delegate.name)
+    if target is None or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
+        return {}
+    from delegate_sim.diagnosis.advice import advice
+
+    return advice(model, target)
+
+
+def _subgraph(run: SubgraphRun, whole: Run, compute: Compute, advised: _Advised, view: View) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
@@ -173,14 +196,14 @@ def _subgraph(
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
     yield from _fact("nodes", counts, view)
-    yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, log_lines)}", view)
+    yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, whole.log_lines)}", view)
     yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
     dropped = dropped_partitions(run)
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
-    yield from _fallback(run, refusal, view)
+    yield from _fallback(run, whole.refusal, advised, view)
     yield from _partitions(run, view)
 
 
@@ -231,8 +254,8 @@ class _Group(NamedTuple):
     nodes: list[int]
 
 
-def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator[Line]:
-    groups = _grouped(run, refusal)
+def _fallback(run: SubgraphRun, refusal: Refusal | None, advised: _Advised, view: View) -> Iterator[Line]:
+    groups = _grouped(run, refusal, advised)
     if not groups:
         return
     total = sum([_size(variants) for variants in groups])
@@ -260,17 +283,17 @@ def _joined(demands: Sequence[_Demand]) -> _Demand:
     )
 
 
-def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
+def _grouped(run: SubgraphRun, refusal: Refusal | None, advised: _Advised) -> list[list[_Group]]:
     """Group the nodes that have reasons by what the reasons demand, and these by operator and by what was found."""
-    nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
+    nodes: dict[tuple[str, tuple[Reason, ...], tuple[_Demand, ...]], list[int]] = {}
     for index in run.graph.execution_plan:
         if index not in run.delegated:
             reasons = node_reasons(run, index, refusal)
             if reasons:
-                nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
+                demands = tuple([_demand(NodeKey(run.graph.index, index), reason, advised) for reason in reasons])
+                nodes.setdefault((run.graph.nodes[index].op, reasons, demands), []).append(index)
     groups: dict[tuple[tuple[str, ...], ...], dict[tuple[str, str], _Group]] = {}
-    for (op, reasons), indices in nodes.items():
-        demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)
+    for (op, reasons, demands), indices in nodes.items():
         key = tuple((demand.code, without_numbers(demand.needed), without_numbers(demand.hint)) for demand in demands)
         found = _found(op, reasons, refusal)
         variant = groups.setdefault(key, {}).setdefault((op, without_numbers(found)), _Group(op, [], [], []))
@@ -278,6 +301,11 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
         variant.demands.append(demands)
         variant.nodes.extend(indices)
     return [list(variants.values()) for variants in groups.values()]
+
+
+def _demand(key: NodeKey, reason: Reason, advised: _Advised) -> _Demand:
+    changes = advised.get((key, reason.code), ())
+    return _Demand(reason.code, reason.needed, "; or ".join(changes) or reason.hint)
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:

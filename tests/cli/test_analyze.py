@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from fixtures.builder import ModelBuilder
 from tests.cli.clicks import NEEDS_NEWER_CLICK
 from tests.models import chain_model
 
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 NNAPI = ("--delegate", "nnapi", "--no-default-xnnpack")
 
 MIXED = """\
@@ -31,10 +33,12 @@ Coverage
 
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has
-    hint: replace the operator, or let another delegate take it
+    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up;
+          taken by xnnpack
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
-    hint: convert so that the operator keeps an older version
+    hint: nothing in the node needs the version that the file gives it: convert
+          with the converter of the release that the delegate was written for
     ADD: 1 node, version 4 [2]
 
 Partitions
@@ -58,7 +62,10 @@ Refused: the runtime does not apply the delegate
   dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized, made so by node
     0 (RESHAPE), because its input tensor 1 (shape) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
-          converting it
+          converting it; convert with fixed input shapes (in TensorFlow a
+          concrete function whose TensorSpec has no None; in PyTorch an export
+          without dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE
+          and others from constants, not from the SHAPE of a tensor
 
 Coverage
   nodes             1 total, 0 delegated: the delegate is not asked about them
@@ -178,7 +185,8 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
-        "    hint: convert so that the operator keeps an older version\n"
+        "    hint: In the model's code, compute in int32 and cast (tf.cast) only where\n"
+        "          INT64 values enter or leave.\n"
         "    hint: convert so that the operand has a type that is accepted\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
@@ -473,3 +481,18 @@ def test_reasons_that_differ_only_in_a_number_are_one_group_with_a_range(run, tm
     found = run("analyze", path, *NNAPI, "--own-resolver").stdout
     assert found.count("nnapi-operator-version: ") == 1
     assert "    ADD: 3 nodes, version 4 to 7 [0-2]\n" in found
+
+
+@pytest.mark.parametrize("name", ["mobilenet_block", "pooling", "transformer_block", "dynamic_reshape"])
+def test_hints_are_those_of_a_diagnosis(run, run_json, name):
+    path = FIXTURES / f"{name}.tflite"
+    changes = [cause["suggestion"]["change"] for cause in run_json("diagnose", path, *NNAPI[:2])["causes"]]
+    text = " ".join(run("analyze", path, *NNAPI, "--verbose").stdout.split())
+    assert changes
+    assert [change for change in changes if change not in text] == []
+
+
+def test_hints_of_a_large_model_are_general(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("delegate_sim_cli.text.report._NODES_ADVISED", 3)
+    path = written(chain_model(["ADD", "ROUND", "ADD", "ADD"]), tmp_path / "model.tflite")
+    assert "hint: replace the operator, or let another delegate take it" in run("analyze", *NNAPI, path).stdout
