@@ -148,8 +148,14 @@ def test_check_takes_a_folder(run, folder):
 
 def test_standard_input(run, folder):
     content = (folder / "models" / "a.tflite").read_bytes()
-    for command in ("analyze", "inspect", "diagnose", "releases"):
-        assert run(command, "-", given=content).exit_code == 0
+    commands = (
+        ["analyze"], ["analyze", *VX], ["inspect"], ["diagnose"], ["releases"], ["whatif", "--accept", "ROUND"],
+        ["whatif", "--search", "kernels=1"], ["compare", "--with", "delegate=gpu"], ["compare", "models/a.tflite"],
+    )  # fmt: skip
+    for command in commands:
+        result = run(*command, "-", given=content)
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert "None" not in result.stdout
     broken = run("analyze", "-", given=b"no model")
     assert (broken.exit_code, broken.stderr[:22]) == (2, "error: standard input:")
 
