@@ -9,9 +9,10 @@ from typing import NamedTuple, TypeVar
 
 import click
 
+from delegate_sim import model_files
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
-from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern, matching_files, models_below
+from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern
 
 from .terminal import print_error, show_progress
 
@@ -38,7 +39,7 @@ def model_paths(given: Iterable[str]) -> list[str]:
 
 def stands_for_many(path: str) -> bool:
     """Whether a path is a folder or a pattern."""
-    return path != STANDARD_INPUT and (os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path)))
+    return path != STANDARD_INPUT and model_files.stands_for_many(path)
 
 
 def read_model(path: str) -> Model:
@@ -96,7 +97,4 @@ def unreadable_entry(model: Unreadable) -> dict[str, object]:
 
 
 def _files_of(path: str) -> list[str]:
-    if not stands_for_many(path):
-        return [path]
-    found = models_below(path) if os.path.isdir(path) else matching_files(path)
-    return found or [path]
+    return [path] if path == STANDARD_INPUT else model_files.files_for(path)

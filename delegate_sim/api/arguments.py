@@ -111,6 +111,12 @@ def delegate_of(name: Any) -> Delegate:
     return find_delegate(name)
 
 
+def require_truth(name: str, value: object) -> None:
+    """Raise OptionError unless an argument is True or False."""
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} is true or false, not {_kind(value)}")
+
+
 def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> Supposition:
     """Return what is supposed; raises OptionError for what cannot be. Whether the model has the nodes is not looked at."""
     from ..runtime.suppositions import CONVERSIONS, Supposition
@@ -126,8 +132,7 @@ def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conv
             raise OptionError(f"a version is a whole number from 1 up, not {version!r}")
     if batch is not None and not _is_number(batch):
         raise OptionError(f"a batch is a whole number from 1 up, not {batch!r}")
-    if not isinstance(fix_shapes, bool):
-        raise OptionError(f"fix_shapes is true or false, not {_kind(fix_shapes)}")
+    require_truth("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
         raise OptionError(f"a conversion is one of {', '.join(CONVERSIONS)}, not {conversion!r}")
     return Supposition(

@@ -18,6 +18,7 @@ from .arguments import (
     model_of,
     names_of,
     paths_of,
+    require_truth,
     supposition_of,
     target_of,
 )
@@ -62,6 +63,7 @@ def analyze(
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
 
+    require_truth("own_resolver", own_resolver)
     found = model_of(model)
     application, release = application_of(delegate, options, defaults)
     assumed = Assumptions(has_own_resolver=own_resolver)
@@ -86,6 +88,7 @@ def simulate(
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
 
+    require_truth("own_resolver", own_resolver)
     applications, releases = applications_of(delegates, defaults)
     found = model_of(model)
     release = parse_release(agreed([runtime, *releases]))
@@ -188,15 +191,19 @@ def check(
     """Hold every model of a configuration to its baseline and budgets on every target.
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
-    nearest one from the working directory upwards. ``models`` and ``targets`` choose some of those that it names. ``update``
-    writes the baseline for what was run, ``prune`` drops entries without a model or target.
+    nearest one from the working directory upwards. ``models`` and ``targets`` choose some of those that it names; a folder or a
+    pattern stands for the models below it or that it matches. ``update`` writes the baseline for what was run, ``prune`` drops
+    entries without a model or target.
     Raises ConfigurationError or BaselineError naming the file and what is wrong in it; a model that cannot be read is a case
     with the status ``unreadable``.
     """
     from ..gate.check import check_models
     from ..gate.configuration import find_configuration, read_configuration
+    from ..model_files import files_for
 
-    chosen = paths_of(models, "models")
+    require_truth("update", update)
+    require_truth("prune", prune)
+    chosen = [file for path in paths_of(models, "models") for file in files_for(path)]
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
     return check_models(read_configuration(path), chosen, names, update=update, prune=prune)
