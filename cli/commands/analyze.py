@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -55,7 +55,7 @@ class _Analysis:
         release: Release,
         defaults: str,
         is_chain: bool,
-        by_default: Application | None,
+        by_default: Callable[[], Application] | None,
         assumptions: Assumptions,
     ) -> None:
         self.targets = targets
@@ -164,7 +164,8 @@ def command(
     )
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
-    by_default = _default_delegate(delegates) if default_xnnpack and (chain or len(delegates) == 1) else None
+    has_default = default_xnnpack and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
@@ -198,10 +199,8 @@ def _diagnose_arguments(
     }
 
 
-def _default_delegate(delegates: Sequence[str]) -> Application | None:
-    """Return the delegate that the runtime applies by default, unless it is among those given."""
-    if not {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates):
-        return None
+def _default_delegate() -> Application:
+    """Return the delegate that the runtime applies by default; its rules are imported only where something is left for it."""
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return delegate, parse_options(delegate.name, delegate.options, {})
 

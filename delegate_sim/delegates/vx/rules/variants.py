@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook
+from ....rules.families import with_change
 from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE
 from ....rules.rule import OpRule, Rules
 from ....rules.source import NXP_VX_5_15_71, NXP_VX_6_6_3, Repository, Source
@@ -123,7 +124,7 @@ def _changed(
 
     return dataclasses.replace(
         book,
-        families=tuple(map(changed, book.families)),
+        families=tuple(with_change(rules, changed) for rules in book.families),
         custom=changed(book.custom),
         source=book.source._replace(repository=repository),
     )
