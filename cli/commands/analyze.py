@@ -22,11 +22,12 @@ from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, width, write, write_lines
-from ..text.overview import ModelRow, model_rows, models_lines, overview_lines
-from ..text.report import HEADING, View, report_lines
+from ..text.view import HEADING, View
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
+
+    from ..text.overview import ModelRow
 
 _EPILOG = """\b
 Examples:
@@ -252,15 +253,27 @@ class _Documents:
 
     def _part(self, report: Report, kind: str) -> Any:
         if kind == "text":
-            return model_rows(report) if self.is_table else self._lines(report)
+            return self._rows(report) if self.is_table else self._lines(report)
         if kind == "json":
             return report.to_dict()
         from delegate_sim.gate.analysis import analysis_cases
 
         return analysis_cases(report)
 
+    def _rows(self, report: Report) -> list[ModelRow]:
+        from ..text.overview import model_rows
+
+        return model_rows(report)
+
     def _lines(self, report: Report) -> list[Line]:
-        lines = list(overview_lines(report, self.view.width) if self.is_overview else report_lines(report, self.view))
+        if self.is_overview:
+            from ..text.overview import overview_lines
+
+            lines = list(overview_lines(report, self.view.width))
+        else:
+            from ..text.report import report_lines
+
+            lines = list(report_lines(report, self.view))
         if self.models.is_single:
             return lines
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
@@ -268,6 +281,8 @@ class _Documents:
     def _text(self) -> str:
         unreadable = self.models.unreadable
         if self.is_table:
+            from ..text.overview import ModelRow, models_lines
+
             rows = [row for parts in self._parts for row in parts["text"]]
             rows += [ModelRow(path, message=message) for path, message in unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))
