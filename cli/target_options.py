@@ -27,7 +27,7 @@ def target_options(command: Command) -> Command:
 
 def several_targets_options(command: Command) -> Command:
     """Give a command the same options as ``target_options``, of which ``--delegate`` may be given several times."""
-    for option in reversed((_SEVERAL_DELEGATES, *_OPTIONS[1:])):
+    for option in reversed((several_delegates_option(DEFAULT_DELEGATE), *_OPTIONS[1:])):
         command = option(command)
     return command
 
@@ -63,6 +63,33 @@ def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str 
             raise click.UsageError(f"{names} {'has' if len(delegates) == 1 else 'have'} no flag --{flag}")
 
 
+def several_delegates_option(shown_default: str) -> Callable[[Command], Command]:
+    """Return the option ``--delegate`` of which several may be given; help says what is meant where none is."""
+    return click.option(
+        "--delegate",
+        "delegates",
+        multiple=True,
+        show_default=shown_default,
+        type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
+        help="A delegate to apply; may be given several times.",
+    )
+
+
+pairs_option = click.option(
+    "--option",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="An option of the delegate, by its own name; may be given several times.",
+)
+defaults_option = click.option(
+    "--defaults",
+    type=click.Choice(DEFAULT_SETS),
+    default="benchmark",
+    show_default=True,
+    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
+)
+
 _OPTIONS = (
     click.option(
         "--delegate",
@@ -72,30 +99,9 @@ _OPTIONS = (
         type=click.Choice(DELEGATE_NAMES),
         help="The delegate to apply.",
     ),
-    click.option(
-        "--option",
-        "pairs",
-        metavar="KEY=VALUE",
-        multiple=True,
-        help="An option of the delegate, by its own name; may be given several times.",
-    ),
+    pairs_option,
     click.option(
         "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
     ),
-    click.option(
-        "--defaults",
-        type=click.Choice(DEFAULT_SETS),
-        default="benchmark",
-        show_default=True,
-        help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-    ),
-)
-
-_SEVERAL_DELEGATES = click.option(
-    "--delegate",
-    "delegates",
-    multiple=True,
-    show_default=DEFAULT_DELEGATE,
-    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
-    help="A delegate to apply; may be given several times.",
+    defaults_option,
 )

@@ -39,7 +39,7 @@ nnapi-missing-bias: CONV_2D without bias
 
 The delegate takes CONV_2D only with a bias operand.
 
-What to do: Give the layer a bias of zeros.
+What to do: Give the node the operand, for example a bias of zeros.
 
 Delegate nnapi
   needs 3 inputs

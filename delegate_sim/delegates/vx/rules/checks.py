@@ -20,10 +20,11 @@ from ....rules.kinds import Kind
 from ....rules.numbers import listed
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
-from ....rules.source import VX_DELEGATE, Source
+from ....rules.source import Source
 from ....rules.vocabulary import check, refused_if, same_type
 from ..kinds import DYNAMIC_SHAPE
 from ..target import VxTarget
+from .upstream import VX_DELEGATE
 
 SOURCE = Source(VX_DELEGATE, "op_map.cc", "OpMapperBase::IsSupported")
 
