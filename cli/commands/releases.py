@@ -23,7 +23,8 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-Where the rules of a TensorFlow release are not known, those of the LiteRT release of the same time are used; the output says so.
+Where the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the output says
+so.
 """
 
 

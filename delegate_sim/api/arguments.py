@@ -66,7 +66,7 @@ def applications_of(delegates: Any, defaults: Any) -> tuple[list[Application], l
         name, options = pair
         found.append(application_of(name, options, defaults))
     if not found:
-        raise OptionError("there is no delegate to apply")
+        raise OptionError("no delegate is given")
     return [application for application, _ in found], [release for _, release in found]
 
 
@@ -113,7 +113,7 @@ def delegate_of(name: Any) -> Delegate:
     if name is None:
         return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
-        raise OptionError(f"a delegate is named by a text, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"a delegate is given by its name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)
 
 

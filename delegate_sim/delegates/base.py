@@ -196,7 +196,7 @@ class Delegate:
         return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they stand in the file, dynamic tensors included."""
+        """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they are in the file, dynamic tensors included."""
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:

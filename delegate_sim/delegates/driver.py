@@ -44,7 +44,7 @@ class DriverQuestion(NamedTuple):
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the partition's nodes are taken all or none."""
+    """Whether the partition's nodes are taken together or not at all."""
 
 
 class DriverQuestions(NamedTuple):

@@ -79,7 +79,7 @@ def constant_int32(which: Operand) -> Check[object]:
         tensor = which.tensor(node)
         return None if tensor.type == "INT32" and tensor.is_constant else f"{which.name} is {type_and_storage(tensor)}"
 
-    found = check(kinds.CONSTANT, f"a constant INT32 {which.name}", find, f"make the {which.name} a constant of type INT32")
+    found = check(kinds.CONSTANT, f"a constant INT32 {which.name}", find, f"store {which.name} as an INT32 constant")
     return found.reported_as(UNSUPPORTED_INPUT_TYPE)
 
 
