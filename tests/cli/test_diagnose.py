@@ -144,7 +144,7 @@ def test_what_would_move(run, chain):
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        ([], "nothing is supposed"),
+        ([], "no change is given"),
         (["--accept", "MEAN"], "the model has no node of MEAN; its operators are ADD, GELU"),
         (["--accept", "node:9"], "the model has no node 9 in subgraph 0"),
         (["--set-version", "ADD"], "takes OP=VERSION or node:N=VERSION, not 'ADD'"),

@@ -175,7 +175,7 @@ class NnapiDelegate(Delegate):
         return _map(decision.graph, subset, options, release).failure
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""
+        """Besides the limit: higher feature levels, of the runtime and the accelerator alike."""
         yield from super().remedies(code, options)
         if code == RULES.code_of(FEATURE_LEVEL):
             for level in FEATURE_LEVELS:

@@ -1,4 +1,4 @@
-"""What the VX rules have of their own beside the shared vocabulary.
+"""What the VX rules have of their own besides the shared vocabulary.
 
 Source: ``OpMapperBase::IsSupported``, which every operator goes through, and what the ``IsOpSupported`` of several mappers
 have in common (``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first condition that a node does
