@@ -29,7 +29,7 @@ from .kinds import (
 )
 from .numbers import Numbers, allowed_numbers, at_most, counted, listed, up_to_one
 from .operands import Operand
-from .rule import Check, NodeFinder, replaced
+from .rule import Check, NodeFinder, changed
 
 T = TypeVar("T")
 Predicate = Callable[[NodeView], bool]
@@ -67,7 +67,7 @@ def _only_where(condition: Predicate, words: str, inner: Check[T], data: tuple[o
         return find_inner(node, target) if condition(node) else None
 
     applies = ", ".join(filter(None, (words, inner.applies)))
-    return replaced(inner, applies=applies, finder=find, data=(*data, inner.data) if inner.data else ())
+    return changed(inner, applies=applies, finder=find, data=(*data, inner.data) if inner.data else ())
 
 
 def max_version(limit: int) -> Check[object]:

@@ -189,7 +189,7 @@ def test_search(run, run_json, chain):
     ]
     assert (
         run("whatif", chain, "--search", "5").stdout
-        == "There are already at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, 3 delegate kernels\n"
+        == "Reached already: at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, 3 delegate kernels\n"
     )
 
 
