@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,11 +23,12 @@ from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
 from ..target_options import defaults_option, pairs_option, several_delegates_option
 from ..terminal import Line, plain, width, write, write_lines
-from ..text.overview import ModelRow, model_rows, models_lines, overview_lines
-from ..text.report import HEADING, View, report_lines
+from ..text.view import HEADING, View
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
+
+    from ..text.overview import ModelRow
 
 _EPILOG = """\b
 Examples:
@@ -56,7 +57,7 @@ class _Analysis:
         release: Release,
         defaults: str,
         is_chain: bool,
-        by_default: Application | None,
+        by_default: Callable[[], Application] | None,
         assumptions: Assumptions,
     ) -> None:
         self.targets = targets
@@ -146,7 +147,8 @@ def command(
     )
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
-    by_default = _default_delegate(delegates) if applies_default and (chain or len(delegates) == 1) else None
+    has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
@@ -180,10 +182,8 @@ def _diagnose_arguments(
     }
 
 
-def _default_delegate(delegates: Sequence[str]) -> Application | None:
-    """Return the delegate that the runtime applies by default, unless it is among those given."""
-    if not {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates):
-        return None
+def _default_delegate() -> Application:
+    """Return the delegate that the runtime applies by default; its rules are imported only where something is left for it."""
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return delegate, parse_options(delegate.name, delegate.options, {})
 
@@ -235,15 +235,27 @@ class _Documents:
 
     def _part(self, report: Report, kind: str) -> Any:
         if kind == "text":
-            return model_rows(report) if self.is_table else self._lines(report)
+            return self._rows(report) if self.is_table else self._lines(report)
         if kind == "json":
             return report.to_dict()
         from delegate_sim.gate.analysis import analysis_cases
 
         return analysis_cases(report)
 
+    def _rows(self, report: Report) -> list[ModelRow]:
+        from ..text.overview import model_rows
+
+        return model_rows(report)
+
     def _lines(self, report: Report) -> list[Line]:
-        lines = list(overview_lines(report, self.view.width) if self.is_overview else report_lines(report, self.view))
+        if self.is_overview:
+            from ..text.overview import overview_lines
+
+            lines = list(overview_lines(report, self.view.width))
+        else:
+            from ..text.report import report_lines
+
+            lines = list(report_lines(report, self.view))
         if self.models.is_single:
             return lines
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
@@ -251,6 +263,8 @@ class _Documents:
     def _text(self) -> str:
         unreadable = self.models.unreadable
         if self.is_table:
+            from ..text.overview import ModelRow, models_lines
+
             rows = [row for parts in self._parts for row in parts["text"]]
             rows += [ModelRow(path, message=message) for path, message in unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))

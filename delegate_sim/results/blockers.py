@@ -41,18 +41,18 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
             return Blocker(refusal.code, is_input=True)
         op = "" if refusal.node is None else run.subgraphs[refusal.subgraph].graph.nodes[refusal.node].op
         return Blocker(refusal.code, op, int(bool(op)))
-    kinds = run.delegate.kinds
-    totals: dict[tuple[bool, str, str], list[int]] = defaultdict(lambda: [0, 0])
+    totals: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for subgraph, index, reasons in on_cpu(run):
         op, work = subgraph.graph.nodes[index].op, compute.by_node[subgraph.graph.index].get(index, 0)
-        for code in dict.fromkeys([reason.code for reason in reasons]):
-            total = totals[_is_consequence(run, code, kinds), op, code]
+        for code in {reason.code: None for reason in reasons}:
+            total = totals[op, code]
             total[0] += work
             total[1] += 1
-    ranked = sorted(totals.items(), key=lambda entry: (entry[0][0], -entry[1][0], -entry[1][1]))
-    if not ranked:
+    if not totals:
         return None if refusal is None else Blocker(refusal.code)
-    (_, op, code), (work, nodes) = ranked[0]
+    kinds = run.delegate.kinds
+    consequences = {code: _is_consequence(run, code, kinds) for _, code in totals}
+    (op, code), (work, nodes) = min(totals.items(), key=lambda entry: (consequences[entry[0][1]], -entry[1][0], -entry[1][1]))
     return Blocker(code, op, nodes, work)
 
 

@@ -70,12 +70,18 @@ class Compute:
 def compute_of(run: Run) -> Compute:
     """Count the multiply-adds of a run, over all subgraphs."""
     return Compute(
-        tuple([_by_node(subgraph.graph) for subgraph in run.subgraphs]),
+        _by_node(tuple([subgraph.graph for subgraph in run.subgraphs])),
         tuple([subgraph.delegated for subgraph in run.subgraphs]),
     )
 
 
-def _by_node(graph: Graph) -> Mapping[int, int]:
+@functools.lru_cache(maxsize=2)
+def _by_node(graphs: tuple[Graph, ...]) -> tuple[Mapping[int, int], ...]:
+    """Count once for all delegates that see the same graphs: those of the file, or those that were prepared."""
+    return tuple([_counts_of(graph) for graph in graphs])
+
+
+def _counts_of(graph: Graph) -> Mapping[int, int]:
     counts = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]

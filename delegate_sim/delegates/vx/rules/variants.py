@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook
+from ....rules.families import with_change
 from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE
 from ....rules.rule import OpRule, Rules
 from ....rules.source import Repository, Source
@@ -124,7 +125,7 @@ def _changed(
 
     return dataclasses.replace(
         book,
-        families=tuple(map(changed, book.families)),
+        families=tuple(with_change(rules, changed) for rules in book.families),
         custom=changed(book.custom),
         source=book.source._replace(repository=repository),
     )
