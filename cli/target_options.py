@@ -9,11 +9,18 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
-from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
-from .delegate_flags import ALL_DELEGATES, chosen_delegates, given_options, release_in
+from .delegate_flags import (
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    release_in,
+    several_delegates_option,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -62,33 +69,6 @@ def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str 
             names = " and ".join([delegate.name for delegate in delegates])
             raise click.UsageError(f"{names} {'has' if len(delegates) == 1 else 'have'} no flag --{flag}")
 
-
-def several_delegates_option(shown_default: str) -> Callable[[Command], Command]:
-    """Return the option ``--delegate`` of which several may be given; help says what is meant where none is."""
-    return click.option(
-        "--delegate",
-        "delegates",
-        multiple=True,
-        show_default=shown_default,
-        type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
-        help="A delegate to apply; may be given several times.",
-    )
-
-
-pairs_option = click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate, by its own name; may be given several times.",
-)
-defaults_option = click.option(
-    "--defaults",
-    type=click.Choice(DEFAULT_SETS),
-    default="benchmark",
-    show_default=True,
-    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-)
 
 _OPTIONS = (
     click.option(

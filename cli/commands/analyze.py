@@ -16,12 +16,20 @@ from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
 from delegate_sim.text import printable
 
-from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
+from ..delegate_flags import (
+    ALL_DELEGATES,
+    DelegateCommand,
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    release_in,
+    several_delegates_option,
+)
 from ..exits import DONE, USAGE
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
-from ..target_options import defaults_option, pairs_option, several_delegates_option
 from ..terminal import Line, plain, width, write, write_lines
 from ..text.view import HEADING, View
 

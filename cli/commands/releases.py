@@ -10,10 +10,16 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE
 from delegate_sim.options import parse_options
 from delegate_sim.results.release_table import ReleaseTable, release_table
 
-from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
+from ..delegate_flags import (
+    DelegateCommand,
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    several_delegates_option,
+)
 from ..models import Answer, Models, read_model, write_answers
 from ..resolver_option import own_resolver_option
-from ..target_options import defaults_option, pairs_option, several_delegates_option
 from ..terminal import Line, result_options, width
 from ..text.releases import releases_entry, releases_lines
 
