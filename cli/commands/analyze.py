@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
-from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
 from delegate_sim.text import printable
 
-from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
+from ..delegate_flags import (
+    ALL_DELEGATES,
+    DelegateCommand,
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    release_in,
+    several_delegates_option,
+)
 from ..exits import DONE, USAGE
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
@@ -91,32 +100,19 @@ def _spans(releases: Iterable[str]) -> str:
 
 @click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option(
-    "--delegate",
-    "delegates",
-    multiple=True,
-    default=(),
-    show_default="an overview of all",
-    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
-    help="A delegate to apply; may be given several times.",
-)
+@several_delegates_option("an overview of all")
 @click.option(
     "--chain", is_flag=True, help="Apply the delegates one after another, each to the nodes that the previous ones left."
 )
 @click.option(
-    "--default-xnnpack/--no-default-xnnpack",
+    f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
+    "applies_default",
     default=True,
     show_default=True,
-    help="Whether the runtime applies XNNPACK by default to the nodes that a single delegate, or a chain, leaves.",
+    help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
 )
 @own_resolver_option
-@click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate, by its own name; may be given several times.",
-)
+@pairs_option
 @click.option(
     "--runtime",
     "release",
@@ -125,13 +121,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help=f"The release whose rules apply and whose log lines are shown: {_spans(RELEASES)}.",
 )
-@click.option(
-    "--defaults",
-    type=click.Choice(DEFAULT_SETS),
-    default="benchmark",
-    show_default=True,
-    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-)
+@defaults_option
 @output_options
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
@@ -139,7 +129,7 @@ def command(
     models: Sequence[str],
     delegates: Sequence[str],
     chain: bool,
-    default_xnnpack: bool,
+    applies_default: bool,
     own_resolver: bool,
     pairs: Sequence[str],
     release: str,
@@ -165,7 +155,7 @@ def command(
     )
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
-    has_default = default_xnnpack and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
     by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)

@@ -1,4 +1,4 @@
-"""What comes first of all that keeps nodes of a run on the CPU: a cause, not what follows from one."""
+"""The main reason why nodes of a run stay on the CPU: a cause, not what follows from one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONSEQUENCES = frozenset({Problem.NEIGHBOURS, Problem.LIMIT})
 class Blocker(NamedTuple):
     """A code, and the nodes that it keeps on the CPU: their operator, how many they are, and their multiply-adds.
 
-    Without an operator it is about the graph as a whole; ``is_input`` says that an input of unknown size is what stands behind.
+    Without an operator it is about the graph as a whole; ``is_input`` says that the cause is an input of unknown size.
     """
 
     code: str
