@@ -92,7 +92,7 @@ def _counts_of(graph: Graph) -> Mapping[int, int]:
 
 def _product(sizes: Sequence[int]) -> int:
     """Multiply sizes; 0 if they cannot be those of a tensor."""
-    return math.prod(sizes) if len(sizes) <= _GREATEST_RANK and min(sizes, default=0) >= 0 else 0
+    return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else math.prod(sizes)
 
 
 def _elements(tensor: Tensor) -> int:
@@ -108,7 +108,9 @@ def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> i
 
     The filter of a grouped convolution has the input channels of one group only, so groups need no special treatment.
     """
-    return _elements(weights) * _product(positions.shape[:-1]) if _has_ranks(rank, weights, positions) else 0
+    if len(weights.shape) != rank or len(positions.shape) != rank:
+        return 0
+    return _product(weights.shape) * _product(positions.shape[:-1])
 
 
 def _convolution(rank: int) -> Callable[[NodeView], int]:
