@@ -6,7 +6,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from delegate_sim.graph.partition import Subset
@@ -17,16 +16,14 @@ from delegate_sim.results.report import Report, border_bytes, dropped_partitions
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun
 from delegate_sim.runtime.suppositions import NodeKey
-from delegate_sim.runtime.target import Target
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
-from .comparison import comparison_lines
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
+from .view import HEADING, View
 
-HEADING = "bold"
 _CODE = "yellow"
 _HINT = "cyan"
 _BAD = "bold red"
@@ -52,19 +49,6 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 """Told of kernels that the newest sources cannot make, where the release's own are not known."""
 
 
-class View(NamedTuple):
-    """How much to show, and how wide.
-
-    By delegate, ``commands`` are those that diagnose the model, and ``targets`` what it is applied with, for hints as a diagnosis
-    gives them.
-    """
-
-    width: int
-    verbose: bool
-    commands: Mapping[str, str] = MappingProxyType({})
-    targets: Mapping[str, Target] = MappingProxyType({})
-
-
 def report_lines(report: Report, view: View) -> Iterator[Line]:
     """Return the text of a report: run by run and side by side, or as a chain."""
     if report.is_chain:
@@ -82,6 +66,8 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
         yield from _details(report.model, run, view)
         yield from _diagnose(report, run, view)
     if len(report.runs) > 1:
+        from .comparison import comparison_lines
+
         yield Line("")
         yield from comparison_lines(report.runs, view.width, view.verbose)
 
