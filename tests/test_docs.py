@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import delegate_sim
+from benchmarks import releases
 from benchmarks.api_page import page as api_page
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.releases.catalogue import KNOWN_RELEASES
@@ -47,3 +49,10 @@ def test_every_release_that_installs_is_measured_and_loads_what_is_said():
     for release in set(KNOWN_RELEASES) - not_on_the_index:
         family, _, version = release.partition("-")
         assert any(each == family and f"{found}.".startswith(f"{version}.") for each, found in releases), release
+
+
+@pytest.mark.skipif(not releases.MODELS.exists(), reason="the converted models (../shared) are not here")
+def test_the_page_of_releases_is_as_the_tool_makes_it():
+    """The first of three models, for time's sake."""
+    made = "\n".join(islice(releases.sections(), 2))
+    assert (DOCS / "releases.md").read_text(encoding="utf-8").startswith(made), "run `make releases`"
