@@ -206,6 +206,20 @@ def test_progress_appears_after_a_while_and_goes_away(monkeypatch):
     assert stream.getvalue().endswith("\r\x1b[K")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["analyze", "models", *VX], ["inspect", "models"], ["diagnose", "models", *VX], ["releases", "models", *VX], ["check"]],
+    ids=" ".join,
+)
+def test_progress_names_each_model(run, folder, monkeypatch, command):
+    (folder / "delegate-sim.toml").write_text('models = ["models"]\nbaseline = false\n[targets.t]\ndelegate = "vx"\n')
+    shown = []
+    for module in ("models", "commands.check"):
+        monkeypatch.setattr(f"delegate_sim_cli.{module}.show_progress", shown.append)
+    assert run(*command).exit_code == 0
+    assert shown == [f"{number} of 3: {path}" for number, path in enumerate(ALL, 1)]
+
+
 def test_nothing_but_a_terminal_sees_progress(run, folder):
     assert run("analyze", "models", *VX).stderr == ""
 
