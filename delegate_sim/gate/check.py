@@ -87,7 +87,7 @@ def check_models(
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
     taken: dict[EntryKey, Entry] = {}
-    cases = []
+    cases: list[Case] = []
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
         cases += _cases(configuration, job, baseline, taken if update else None)
