@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import setuptools
 
-from benchmarks import environments, matrix, wheel
+from benchmarks import environments, installs, matrix, wheel
 from delegate_sim import toml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,6 +73,42 @@ def test_the_lowest_version_is_what_a_range_begins_with():
         environments.lowest("click")
 
 
+def test_the_installation_is_shown_beside_what_users_have():
+    page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 5]
+    shown = {row[0]: row[1:] for row in rows[1:]}
+    assert set(shown) == {neighbour.title for neighbour in installs.NEIGHBOURS}
+    for before, after, works, conflicts, _ in shown.values():
+        assert before == after
+        assert re.fullmatch(r"[\d.]+", works)
+        assert conflicts == "No broken requirements found."
+    wanted = {neighbour.title: " ".join(neighbour.packages) for neighbour in installs.NEIGHBOURS}
+    assert "tensorflow-cpu==2.17" in wanted["TensorFlow 2.17"]
+    assert "numpy==1.26" in wanted["TensorFlow 2.17"]
+    assert "numpy==1.26" in wanted["numpy 1.26 alone"]
+    assert "ai-edge-litert==" in wanted["ai-edge-litert"]
+
+
+@pytest.mark.parametrize(("after", "kept"), [("1.26.4", True), ("2.4.0", False)])
+def test_an_installation_that_replaces_numpy_is_noticed(monkeypatch, tmp_path, capsys, after, kept):
+    class Replacing:
+        python = sys.executable
+        numpy = "1.26.4"
+
+        def install(self, *packages):
+            if "pytest" in packages:
+                self.numpy = after
+
+        def version(self, package):
+            return self.numpy
+
+    monkeypatch.setattr(installs, "make", lambda python, folder: Replacing())
+    monkeypatch.setattr(installs, "use", lambda environment, folder: ["0.1.0", "4 nodes"])
+    monkeypatch.setattr(installs, "_said", lambda command: "fine")
+    assert installs._row(installs.NEIGHBOURS[0], "python", tmp_path / "a.whl", tmp_path / "new") is kept
+    assert f"| 1.26.4 | {after} | fine | fine |" in capsys.readouterr().out
+
+
 def test_an_interpreter_that_is_not_there_is_skipped_with_a_line(monkeypatch, capsys):
     monkeypatch.setattr(matrix, "interpreter", lambda release: None)
     assert matrix.main(["--python", "3.12"]) == 2
@@ -105,8 +141,14 @@ def test_a_release_of_python_is_looked_for_among_those_of_pyenv(tmp_path, monkey
         program.chmod(0o755)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "running"))
     assert environments.interpreter("3.12") == str(tmp_path / "versions" / "3.12.10" / "bin" / "python")
     assert environments.interpreter("3.14") is None
+    running = tmp_path / "running" / "bin" / "python3.14"
+    running.parent.mkdir(parents=True)
+    running.write_text("#!/bin/sh\necho 3.14\n", encoding="utf-8")
+    running.chmod(0o755)
+    assert environments.interpreter("3.14") == str(running)
 
 
 def test_a_wheel_without_a_module_is_noticed(tmp_path):
