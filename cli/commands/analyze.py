@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,7 +32,7 @@ from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, width, write, write_lines
-from ..text.many import MANY
+from ..text.many import MANY, unanswered_lines
 from ..text.view import HEADING, View
 
 if TYPE_CHECKING:
@@ -171,6 +171,8 @@ def command(
     for number, parts in enumerate(chosen_models.each(lambda path: documents.parts(analysis.report(path), forms))):
         if streams:
             write_lines([Line(""), *parts["text"]] if number else parts["text"])
+    if streams and not chosen_models.is_single:
+        write_lines(documents.unanswered())
     write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
     if GITHUB in forms:
         summarise(documents.results())
@@ -267,16 +269,19 @@ class _Documents:
             return lines
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
 
+    def unanswered(self) -> Iterator[Line]:
+        """Say which models cannot be read, below the text of the others."""
+        messages = [model.message for model in self.models.unreadable]
+        return unanswered_lines(messages, self.view.width, is_first=not self._parts)
+
     def _text(self) -> str:
-        unreadable = self.models.unreadable
         if self.is_table:
             from ..text.overview import ModelRow, models_lines
 
             rows = [row for parts in self._parts for row in parts["text"]]
-            rows += [ModelRow(path, message=message) for path, message in unreadable]
+            rows += [ModelRow(path, message=message) for path, message in self.models.unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))
-        pieces = [plain(parts["text"]) for parts in self._parts]
-        return "\n".join([*pieces, *[f"cannot be read: {printable(message)}\n" for _, message in unreadable]])
+        return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
 def _unreadable_cases(model: Unreadable, analysis: _Analysis) -> list[Case]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,12 @@ def pointer(path, *arguments):
     """The last lines of a report of which nodes stay on the CPU."""
     command = " ".join(["delegate-sim diagnose", str(path), "--delegate nnapi", *arguments])
     return f"\nWhat each cause costs, and what to change:\n  {command}\n"
+
+
+def unanswered(missing):
+    """What stands below the reports of other models."""
+    lines = textwrap.wrap(f"{missing}: No such file or directory", 80, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(["Without an answer: 1 model", *lines, ""])
 
 
 def test_text_of_a_small_model(run, model):
@@ -381,7 +388,7 @@ def test_a_folder_without_models(run, tmp_path):
 def test_an_unreadable_model_does_not_stop_the_others(run, tmp_path, model):
     missing = tmp_path / "missing"
     result = run("analyze", *NNAPI, missing, model)
-    assert result.stdout == f"=== {model} ===\n{MIXED}{pointer(model)}"
+    assert result.stdout == f"=== {model} ===\n{MIXED}{pointer(model)}\n{unanswered(missing)}"
     assert (result.exit_code, result.stderr) == (2, f"error: {missing}: No such file or directory\n")
     result = run("analyze", *NNAPI, missing, model, "--format", "json")
     reports = json.loads(result.stdout)
@@ -419,9 +426,7 @@ def test_after_an_error_the_others_are_written(run, tmp_path, model):
     output, missing = tmp_path / "report", tmp_path / "missing"
     result = run("analyze", *NNAPI, model, missing, "--output", output)
     assert result.exit_code == 2
-    assert output.read_text() == (
-        f"=== {model} ===\n{MIXED}{pointer(model)}\ncannot be read: {missing}: No such file or directory\n"
-    )
+    assert output.read_text() == (f"=== {model} ===\n{MIXED}{pointer(model)}\n{unanswered(missing)}")
 
 
 def test_if_the_output_cannot_be_replaced_nothing_is_left_behind(run, tmp_path, model, monkeypatch):
