@@ -169,7 +169,7 @@ def command(
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
     chosen_models = Models(models)
-    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults))
+    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver))
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
@@ -185,11 +185,12 @@ def command(
 
 
 def _diagnose_arguments(
-    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str
+    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str, own_resolver: bool
 ) -> dict[str, str]:
     """Return the arguments that describe each target to ``diagnose``."""
     common = [*([] if release == DEFAULT_RELEASE else ["--runtime", release])]
     common += [] if defaults == "benchmark" else ["--defaults", defaults]
+    common += ["--own-resolver"] if own_resolver else []
     return {
         delegate.name: shlex.join(
             ["--delegate", delegate.name, *common, *[part for pair in own.items() for part in ("--option", "=".join(pair))]]

@@ -30,7 +30,7 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     if diagnosis.run.log_lines:
         yield Line("")
     yield Line("Now", _HEADING)
-    delegate, options, release, _ = diagnosis.target
+    delegate, options, release, _, _ = diagnosis.target
     yield from _paragraph(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
     yield from _paragraph(_cost_text(diagnosis.now), width, "  ")
     if diagnosis.limited:

@@ -17,7 +17,7 @@ SCHEMA = "delegate-sim/diagnosis/1"
 
 def diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
     """Return a diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
-    delegate, options, release, defaults = diagnosis.target
+    delegate, options, release, defaults, _ = diagnosis.target
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},

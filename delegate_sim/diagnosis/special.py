@@ -21,6 +21,11 @@ COMPILED: Mapping[str, str] = MappingProxyType(
 FLEX = "Flex"
 """What the names of TensorFlow's own operators begin with."""
 
+CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
+    {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
+)
+"""Operators that run subgraphs, and what they are."""
+
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
         "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression and do that in the application",
@@ -40,4 +45,6 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
         return ("flex", node.op) if node.op.startswith(FLEX) else None
     if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return ("text",)
+    if node.op in CONTROL_FLOW:
+        return ("control-flow", node.op)
     return ("application", node.op) if node.op in IN_APPLICATION else None
