@@ -12,7 +12,7 @@ from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
 from ..options import as_typed
 from ..results.compute import multiply_adds
-from ..rules.kinds import Problem
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, Problem
 from ..rules.rule import Reason
 from ..runtime.fixed_inputs import open_inputs
 from ..runtime.loading import first_node, load_on
@@ -88,7 +88,9 @@ class Wording:
                 return f"the model is converted with inputs of unknown size: {_told(open_inputs(self.model))}"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 return f"{_FORMS[subject[0]]}, and {self._ops} are taken with {_TAKEN[self.remedy.conversion]}"
-            case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.RELEASE | Problem.MODEL:
+            case Problem.RELEASE:
+                return self._not_loaded()
+            case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.MODEL:
                 return reason.message
             case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
                 features = " and ".join([FEATURES[code].title for code in subject])
@@ -122,6 +124,8 @@ class Wording:
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
         """Return what was found at the nodes; ``demanding`` are those whose features raised a version."""
+        if self.identity.problem is Problem.RELEASE:
+            return self._not_loaded()
         found = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
         if not demanding:
             return found
@@ -153,7 +157,7 @@ class Wording:
             case Problem.RELEASE:
                 return code, self._release()
             case Problem.MODEL:
-                return code, "; ".join(dict.fromkeys([hint for hint in (self.cases[0].reason.hint, general) if hint]))
+                return code, general if subject[0] == CPU_KERNEL_NOT_PREPARED.name else self.cases[0].reason.hint or general
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
 
     def _options(self) -> str:
@@ -171,6 +175,11 @@ class Wording:
             f"convert with {how}, such as {told}: in TensorFlow from a concrete function whose tf.TensorSpec has no None, in "
             "PyTorch by an export without dynamic shapes; the converter then computes what is made of the shapes"
         )
+
+    def _not_loaded(self) -> str:
+        """Name the first operator or type that the release does not load, and how many more there are."""
+        first, *more = self.cases[0].reason.message.split("; ")
+        return f"{first}, and {len(more):,} more" if more else first
 
     def _release(self) -> str:
         """Name the releases that load the model, and what raised the version of the operator."""
