@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, RankedCause
@@ -69,6 +70,8 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if len(diagnosis.run.subgraphs) == 1:
         nodes = node_list(sorted([key.node for key in cause.nodes]), None if verbose else _NODES_WIDTH)
         yield from _paragraph(f"nodes {nodes}", width, "   ")
+    if finding.followers:
+        yield from _paragraph(_followers_text(finding, diagnosis), width, "   ")
     if cause.found and cause.found != cause.title:
         yield from _paragraph(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
     if cause.node_versions:
@@ -81,6 +84,13 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if finding.together is not None and number > 1:
         yield from _paragraph(f"without all up to here: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
+
+
+def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
+    graphs = {subgraph.graph.index: subgraph.graph for subgraph in diagnosis.run.subgraphs}
+    operators = Counter([graphs[key.subgraph].nodes[key.node].op for key in finding.followers])
+    told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
+    return f"with it {counted(len(finding.followers), 'node')} without a cause of {'its' if len(finding.followers) == 1 else 'their'} own: {told}"
 
 
 def _needs_text(finding: RankedCause) -> str:

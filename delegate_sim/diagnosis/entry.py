@@ -52,6 +52,7 @@ def _finding_entry(finding: RankedCause) -> Mapping[str, Any]:
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),
         "needs": _needs_entry(finding),
+        "following_nodes": [key._asdict() for key in finding.followers],
     }
 
 
