@@ -20,9 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def target_options(command: Command) -> Command:
-    """Give a command (of the class ``DelegateCommand``) ``--delegate``, ``--option``, ``--runtime``, ``--defaults`` and
-    ``--own-resolver``.
-    """
+    """Give a command (of the class ``DelegateCommand``) the options that describe a target, ``--delegate`` first."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

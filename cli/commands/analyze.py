@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,7 +26,10 @@ from ..text.overview import ModelRow, model_rows, models_lines, overview_lines
 from ..text.report import HEADING, View, report_lines
 
 if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
     from delegate_sim.gate.results import Case, Results
+    from delegate_sim.model.model import Model
+    from delegate_sim.runtime.interpreter import Run
 
 _EPILOG = """\b
 Examples:
@@ -169,7 +172,9 @@ def command(
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
     chosen_models = Models(models)
-    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver))
+    view = View(
+        width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver), _adviser(defaults, own_resolver)
+    )
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
@@ -182,6 +187,18 @@ def command(
     if output is None and not streams:
         write(documents.whole(form))
     return USAGE if chosen_models.unreadable else DONE
+
+
+def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice]:
+    """Return what finds the causes behind a run, loaded only where nodes stay on the CPU."""
+
+    def advise(model: Model, run: Run) -> Advice:
+        from delegate_sim.diagnosis.advice import advise
+        from delegate_sim.runtime.target import Target
+
+        return advise(model, Target(run.delegate, run.options, run.release, defaults, own_resolver))
+
+    return advise
 
 
 def _diagnose_arguments(

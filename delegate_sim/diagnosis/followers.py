@@ -29,7 +29,7 @@ def followers_of(
         rest.difference_update(freed)
         found.setdefault(cause.identity, []).extend(freed)
 
-    steps = [(cause, (cause,)) for cause in order[:_TRIED]]
+    steps: list[tuple[Cause, tuple[Cause, ...]]] = [(cause, (cause,)) for cause in order[:_TRIED]]
     steps += [(cause, tuple(order[: number + 1])) for number, cause in enumerate(order[:_TRIED])]
     steps += [(cause, tuple(order)) for cause in order[-1:]]
     for cause, removed in steps:

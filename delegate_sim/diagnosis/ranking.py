@@ -41,7 +41,9 @@ def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, co
 
     A release that does not load the model comes first: nothing else can be seen on a device before.
     """
-    by_weight = sorted(causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name))
+    by_weight = sorted(
+        causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name)
+    )
     tried = by_weight[:_SIMULATED]
     alone = {cause.identity: cost_without([cause]) for cause in tried}
     gains = {identity: gain(now, cost) for identity, cost in alone.items()}
@@ -58,7 +60,9 @@ def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, co
         size = 1 + len(needs.get(cause.identity) or ())
         return *[-part / size for part in own], size
 
-    order = _after_what_they_need(sorted(by_weight, key=lambda cause: (not _is_release(cause), cause.identity not in alone, key(cause))), needs)
+    order = _after_what_they_need(
+        sorted(by_weight, key=lambda cause: (not _is_release(cause), cause.identity not in alone, key(cause))), needs
+    )
     together = {cause.identity: cost_without(order[: number + 1]) for number, cause in enumerate(order[:_TOGETHER])}
     return Ranking(order, alone, together, needs)
 

@@ -43,8 +43,8 @@ def prepare(
     """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
 
     With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
-    been converted so that it is known. Kernels of ``repaired`` nodes (subgraph and node) refuse nothing. The graphs of the last model and release are kept, as several delegates are often asked
-    about the same one.
+    been converted so that it is known. Kernels of ``repaired`` nodes (subgraph and node) refuse nothing. The graphs of the last
+    model and release are kept, as several delegates are often asked about the same one.
     """
     interpreter = _Interpreter(model, fixed_shapes, release, _by_subgraph(repaired))
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
