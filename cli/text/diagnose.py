@@ -90,8 +90,8 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     graphs = {subgraph.graph.index: subgraph.graph for subgraph in diagnosis.run.subgraphs}
     operators = Counter([graphs[key.subgraph].nodes[key.node].op for key in finding.followers])
     told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
-    return f"with it {counted(len(finding.followers), 'node')} without a cause of {'its' if len(finding.followers) == 1 else
-    'their'} own: {told}"
+    whose = "its" if len(finding.followers) == 1 else "their"
+    return f"with it {counted(len(finding.followers), 'node')} without a cause of {whose} own: {told}"
 
 
 def _needs_text(finding: RankedCause) -> str:

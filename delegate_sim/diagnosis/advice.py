@@ -26,10 +26,13 @@ class Advice:
 
 
 def advise(model: Model, target: Target) -> Advice:
-    """Find the causes behind a model's run on a target, and with them what to change."""
+    """Find the causes behind a model's run on a target, and with them what to change.
+
+    Which other delegates would take an operator is left to a diagnosis, as that needs all of them.
+    """
     examiner = Examiner(model, target)
     refusal = examiner.simulate(Supposition(), {}).run.refusal
-    causes = find_causes(model, examiner.simulate).causes
+    causes = find_causes(model, examiner.simulate, names_others=False).causes
     found: dict[tuple[NodeKey, str], list[str]] = {}
     for cause in causes:
         for code in cause.codes:

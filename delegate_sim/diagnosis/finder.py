@@ -35,9 +35,12 @@ _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "i
 """Features that are gone once the model is converted in float, which is more than another version of the operator."""
 
 
-def find_causes(model: Model, simulate: Simulate) -> Blockers:
-    """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels."""
-    finder = _Finder(model, simulate)
+def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
+    """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels.
+
+    With ``names_others`` suggestions say which other delegates have an operator, for which all of them are loaded.
+    """
+    finder = _Finder(model, simulate, names_others)
     finder.look()
     return finder.blockers()
 
@@ -51,8 +54,9 @@ def _entry(view: NodeView) -> _Entry:
 
 
 class _Finder:
-    def __init__(self, model: Model, simulate: Simulate) -> None:
+    def __init__(self, model: Model, simulate: Simulate, names_others: bool) -> None:
         self.model = model
+        self.names_others = names_others
         self.simulate = simulate
         self.first = simulate(Supposition(), {})
         self.last = self.first
@@ -363,7 +367,9 @@ class _Finder:
 
     def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
         operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
-        wording = Wording(self.model, self.first, self.last, identity, operators, cases, self._remedy(identity))
+        wording = Wording(
+            self.model, self.first, self.last, identity, operators, cases, self._remedy(identity), self.names_others
+        )
         suggestion, change = wording.suggestion()
         return Cause(
             identity,

@@ -71,6 +71,8 @@ class Wording:
     operators: Sequence[tuple[str, int]]
     cases: Sequence[RefusedCase]
     remedy: Remedy
+    names_others: bool = True
+    """Whether to say which other delegates have the operators."""
 
     @property
     def _ops(self) -> str:
@@ -227,7 +229,7 @@ class Wording:
         own = [f"{op} can be written as {words}" for op, words in rewrites if words]
         if not own and self._is_at_an_end(views.values()):
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
-        others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
+        others = self._other_delegates() if self.names_others and self.identity.problem is Problem.OPERATOR else ()
         return code, "; ".join([*own, *others]) or SUGGESTIONS[code].change
 
     def _view(self, key: NodeKey) -> NodeView:

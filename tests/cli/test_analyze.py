@@ -30,10 +30,11 @@ Coverage
 
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has
-    hint: replace the operator, or let another delegate take it
+    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
-    hint: convert so that the operator keeps an older version
+    hint: nothing in the node needs the version that the file gives it: convert
+          with the converter of the release that the delegate was written for
     ADD: 1 node, version 4 [2]
 
 Partitions
@@ -57,7 +58,10 @@ Refused: the runtime does not apply the delegate
   dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized, made so by node
     0 (RESHAPE), because its input tensor 1 (shape) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
-          converting it
+          converting it; convert with fixed input shapes (in TensorFlow a
+          concrete function whose TensorSpec has no None; in PyTorch an export
+          without dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE
+          and others from constants, not from the SHAPE of a tensor
 
 Coverage
   nodes             1 total, 0 delegated: the delegate is not asked about them
@@ -177,7 +181,8 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
-        "    hint: convert so that the operator keeps an older version\n"
+        "    hint: In the model's code, compute in int32 and cast (tf.cast) only where\n"
+        "          INT64 values enter or leave.\n"
         "    hint: convert so that the operand has a type that is accepted\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
