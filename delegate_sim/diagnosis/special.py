@@ -21,6 +21,9 @@ COMPILED: Mapping[str, str] = MappingProxyType(
 FLEX = "Flex"
 """What the names of TensorFlow's own operators begin with."""
 
+LISTS = "FlexTensorList"
+"""What those begin with that keep the state of a loop in a list; with inputs of known sizes the converter needs no list."""
+
 CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
     {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
 )

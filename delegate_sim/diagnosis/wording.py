@@ -24,7 +24,7 @@ from .causes import Identity, Remedy
 from .examiner import Examined
 from .problems import SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import rewrite
-from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION
+from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, LISTS
 from .whole import releases_that_load
 
 _FINDINGS_TOLD = 3
@@ -213,8 +213,9 @@ class Wording:
         match self.identity.subject:
             case ("compiled", _):
                 return "analyse-source", SUGGESTIONS["analyse-source"].change
-            case ("flex", _):
-                return "avoid-flex", SUGGESTIONS["avoid-flex"].change
+            case ("flex", op):
+                is_list = op.startswith(LISTS) and open_inputs(self.model)
+                return "avoid-flex", self._fixed_inputs() if is_list else SUGGESTIONS["avoid-flex"].change
             case ("text",):
                 return (
                     "leave-to-application",

@@ -79,6 +79,18 @@ def test_operators_that_no_rewriting_helps(custom, name, suggestion):
         assert predict(diagnosis, [diagnosis.findings[0].cause]) == diagnosis.now.measures, "nothing is foretold"
 
 
+@pytest.mark.parametrize("has_open_batch", [True, False])
+def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
+    def build(layers):
+        x = layers.input("FLOAT32", 1, 8, **({"shape_signature": (-1, 8)} if has_open_batch else {}))
+        layers.node("RELU", (layers.node("CUSTOM", (layers.node("RELU", (x,)),), custom="FlexTensorListReserve"),))
+
+    causes = {finding.cause.name: finding.cause for finding in diagnosed(_built(build)).findings}
+    found = causes["operator:flex:FlexTensorListReserve"]
+    assert found.suggestion == "avoid-flex"
+    assert ("fixed batch" in found.change) == has_open_batch
+
+
 def test_text_and_the_last_step_of_a_detector_are_left_to_the_application():
     def build(layers):
         words = layers.input("STRING", 4)
