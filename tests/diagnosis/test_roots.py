@@ -82,7 +82,7 @@ def test_operators_that_no_rewriting_helps(custom, name, suggestion):
 @pytest.mark.parametrize("has_open_batch", [True, False])
 def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
     def build(layers):
-        x = layers.input("FLOAT32", 1, 8, **({"shape_signature": (-1, 8)} if has_open_batch else {}))
+        x = layers.input("FLOAT32", 1, 8, **({"signature": (-1, 8)} if has_open_batch else {}))
         layers.node("RELU", (layers.node("CUSTOM", (layers.node("RELU", (x,)),), custom="FlexTensorListReserve"),))
 
     causes = {finding.cause.name: finding.cause for finding in diagnosed(_built(build)).findings}
