@@ -45,8 +45,9 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
     if node.node.is_custom:
         if node.op in COMPILED:
             return ("compiled", node.op)
-        return ("flex", node.op) if node.op.startswith(FLEX) else None
-    if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
+        if node.op.startswith(FLEX):
+            return ("flex", node.op)
+    elif any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return ("text",)
     if node.op in CONTROL_FLOW:
         return ("control-flow", node.op)
