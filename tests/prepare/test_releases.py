@@ -138,7 +138,16 @@ def top_k_of_unknown_int64(kernels, release):
     return top_k(kernels, release, kernels.arena("INT64"))
 
 
+def dequantize(kind):
+    def run(kernels, release):
+        return kernels.prepare("DEQUANTIZE", [kernels.arena(kind, 2, 3)], [kernels.arena("FLOAT32")], release=release)
+
+    return run
+
+
 CHANGES = [
+    Change("DEQUANTIZE-INT2", "litert-2.1.0", REFUSED, TAKEN, dequantize("INT2")),
+    Change("DEQUANTIZE-UINT4", "litert-2.1.3", REFUSED, TAKEN, dequantize("UINT4")),
     Change("CONCATENATION-of-scalars", "litert-2.1.6", TAKEN, REFUSED, concatenation_of_scalars),
     Change("TOPK_V2-k-of-INT64", "litert-2.2.0", TAKEN, REFUSED, top_k_of_unknown_int64),
     Change("L2_NORMALIZATION-of-rank-5", "litert-2.1.6", REFUSED, TAKEN, l2_normalization(1, 1, 2, 2, 2)),
@@ -186,6 +195,11 @@ def test_a_known_k_is_of_32_or_16_bits_in_every_release(kernels, release):
     assert top_k(kernels, parse_release(release), kernels.constant(3, "INT16")).output().shape == (2, 3)
     with pytest.raises(PrepareError, match="INT64"):
         top_k(kernels, parse_release(release), kernels.constant(3, "INT64"))
+
+
+@pytest.mark.parametrize(("release", "is_known"), [("tf-2.17", False), ("tf-2.18", True), ("litert-1.0.1", True)])
+def test_four_bits_are_dequantized_since_a_release(kernels, release, is_known):
+    assert is_taken(Change("DEQUANTIZE", release, REFUSED, TAKEN, dequantize("INT4")), kernels, release) == is_known
 
 
 def test_slice_keeps_a_complete_shape_of_the_file_before_a_release(kernels):
