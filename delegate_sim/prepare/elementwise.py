@@ -12,13 +12,13 @@ import numpy.typing as npt
 from ..graph.activation import fused_activation
 from ..model import schema
 from ..model.model import Allocation
-from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_array
 from .quantization import (
     affine_quantization,
     check_activation_range,
     check_symmetric,
+    dequantized_types,
     power_of_two_exponent,
 )
 
@@ -52,13 +52,6 @@ _ROUNDED_TYPES = {
 _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
 _BUCKETIZE_TYPES = ("INT32", "FLOAT32", "INT64", "FLOAT64")
 _CUMSUM_TYPES = ("INT32", "FLOAT32", "INT64")
-_DEQUANTIZE_TYPES = ("UINT8", "INT8", "INT16", "FLOAT16")
-_NARROW_DEQUANTIZE_TYPES = {
-    "INT4": parse_release("tf-2.18"),
-    "INT2": parse_release("litert-2.1.0"),
-    "UINT4": parse_release("litert-2.1.3"),
-}
-"""Since when DEQUANTIZE takes each of these."""
 _QUANTIZE_TYPES = {
     "FLOAT32": ("UINT8", "INT8", "INT16", "INT4", "UINT4"),
     "INT32": ("INT8", "INT16"),
@@ -415,8 +408,7 @@ def prepare_quantize(node: KernelNode) -> None:
 def prepare_dequantize(node: KernelNode) -> None:
     """``kernels/dequantize.cc: Prepare``. What a constant is widened to is kept, so that later runs need not do it again."""
     source, result = _single(node)
-    narrow = [name for name, since in _NARROW_DEQUANTIZE_TYPES.items() if node.release.is_at_least(since)]
-    node.ensure_type(source, (*_DEQUANTIZE_TYPES, *narrow))
+    node.ensure_type(source, dequantized_types(node.release))
     if source.type == "INT16":
         check_symmetric(node, source)
     result.type = "FLOAT32"
