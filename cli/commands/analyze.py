@@ -36,7 +36,10 @@ from ..text.many import MANY, unanswered_lines
 from ..text.view import HEADING, View
 
 if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
     from delegate_sim.gate.results import Case, Results
+    from delegate_sim.model.model import Model
+    from delegate_sim.runtime.interpreter import Run
 
     from ..text.overview import ModelRow
 
@@ -163,8 +166,9 @@ def command(
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
     chosen_models = Models(models)
-    applied = {} if own_resolver else {each.name: Target(each, own, analysis.release, defaults) for each, own in targets}
-    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults), applied)
+    view = View(
+        width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver), _adviser(defaults, own_resolver)
+    )
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
@@ -181,12 +185,24 @@ def command(
     return USAGE if chosen_models.unreadable else DONE
 
 
+def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice]:
+    """Return what finds the causes behind a run, loaded only where nodes stay on the CPU."""
+
+    def advise(model: Model, run: Run) -> Advice:
+        from delegate_sim.diagnosis.advice import advise
+
+        return advise(model, Target(run.delegate, run.options, run.release, defaults, own_resolver))
+
+    return advise
+
+
 def _diagnose_arguments(
-    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str
+    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str, own_resolver: bool
 ) -> dict[str, str]:
     """Return the arguments that describe each target to ``diagnose``."""
     common = [*([] if release == DEFAULT_RELEASE else ["--runtime", release])]
     common += [] if defaults == "benchmark" else ["--defaults", defaults]
+    common += ["--own-resolver"] if own_resolver else []
     return {
         delegate.name: shlex.join(
             ["--delegate", delegate.name, *common, *[part for pair in own.items() for part in ("--option", "=".join(pair))]]

@@ -65,6 +65,7 @@ def command(
     pairs: Sequence[str],
     release: str,
     defaults: str,
+    own_resolver: bool,
     form: str,
     output: str | None,
     verbose: bool,
@@ -78,6 +79,7 @@ def command(
     """
     table = Table(COMPARED, is_left_out=verbose)
     a, b = _targets(delegate, pairs, release, defaults, flags, _settings(settings))
+    a, b = a._replace(has_own_resolver=own_resolver), b._replace(has_own_resolver=own_resolver)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
             raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")

@@ -46,6 +46,7 @@ def command(
     pairs: Sequence[str],
     release: str,
     defaults: str,
+    own_resolver: bool,
     form: str,
     output: str | None,
     verbose: bool,
@@ -57,7 +58,7 @@ def command(
     rank, a type, the driver. First comes the cause whose removal brings most multiply-adds to the delegate, then fewest kernels
     and bytes across borders, with the result if it alone were removed, and if it and all causes before it were removed.
     """
-    targets = chosen_targets(delegates, pairs, release, defaults, flags)
+    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     models = Models(paths)
     found = [diagnosis for of_model in models.each(lambda path: _diagnoses(path, targets)) for diagnosis in of_model]
     is_single = models.is_single and len(targets) == 1

@@ -102,6 +102,7 @@ def command(
     pairs: Sequence[str],
     release: str,
     defaults: str,
+    own_resolver: bool,
     form: str,
     output: str | None,
     verbose: bool,
@@ -112,7 +113,7 @@ def command(
     The model is simulated as it is (A) and under the supposition (B), and both are shown side by side: the lines that the
     runtime prints, the numbers, and the nodes that move.
     """
-    after = chosen_target(delegate, pairs, release, defaults, flags)
+    after = chosen_target(delegate, pairs, release, defaults, own_resolver, flags)
     supposition = _supposition(accepted, versions, batch, fix_shapes, conversion)
     models = Models(paths)
     if goal is not None:
@@ -210,4 +211,4 @@ def _before(after: Target, pairs: Sequence[str]) -> Target:
             own.append(pair)
     (given,) = given_options([after.delegate], own, {})
     options = parse_options(after.delegate.name, after.delegate.options, given, after.defaults)
-    return Target(after.delegate, options, parse_release(settings.get(_RUNTIME, str(after.release))), after.defaults)
+    return after._replace(options=options, release=parse_release(settings.get(_RUNTIME, str(after.release))))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from delegate_sim.graph.partition import Subset
-from delegate_sim.model.model import Model
 from delegate_sim.results.compute import Compute, compute_of
 from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun
-from delegate_sim.runtime.suppositions import NodeKey
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
@@ -24,6 +22,10 @@ from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
 from .view import HEADING, View
 
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
+    from delegate_sim.model.model import Model
+
 _CODE = "yellow"
 _HINT = "cyan"
 _BAD = "bold red"
@@ -31,6 +33,9 @@ _BAD = "bold red"
 _PARTITIONS_SHOWN = 10
 _GAINS_SHOWN = 5
 _VARIANTS_SHOWN = 8
+_HINTS_SHOWN = 3
+_NODES_ADVISED = 1000
+"""How many nodes a model may have for hints as precise as those of a diagnosis: those of a larger one take seconds."""
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _OUTCOMES = {
@@ -42,9 +47,6 @@ _OUTCOMES = {
 }
 
 
-_NODES_ADVISED = 1000
-"""How many nodes a model may have for hints as precise as those of a diagnosis: those of a larger one take seconds."""
-_Advised = Mapping[tuple[NodeKey, str], Sequence[str]]
 _PREDICTED = "Delegated by the rules of this release, and predicted to be restored"
 """Told of kernels that the newest sources cannot make, where the release's own are not known."""
 
@@ -52,8 +54,8 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 def report_lines(report: Report, view: View) -> Iterator[Line]:
     """Return the text of a report: run by run and side by side, or as a chain."""
     if report.is_chain:
-        yield from _chain_lines(report.model, report.runs, view)
         explicit = [run for run in report.runs if not run.by_default]
+        yield from _chain_lines(report, view)
         if len(explicit) == 1:
             yield from _diagnose(report, explicit[0], view)
         return
@@ -63,7 +65,7 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
         if len(report.runs) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _log_lines([run])
-        yield from _details(report.model, run, view)
+        yield from _details(run, view, _advice(report.model, run, view))
         yield from _diagnose(report, run, view)
     if len(report.runs) > 1:
         from .comparison import comparison_lines
@@ -83,8 +85,17 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
         yield Line(f"  {printable(command)}", _HINT)
 
 
-def _chain_lines(model: Model, runs: Sequence[Run], view: View) -> Iterator[Line]:
+def _advice(model: Model, run: Run, view: View) -> Advice | None:
+    """Look for what to change, if any node stays on the CPU and it does not take long."""
+    nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    if view.advise is None or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
+        return None
+    return view.advise(model, run)
+
+
+def _chain_lines(report: Report, view: View) -> Iterator[Line]:
     """All log lines come first, as on a device; a delegate that the runtime applies by default has no details."""
+    runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from _log_lines(runs)
     for number, run in enumerate(explicit):
@@ -92,7 +103,8 @@ def _chain_lines(model: Model, runs: Sequence[Run], view: View) -> Iterator[Line
             yield Line("")
         if len(explicit) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
-        yield from _details(model, run, view)
+        # Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
+        yield from _details(run, view, _advice(report.model, run, view) if len(explicit) == 1 else None)
     if any(run.outcome in (NOT_LOADED, NOT_PREPARED) for run in runs):
         return
     yield Line("")
@@ -107,19 +119,18 @@ def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
         yield Line("")
 
 
-def _details(model: Model, run: Run, view: View) -> Iterator[Line]:
+def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
     compute = compute_of(run)
-    advised = _advised(model, run, view)
     yield from _target(run, view)
     if run.refusal is not None:
-        yield from _refusal(run.outcome, run.refusal, advised, view)
+        yield from _refusal(run.outcome, run.refusal, view, advice.refusal if advice else "")
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     for subgraph in run.subgraphs:
         yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(subgraph, run, compute, advised, view)
+        yield from _subgraph(subgraph, run.refusal, compute, view, run.log_lines, advice)
     if run.warnings:
         yield Line("")
         yield Line("Warnings", HEADING)
@@ -137,13 +148,11 @@ def _target(run: Run, view: View) -> Iterator[Line]:
     yield from _paragraph(message(text), view, "  ", "    ")
 
 
-def _refusal(outcome: str, refusal: Refusal, advised: _Advised, view: View) -> Iterator[Line]:
+def _refusal(outcome: str, refusal: Refusal, view: View, change: str) -> Iterator[Line]:
     yield Line("")
     yield Line(_PREDICTED if outcome == "delegated" and refusal.is_predicted else _OUTCOMES[outcome], _BAD)
     yield from _paragraph(message(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
-    changes = [change for (_, code), own in advised.items() if code == refusal.code for change in own]
-    for hint in dict.fromkeys(changes) or [refusal.hint]:
-        yield from _hint(hint, view, "    ")
+    yield from _hint(change or refusal.hint, view, "    ")
 
 
 def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
@@ -162,18 +171,14 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
 
 
-def _advised(model: Model, run: Run, view: View) -> _Advised:
-    """Return what to change about each refusal, unless looking for it would take long."""
-    nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
-    target = view.targets.get(run.delegate.name)
-    if target is None or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
-        return {}
-    from delegate_sim.diagnosis.advice import advice
-
-    return advice(model, target)
-
-
-def _subgraph(run: SubgraphRun, whole: Run, compute: Compute, advised: _Advised, view: View) -> Iterator[Line]:
+def _subgraph(
+    run: SubgraphRun,
+    refusal: Refusal | None,
+    compute: Compute,
+    view: View,
+    log_lines: Sequence[str],
+    advice: Advice | None,
+) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
@@ -182,14 +187,14 @@ def _subgraph(run: SubgraphRun, whole: Run, compute: Compute, advised: _Advised,
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
     yield from _fact("nodes", counts, view)
-    yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, whole.log_lines)}", view)
+    yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, log_lines)}", view)
     yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
     dropped = dropped_partitions(run)
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
-    yield from _fallback(run, whole.refusal, advised, view)
+    yield from _fallback(run, refusal, view, advice)
     yield from _partitions(run, view)
 
 
@@ -240,8 +245,8 @@ class _Group(NamedTuple):
     nodes: list[int]
 
 
-def _fallback(run: SubgraphRun, refusal: Refusal | None, advised: _Advised, view: View) -> Iterator[Line]:
-    groups = _grouped(run, refusal, advised)
+def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View, advice: Advice | None) -> Iterator[Line]:
+    groups = _grouped(run, refusal)
     if not groups:
         return
     total = sum([_size(variants) for variants in groups])
@@ -252,14 +257,35 @@ def _fallback(run: SubgraphRun, refusal: Refusal | None, advised: _Advised, view
         joined = [_joined([each[position] for each in demands]) for position in range(len(demands[0]))]
         for demand in joined:
             yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
-        for hint in dict.fromkeys(demand.hint for demand in joined):
+        hints = _hints(run.graph.index, variants, joined, advice)
+        for hint in hints if view.verbose else hints[:_HINTS_SHOWN]:
             yield from _hint(hint, view, "    ")
+        if len(hints) > _HINTS_SHOWN and not view.verbose:
+            yield Line(f"    ... and {counted(len(hints) - _HINTS_SHOWN, 'more hint')} (--verbose lists all)", _HINT)
         variants.sort(key=lambda variant: -len(variant.nodes))
         shown = variants if view.verbose else variants[:_VARIANTS_SHOWN]
         for variant in shown:
             yield from _variant(variant, len(demands) > 1, view)
         if len(shown) < len(variants):
             yield Line(f"    ... and {counted(_size(variants[len(shown) :]), 'more node')} (--verbose lists all)")
+
+
+def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand], advice: Advice | None) -> list[str]:
+    """Return what the causes behind the demands ask to change, or else what the rule says; what holds for most nodes first.
+
+    A change that not all of the operators need names those that do.
+    """
+    nodes: dict[str, dict[str, set[int]]] = {}
+    for demand in demands:
+        for variant in variants:
+            for node in variant.nodes:
+                for change in advice.changes(subgraph, [node], demand.code) if advice else ():
+                    nodes.setdefault(change, {}).setdefault(variant.op, set()).add(node)
+    if not nodes:
+        return list(dict.fromkeys([demand.hint for demand in demands if demand.hint]))
+    operators = {variant.op for variant in variants}
+    ordered = sorted(nodes.items(), key=lambda item: -len(set().union(*item[1].values())))
+    return [change if by_op.keys() == operators else f"{', '.join(by_op)}: {change}" for change, by_op in ordered]
 
 
 def _joined(demands: Sequence[_Demand]) -> _Demand:
@@ -269,17 +295,17 @@ def _joined(demands: Sequence[_Demand]) -> _Demand:
     )
 
 
-def _grouped(run: SubgraphRun, refusal: Refusal | None, advised: _Advised) -> list[list[_Group]]:
+def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
     """Group the nodes that have reasons by what the reasons demand, and these by operator and by what was found."""
-    nodes: dict[tuple[str, tuple[Reason, ...], tuple[_Demand, ...]], list[int]] = {}
+    nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
     for index in run.graph.execution_plan:
         if index not in run.delegated:
             reasons = node_reasons(run, index, refusal)
             if reasons:
-                demands = tuple([_demand(NodeKey(run.graph.index, index), reason, advised) for reason in reasons])
-                nodes.setdefault((run.graph.nodes[index].op, reasons, demands), []).append(index)
+                nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
     groups: dict[tuple[tuple[str, ...], ...], dict[tuple[str, str], _Group]] = {}
-    for (op, reasons, demands), indices in nodes.items():
+    for (op, reasons), indices in nodes.items():
+        demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)
         key = tuple((demand.code, without_numbers(demand.needed), without_numbers(demand.hint)) for demand in demands)
         found = _found(op, reasons, refusal)
         variant = groups.setdefault(key, {}).setdefault((op, without_numbers(found)), _Group(op, [], [], []))
@@ -287,11 +313,6 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None, advised: _Advised) -> li
         variant.demands.append(demands)
         variant.nodes.extend(indices)
     return [list(variants.values()) for variants in groups.values()]
-
-
-def _demand(key: NodeKey, reason: Reason, advised: _Advised) -> _Demand:
-    changes = advised.get((key, reason.code), ())
-    return _Demand(reason.code, reason.needed, "; or ".join(changes) or reason.hint)
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from delegate_sim.runtime.target import Target
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
+    from delegate_sim.model.model import Model
+    from delegate_sim.runtime.interpreter import Run
 
 HEADING = "bold"
 
@@ -14,11 +17,10 @@ HEADING = "bold"
 class View(NamedTuple):
     """How much to show, and how wide.
 
-    By delegate, ``commands`` are those that diagnose the model, and ``targets`` what it is applied with, for hints as a diagnosis
-    gives them.
+    ``commands`` are those that diagnose the model, by delegate; ``advise`` finds out what to change, beyond what rules say.
     """
 
     width: int
     verbose: bool
     commands: Mapping[str, str] = MappingProxyType({})
-    targets: Mapping[str, Target] = MappingProxyType({})
+    advise: Callable[[Model, Run], Advice] | None = None

@@ -78,13 +78,13 @@ def agreed(releases: Sequence[Any]) -> str:
     return named[0] if named else _DEFAULT_RUNTIME
 
 
-def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any) -> Target:
+def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, own_resolver: bool = False) -> Target:
     """Return one target; raises OptionError."""
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
     (found, values), release = application_of(delegate, options, defaults)
-    return Target(found, values, parse_release(agreed([runtime, release])), defaults)
+    return Target(found, values, parse_release(agreed([runtime, release])), defaults, own_resolver)
 
 
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
@@ -103,7 +103,7 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
             )
     kept = {key: value for key, value in (options or {}).items() if key in known}
     runtime = given.get(_RUNTIME, str(before.release))
-    return target_of(delegate.name, {**kept, **own}, runtime, given.get(_DEFAULTS, before.defaults))
+    return target_of(delegate.name, {**kept, **own}, runtime, given.get(_DEFAULTS, before.defaults), before.has_own_resolver)
 
 
 def delegate_of(name: Any) -> Delegate:

@@ -103,6 +103,7 @@ def diagnose(
     *,
     runtime: str | None = None,
     defaults: str = "api",
+    own_resolver: bool = False,
 ) -> Diagnosis:
     """Find what keeps nodes of a model from a delegate, what each cause costs, and what to change.
 
@@ -111,7 +112,7 @@ def diagnose(
     """
     from ..diagnosis.diagnose import diagnose
 
-    target = target_of(delegate, options, runtime, defaults)
+    target = target_of(delegate, options, runtime, defaults, own_resolver)
     return diagnose(model_of(model), target)
 
 
@@ -124,6 +125,7 @@ def compare(
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
     defaults: str = "api",
+    own_resolver: bool = False,
 ) -> Comparison:
     """Tell what differs between two models on one target, or between two targets for one model, node by node.
 
@@ -135,7 +137,7 @@ def compare(
     from ..results.comparison import compare
     from ..results.sides import simulated_side
 
-    before = target_of(delegate, options, runtime, defaults)
+    before = target_of(delegate, options, runtime, defaults, own_resolver)
     after = changed_target(before, options, changed)
     if (b is None or b is a) and after == before:
         raise OptionError("nothing differs between A and B: give a second model, or changed={'delegate': ...}")
@@ -157,6 +159,7 @@ def whatif(
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
     defaults: str = "api",
+    own_resolver: bool = False,
 ) -> Comparison:
     """Tell what would be if something about a model, the delegate or the runtime were otherwise.
 
@@ -171,7 +174,7 @@ def whatif(
     from ..results.sides import simulated_side, supposed_side
     from ..runtime.suppositions import Supposition
 
-    before = target_of(delegate, options, runtime, defaults)
+    before = target_of(delegate, options, runtime, defaults, own_resolver)
     after = changed_target(before, options, changed)
     supposition = supposition_of(accept, versions, batch, fix_shapes, conversion)
     if after == before and supposition == Supposition():

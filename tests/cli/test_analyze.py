@@ -34,8 +34,7 @@ Coverage
 
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has
-    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up;
-          taken by xnnpack
+    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
     hint: nothing in the node needs the version that the file gives it: convert
