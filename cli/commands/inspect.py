@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import click
@@ -11,17 +10,17 @@ from delegate_sim.delegates.lowered import LoweredModel
 from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare import prepare
-from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.interpreter import Assumptions, simulate
 from delegate_sim.runtime.target import Target
-from delegate_sim.text import printable
 
+from ..answers import Answer, Table, write_answers
 from ..delegate_flags import DelegateCommand
-from ..exits import DONE, USAGE
-from ..models import STANDARD_INPUT, Models, read_model, unreadable_entry
+from ..models import Models, read_model
 from ..target_options import chosen_target, target_options
-from ..terminal import Line, width, write, write_lines
+from ..terminal import result_options, width
 from ..text.graph import model_entry, model_lines
 from ..text.lowered import lowered_entry, lowered_lines
+from ..text.many import INSPECTED, inspected_row
 
 _EPILOG = """\b
 Examples:
@@ -40,14 +39,8 @@ A delegate and its options matter with --lowered only.
 @click.option("--file-shapes", is_flag=True, help="Show shapes, types and allocations as they are in the file.")
 @click.option("--lowered", is_flag=True, help="Show the model that the delegate builds of each partition, call by call.")
 @target_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Text to read, or JSON for programs.",
-)
+@result_options
+@click.option("-v", "--verbose", is_flag=True, help="Show every node of many models too, in place of a table.")
 def command(
     paths: Sequence[str],
     subgraph: int | None,
@@ -57,7 +50,10 @@ def command(
     pairs: Sequence[str],
     release: str,
     defaults: str,
+    own_resolver: bool,
     form: str,
+    output: str | None,
+    verbose: bool,
     **flags: str | None,
 ) -> int:
     """Show the graph of each MODEL as delegates see it.
@@ -66,22 +62,25 @@ def command(
     as it is in the file (--file-shapes). Each tensor is shown with its type, shape and where its data lives: constant (in
     the file), persistent (computed once), arena, variable or dynamic.
     """
-    target = chosen_target(delegate, pairs, release, defaults, flags) if lowered else None
-    models = Models(paths)
+    target = chosen_target(delegate, pairs, release, defaults, own_resolver, flags) if lowered else None
     shapes = "file" if file_shapes else "prepared"
-    entries = []
-    for number, (model, graphs) in enumerate(models.each(lambda path: _graphs(path, subgraph, file_shapes))):
-        built = () if target is None else _lowered(model, graphs, target)
-        if form == "json":
-            entries.append(model_entry(model, graphs, shapes) if target is None else lowered_entry(target, model, built))
-            continue
-        heading = [] if models.is_single else [Line(f"=== {printable(model.path or STANDARD_INPUT)} ===", "bold")]
-        lines = model_lines(model, graphs, shapes, width()) if target is None else lowered_lines(target, graphs, built, width())
-        write_lines([*([Line("")] if number else []), *heading, *lines])
-    if form == "json" and (entries or not models.is_single):
-        found = [*entries, *map(unreadable_entry, models.unreadable)]
-        write(json.dumps(found[0] if models.is_single else found, indent=2) + "\n")
-    return USAGE if models.unreadable else DONE
+
+    def answer(path: str) -> Answer:
+        model, graphs = _graphs(path, subgraph, file_shapes)
+        if target is not None:
+            built = _lowered(model, graphs, target)
+            return Answer(
+                lambda: [lowered_entry(target, model, built)],
+                lambda: lowered_lines(target, graphs, built, width()),
+                lambda: [inspected_row(model, graphs)],
+            )
+        return Answer(
+            lambda: [model_entry(model, graphs, shapes)],
+            lambda: model_lines(model, graphs, shapes, width()),
+            lambda: [inspected_row(model, graphs)],
+        )
+
+    return write_answers(Models(paths), form, output, Table(INSPECTED, is_left_out=verbose), answer)
 
 
 def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, tuple[Graph, ...]]:
@@ -96,7 +95,8 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, 
 
 def _lowered(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
     """Apply the delegate and return the models that it builds of the chosen graphs."""
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults)
+    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
     decisions = [run.subgraphs[graph.index].decision for graph in graphs]
     return tuple(
         [

@@ -100,3 +100,7 @@ def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
     assert [row["measures"]["outcome"] for row in found["platform"]["releases"]] == ["delegated", *["restored"] * 3]
     assert "platform" not in run_json("releases", tmp_path / "deep.tflite", "--nnapi-runtime=none")
     assert "platform" not in run_json("releases", tmp_path / "deep.tflite", "--delegate", "gpu")
+
+
+def test_all_delegates_may_be_named_at_once(run_json, chain):
+    assert [entry["delegate"] for entry in run_json("releases", chain, "--delegate", "all")] == list(DELEGATE_NAMES)

@@ -1,4 +1,4 @@
-"""How the NNAPI delegate goes about a subgraph (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""How the NNAPI delegate handles a subgraph (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class NnapiDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build the NNAPI model of one partition."""
+        """Build the NNAPI model of one partition, unless a kernel is found again that was built while the driver was asked."""
         return _partitions(decision).failure(subset, lambda: _delegated(decision.grouped()))
 
     def refusal_behind(
@@ -134,7 +134,7 @@ class NnapiDelegate(Delegate):
         return lowered_models(decision.graph, subsets, options, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""
+        """Besides the limit: higher feature levels, of the runtime and the accelerator alike."""
         yield from super().remedies(code, options)
         if code in _LEVEL_CODES:
             for level in FEATURE_LEVELS:
@@ -171,6 +171,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
     answers = partitions.answers
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
+    first_nodes: set[int] = set()
     for subset in decision.candidates:
         failure = partitions.failure(subset, lambda: decision.candidates)
         if failure is not None:
@@ -178,9 +179,10 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         mapped = partitions.mapped(subset)
         supported = answers.supported(subset.nodes, mapped)
         taken += supported
+        if len(supported) == len(subset.nodes):
+            first_nodes.add(subset.nodes[0])
         for node in set(subset.nodes).difference(supported):
             set_aside[node] = answers.reason(node, mapped)
-    decision = dataclasses.replace(decision, initialised=frozenset(decision.candidates))
     if not set_aside:
         return decision
     if has_float16:

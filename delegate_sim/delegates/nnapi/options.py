@@ -100,7 +100,7 @@ OPTIONS = (
         "allow_dynamic_dimensions",
         boolean,
         False,
-        "take graphs with dynamic dimensions, as they stand in the file",
+        "take graphs with dynamic dimensions, as they are in the file",
         flag="nnapi_allow_dynamic_dimensions",
         printed=("allow dynamic dimensions in nnapi",),
     ),

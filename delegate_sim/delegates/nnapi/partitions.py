@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
@@ -20,18 +21,33 @@ from .runtime import ModelMaker, model_maker, runtime_failure, runtime_level, to
 class Partitions:
     """Partitions of a graph, as the delegate builds them with some options."""
 
-    def __init__(self, graph: Graph, options: OptionValues, release: Release, make_model: ModelMaker | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        options: OptionValues,
+        release: Release,
+        make_model: ModelMaker | None = None,
+        kept: Mapping[int, MappedPartition] = MappingProxyType({}),
+    ) -> None:
         self.graph = graph
         self.options = options
         self.release = release
+        self._kept = dict(kept)
         self._mapped: dict[tuple[int, ...], MappedPartition] = {}
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
+    def keep(self, subset: Subset) -> None:
+        """Keep the kernel of a partition that the driver takes as a whole (``CacheDelegateKernel``)."""
+        self._kept[subset.nodes[0]] = self.mapped(subset)
+
     def mapped(self, subset: Subset) -> MappedPartition:
-        """Build the NNAPI model of a partition."""
-        found = self._mapped.get(subset.nodes)
+        """Build the NNAPI model of a partition.
+
+        A kernel that was kept is found by the partition's first node alone (``MaybeGetCachedDelegateKernel``).
+        """
+        found = self._kept.get(subset.nodes[0]) or self._mapped.get(subset.nodes)
         if found is None:
             found = self._mapped[subset.nodes] = map_partition(
                 self.graph,
