@@ -171,7 +171,6 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
     answers = partitions.answers
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
-    first_nodes: set[int] = set()
     for subset in decision.candidates:
         failure = partitions.failure(subset, lambda: decision.candidates)
         if failure is not None:
@@ -180,7 +179,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         supported = answers.supported(subset.nodes, mapped)
         taken += supported
         if len(supported) == len(subset.nodes):
-            first_nodes.add(subset.nodes[0])
+            partitions.keep(subset)
         for node in set(subset.nodes).difference(supported):
             set_aside[node] = answers.reason(node, mapped)
     if not set_aside:

@@ -47,4 +47,5 @@ def test_a_partition_that_shrank_initialises(name):
     if not path.exists():
         pytest.skip("the models of ../shared are not here")
     options = {"driver_rejects": REJECTED, "accelerator_name": "accelerator", "max_number_delegated_partitions": 0}
+    options["nnapi_runtime"] = "none"
     assert delegate_sim.analyze(path, "nnapi", options).to_dict()["runs"][0]["outcome"] == "delegated"
