@@ -13,7 +13,7 @@ from delegate_sim.prepare import prepare
 from delegate_sim.runtime.interpreter import Assumptions, simulate
 from delegate_sim.runtime.target import Target
 
-from ..answers import Answer, Table, write_answers
+from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand
 from ..models import Models, read_model
 from ..target_options import chosen_target, target_options
@@ -80,7 +80,7 @@ def command(
             lambda: [inspected_row(model, graphs)],
         )
 
-    return write_answers(Models(paths), form, output, Table(INSPECTED, is_left_out=verbose), answer)
+    return write_answers(Models(paths), form, output, ModelTable(INSPECTED, is_left_out=verbose), answer)
 
 
 def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, tuple[Graph, ...]]:
