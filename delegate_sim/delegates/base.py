@@ -62,6 +62,10 @@ def kernel_failure(
     return KernelFailure(node, index, code, wording.message.format(**found), wording.kind.hint, wording.is_crash)
 
 
+FileNode: TypeAlias = tuple[int, int]
+"""A node of the file: its subgraph and its index there."""
+
+
 @dataclass(frozen=True)
 class Decision:
     """What a delegate decides about one subgraph.
@@ -92,6 +96,12 @@ class Decision:
     too. Reports show what becomes of the added nodes at the nodes that they stem from.
     """
 
+    groups: tuple[tuple[FileNode, ...], ...] | None = None
+    """The nodes that a compiler is given together, by where they stand in the file; None where there is no such stage.
+
+    Unlike ``subsets`` they have the nodes of inlined bodies as such, and none of what is compiled without being grouped.
+    """
+
     @property
     def candidates(self) -> tuple[Subset, ...]:
         """The partitions that the delegate could take."""
@@ -109,6 +119,27 @@ class Decision:
         if {node for subset in self.subsets if subset.is_delegated for node in subset.nodes} != set(self.nodes):
             raise ValueError("the delegate groups other nodes than those that it asks the runtime to replace")
         return self.subsets
+
+
+class ModelFailure(NamedTuple):
+    """Why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
+
+    stage: str
+    subgraph: int
+    node: int | None
+    tensor: int | None
+    code: str
+    message: str
+    hint: str
+
+
+class ModelDecision(NamedTuple):
+    """What a compiler plugin decides about a model: a decision for each subgraph, None for one that it is not asked about."""
+
+    decisions: tuple[Decision | None, ...]
+    log_lines: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    failure: ModelFailure | None = None
 
 
 class LogTraits(NamedTuple):
@@ -169,6 +200,9 @@ class Delegate:
     """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
     log: LogTraits = LogTraits()
 
+    is_plugin: bool = False
+    """Whether it compiles parts of the file before the runtime loads it, in place of being applied to what was loaded."""
+
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""
     is_unchanged_since: bool = False
@@ -205,6 +239,10 @@ class Delegate:
         Unless overridden: all nodes that the rules accept for a target that is nothing but the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
+
+    def decide_model(self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST) -> ModelDecision:
+        """Look at all subgraphs of a file before the runtime loads it; only where ``is_plugin``."""
+        raise NotImplementedError
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST

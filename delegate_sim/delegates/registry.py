@@ -15,6 +15,10 @@ _PACKAGES = {
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
     "xnnpack": ".xnnpack.delegate",
+    "npu-google": ".npu.google",
+    "npu-intel": ".npu.intel",
+    "npu-mediatek": ".npu.mediatek",
+    "npu-samsung": ".npu.samsung",
 }
 
 DELEGATE_NAMES = tuple(_PACKAGES)

@@ -156,11 +156,16 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
         "outcome": run.outcome,
-        "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
+        "refusal": _refusal_entry(run.refusal) if run.refusal else None,
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),
         "subgraphs": [_subgraph_entry(subgraph, run.refusal, compute) for subgraph in run.subgraphs],
     }
+
+
+def _refusal_entry(refusal: Refusal) -> dict[str, Any]:
+    """Return a refusal's fields; the stage only where there are stages."""
+    return {name: value for name, value in dataclasses.asdict(refusal).items() if name != "stage" or value}
 
 
 def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None, compute: Compute) -> dict[str, Any]:
@@ -182,7 +187,13 @@ def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None, compute: Compute)
         "partitions_dropped": [len(subset.nodes) for subset in dropped_partitions(run)],
         "nodes": nodes,
         "partition_list": [_partition_entry(graph, number, subset, compute) for number, subset in enumerate(run.subsets)],
+        **_groups_entry(run),
     }
+
+
+def _groups_entry(run: SubgraphRun) -> dict[str, Any]:
+    groups = None if run.decision is None else run.decision.groups
+    return {} if groups is None else {"groups": [[list(place) for place in group] for group in groups]}
 
 
 def _node_entry(

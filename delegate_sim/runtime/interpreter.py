@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
+from ..errors import OptionError
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..graph.partition import PartitionError, Subset
 from ..model.model import Model
@@ -35,6 +36,7 @@ from ..rules.kinds import (
     OPERATOR_NOT_LOADED,
     TENSOR_TYPE_NOT_LOADED,
 )
+from .ahead import run_plugin
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
 from .loading import Loading, first_node, load_on, loading_warnings
 from .plan import DELEGATE, ChangedPlan, plan_after
@@ -107,6 +109,8 @@ def simulate_chain(
     chain = _Chain(model, release, assumptions)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
+    if all(delegate.is_plugin for delegate, _ in targets) and by_default is None:
+        return tuple(chain.runs)
     if not chain.is_loaded:
         return tuple([_not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
     is_over = defaults == "benchmark" and any(run.outcome in _NOT_APPLIED for run in chain.runs)
@@ -177,6 +181,9 @@ class _Chain:
 
     def apply(self, delegate: Delegate, options: OptionValues, defaults: str) -> None:
         """Apply one more delegate."""
+        if delegate.is_plugin:
+            self._compile(delegate, options)
+            return
         is_static = not delegate.allows_dynamic_tensors(options)
         graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
         current = tuple(self._current(graph) for graph in graphs)
@@ -189,6 +196,16 @@ class _Chain:
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
                     self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate)
+        self.runs.append(run)
+
+    def _compile(self, delegate: Delegate, options: OptionValues) -> None:
+        """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
+        if self.runs:
+            raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
+        run = run_plugin(self.model, delegate, options, self.release, dict(self.assumptions.accepted))
+        for subgraph in run.subgraphs:
+            if subgraph.subsets:
+                self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate)
         self.runs.append(run)
 
     def _plan_after(self, run: SubgraphRun, delegate: Delegate) -> ChangedPlan:

@@ -59,6 +59,8 @@ class Refusal:
     cause: int | None = None
     is_predicted: bool = False
     """Whether it is read from the sources of another release than the one that is simulated."""
+    stage: str = ""
+    """Of a compiler plugin: ``load`` if the file is not read for it, ``partition`` if it fails."""
 
 
 @dataclass(frozen=True)
