@@ -140,6 +140,8 @@ class ModelDecision(NamedTuple):
     log_lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     failure: ModelFailure | None = None
+    taken: tuple[frozenset[int], ...] = ()
+    """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
 
 
 class LogTraits(NamedTuple):

@@ -22,13 +22,13 @@ def run_plugin(
     graphs = tuple([_graph(model, subgraph, accepted) for subgraph in model.subgraphs])
     found = delegate.decide_model(graphs, options, release)
     runs: list[SubgraphRun] = []
-    for graph, decision in zip(graphs, found.decisions, strict=True):
+    for graph, decision, taken in zip(graphs, found.decisions, found.taken or [frozenset()] * len(graphs), strict=True):
         if decision is None:
             runs.append(SubgraphRun(graph))
             continue
         shown = attributed_decision(graph, decision)
         if found.failure is not None or not decision.nodes:
-            runs.append(SubgraphRun(graph, shown))
+            runs.append(SubgraphRun(graph, shown, taken=taken))
             continue
         subsets = decision.grouped()
         runs.append(SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets))

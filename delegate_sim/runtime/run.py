@@ -29,12 +29,14 @@ class SubgraphRun:
     """All partitions in running order; none if no node was replaced."""
     plan: tuple[Subset, ...] = ()
     """The same with the nodes that the delegate added to the graph, where it added any (``Decision.origins``)."""
+    taken: frozenset[int] = frozenset()
+    """Nodes that run on the delegate as part of a node of another subgraph."""
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
         """The nodes that run on the delegate in the end, each as a whole."""
         nodes = {kind: [subset.nodes for subset in self.subsets if subset.is_delegated == kind] for kind in (True, False)}
-        return frozenset().union(*nodes[True]).difference(*nodes[False])
+        return self.taken.union(*nodes[True]).difference(*nodes[False])
 
     def without_kernels(self) -> SubgraphRun:
         """Return the run with all nodes back on the CPU; the verdicts on them stay."""

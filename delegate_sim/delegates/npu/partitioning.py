@@ -145,6 +145,7 @@ def _decided(
         subsets,
         subsets=subsets if subsets else None,
         origins=work.origins,
+        findings=work.places,
         warnings=warnings,
         groups=tuple([tuple([work.places.get(index, (graph.index, index)) for index in group]) for group in groups]),
     )

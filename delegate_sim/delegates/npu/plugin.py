@@ -12,6 +12,7 @@ from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, Delegate, ModelDecision, ModelFailure, OptionValues, kinds_by_code
+from .bodies import body_decisions
 from .composites import bodies
 from .file_facts import file_facts
 from .grouping import DEFAULT, STRATEGIES
@@ -114,7 +115,8 @@ class NpuPlugin(Delegate):
             warnings += found.decision.warnings
             if found.failure is not None:
                 return ModelDecision(tuple(decisions), tuple(lines), warnings, found.failure)
-        return ModelDecision(tuple(decisions), tuple(lines), warnings)
+        completed, taken = body_decisions(graphs, decisions, release)
+        return ModelDecision(tuple(completed), tuple(lines), warnings, taken=taken)
 
     def release_notes(self, release: Release) -> Iterator[str]:
         """Say so where a release of the runtime has no such plugin."""
