@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -24,8 +24,11 @@ SOCS = ("Tensor_G3", "Tensor_G4", "Tensor_G5", "Tensor_G6")
 _OLD_NAMES = {"g3": "Tensor_G3", "g4": "Tensor_G4", "g5": "Tensor_G5"}
 _DEFAULT_SOC = "Tensor_G3"
 _OLD_NAME_LINE = "g3/g4/g5 is deprecated. Please use Tensor_G3/G4/G5 instead."
+_COMPOSITE_LINE = "unsupported composite op: "
 _FILTERS_SINCE = parse_release("litert-2.1.5")
 _COMPOSITES_SINCE = parse_release("litert-2.1.5")
+_TWICE_SINCE = parse_release("litert-2.3.0")
+"""Since when the first composite that is not taken is named twice, each time that the plugin is asked."""
 
 _MESSAGE_SIGNS = frozenset("{:<#\n")
 
@@ -102,13 +105,20 @@ class GooglePlugin(NpuPlugin):
         """Return what the rules depend on: the release and the filters."""
         return NpuTarget(release, file_facts(graph.model), _filters_of(options))
 
+    def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
+        """Return the lines of all nodes; that of the first composite which is not taken also comes before all others."""
+        found = list(super().lines(graph, verdicts, target))
+        if target.release.is_at_least(_TWICE_SINCE):
+            yield from [line for line in found if line.startswith(_COMPOSITE_LINE)][:1]
+        yield from found
+
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Name composites that are not taken, and nodes that a filter matches."""
         node = graph.nodes[index]
         if node.op == COMPOSITE and not node.is_custom:
             name = composite_name(graph.model, node)
             if not verdict.is_supported and name is not None and target.release.is_at_least(_COMPOSITES_SINCE):
-                yield f"unsupported composite op: {name}"
+                yield f"{_COMPOSITE_LINE}{name}"
         elif target.filters is not None and target.filters.patterns and target.release.is_at_least(_FILTERS_SINCE):
             if verdict.is_supported or any(reason.code.endswith("op-filter") for reason in verdict.reasons):
                 names = [graph.tensors[tensor].name for tensor in given(node.outputs)]

@@ -93,6 +93,8 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         failure = _too_many(graph, len(groups), strategy.limit)
         undone = dataclasses.replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
+    # LiteRT says so after each partition that it cuts out of such a graph; in which order it does is up to addresses in memory.
+    lines += [NOT_SORTED_LINE] if decision.warnings else []
     lines.append(
         PARTITIONED_LINE.format(
             subgraph=graph.index, selected=len(selected), total=len(graph.execution_plan), partitions=len(groups)

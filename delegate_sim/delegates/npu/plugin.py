@@ -137,6 +137,11 @@ class NpuPlugin(Delegate):
         """Return what the rules depend on."""
         return NpuTarget(release, file_facts(graph.model))
 
+    def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
+        """Return what the plugin logs while it looks at a subgraph's nodes."""
+        for index, verdict in verdicts.items():
+            yield from self.lines_of(graph, index, verdict, target)
+
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Return what the plugin logs of a node."""
         return iter(())
@@ -149,12 +154,9 @@ class NpuPlugin(Delegate):
             if failure is not None:
                 return Asked({}, lines, failure)
             target = base._replace(tensors=tensors)
-            found: list[str] = list(lines)
-            verdicts: dict[int, Verdict] = {}
-            for index in current.execution_plan:
-                verdicts[index] = self.rules.validate(current.view(current.nodes[index]), target)
-                found += self.lines_of(current, index, verdicts[index], target)
-            return Asked(verdicts, tuple(found))
+            views = [current.view(current.nodes[index]) for index in current.execution_plan]
+            verdicts = {view.node.index: self.rules.validate(view, target) for view in views}
+            return Asked(verdicts, (*lines, *self.lines(current, verdicts, target)))
 
         return ask
 
