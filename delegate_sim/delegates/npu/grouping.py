@@ -13,15 +13,15 @@ from ...graph.partition import Subset
 DEFAULT, WEAKLY_CONNECTED = "default", "weakly_connected"
 STRATEGIES = (DEFAULT, WEAKLY_CONNECTED)
 
-Group = tuple[int, ...]
+NodeGroup = tuple[int, ...]
 
 
-def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[Group, ...]:
+def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[NodeGroup, ...]:
     """Return the groups of a strategy, each with its nodes in running order."""
     return weakly_connected(graph, selected) if strategy == WEAKLY_CONNECTED else runs(graph, selected)
 
 
-def runs(graph: Graph, selected: Collection[int]) -> tuple[Group, ...]:
+def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
     """Return runs of consecutive selected nodes, whatever data flows between them."""
     groups: list[list[int]] = []
     is_open = False
@@ -34,7 +34,7 @@ def runs(graph: Graph, selected: Collection[int]) -> tuple[Group, ...]:
     return tuple(map(tuple, groups))
 
 
-def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[Group, ...]:
+def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
     """Return selected nodes that are joined by results that they read of each other, however far apart they run."""
     parents = {index: index for index in graph.execution_plan if index in selected}
 
@@ -55,7 +55,7 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[Group, ..
     return tuple(map(tuple, groups.values()))
 
 
-def in_running_order(graph: Graph, groups: Sequence[Group]) -> tuple[tuple[Subset, ...], bool]:
+def in_running_order(graph: Graph, groups: Sequence[NodeGroup]) -> tuple[tuple[Subset, ...], bool]:
     """Return groups, and the nodes between them, in an order in which they can run, and whether there is one.
 
     Each group runs as one; where groups wait for each other, they stand where their last node stood.
@@ -75,7 +75,7 @@ def in_running_order(graph: Graph, groups: Sequence[Group]) -> tuple[tuple[Subse
     return tuple([_subset(graph, is_taken, nodes) for is_taken, nodes in subsets]), is_sorted
 
 
-def _sorted(graph: Graph, steps: Sequence[Group]) -> list[int] | None:
+def _sorted(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
     """Return an order in which each step finds its operands, keeping the given one where possible; None if there is none."""
     step_of = {index: number for number, nodes in enumerate(steps) for index in nodes}
     before: list[set[int]] = [set() for _ in steps]

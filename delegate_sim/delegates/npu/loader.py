@@ -36,7 +36,7 @@ class Loaded(NamedTuple):
     failure: ModelFailure | None
 
 
-class _Fault(NamedTuple):
+class _LoaderFault(NamedTuple):
     kind: Kind
     line: str
     node: int | None = None
@@ -69,34 +69,34 @@ def _unknown_types(model: Model, release: Release) -> frozenset[str]:
 
 def _tensor_faults(
     subgraph: Subgraph, tensor: Tensor, facts: FileFacts, unknown: frozenset[str], release: Release
-) -> Iterator[_Fault]:
+) -> Iterator[_LoaderFault]:
     place = (subgraph.index, tensor.index)
     if tensor.type in unknown:
-        yield _Fault(ELEMENT_TYPE, f"Element type ({_number(tensor.type)}) not currently supported", None, tensor.index)
+        yield _LoaderFault(ELEMENT_TYPE, f"Element type ({_number(tensor.type)}) not currently supported", None, tensor.index)
     if len(tensor.shape) > _MOST_DIMENSIONS and release.is_at_least(_RANK_IS_CHECKED):
         line = f"Tensor rank ({len(tensor.shape)}) exceeds max rank ({_MOST_DIMENSIONS})"
-        yield _Fault(TENSOR_RANK, line, None, tensor.index)
+        yield _LoaderFault(TENSOR_RANK, line, None, tensor.index)
     if place in facts.invalid_channels:
-        yield _Fault(CHANNELS, "Invalid per-channel quantization parameters", None, tensor.index)
+        yield _LoaderFault(CHANNELS, "Invalid per-channel quantization parameters", None, tensor.index)
     if tensor.is_variable:
-        yield _Fault(VARIABLE, "Variable tensors not yet supported.", None, tensor.index)
+        yield _LoaderFault(VARIABLE, "Variable tensors not yet supported.", None, tensor.index)
     if place in facts.variants:
-        yield _Fault(VARIANT, "Variant tensors not yet supported.", None, tensor.index)
+        yield _LoaderFault(VARIANT, "Variant tensors not yet supported.", None, tensor.index)
 
 
-def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[_Fault]:
+def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[_LoaderFault]:
     for node in subgraph.nodes:
         if node.intermediates:
-            yield _Fault(INTERMEDIATE, "Intermediate tensors not yet supported.", node.index)
+            yield _LoaderFault(INTERMEDIATE, "Intermediate tensors not yet supported.", node.index)
         if (subgraph.index, node.index) in facts.mutating:
-            yield _Fault(MUTATING, "Mutating variable inputs not yet supported.", node.index)
+            yield _LoaderFault(MUTATING, "Mutating variable inputs not yet supported.", node.index)
         for tensor in node.outputs:
             if tensor < 0:
-                yield _Fault(MISSING_TENSOR, f"flatbuffer model has invalid op output index: {tensor}", node.index)
+                yield _LoaderFault(MISSING_TENSOR, f"flatbuffer model has invalid op output index: {tensor}", node.index)
     for side, tensors in (("input", subgraph.inputs), ("output", subgraph.outputs)):
         for tensor in tensors:
             if tensor < 0:
-                yield _Fault(MISSING_TENSOR, f"flatbuffer model has invalid {side} index in subgraph: {tensor}")
+                yield _LoaderFault(MISSING_TENSOR, f"flatbuffer model has invalid {side} index in subgraph: {tensor}")
 
 
 def _number(name: str) -> int:
@@ -105,14 +105,14 @@ def _number(name: str) -> int:
     return numbers[name] if name in numbers else int(name.removeprefix("UNKNOWN(").removesuffix(")"))
 
 
-def _refused(subgraph: Subgraph, fault: _Fault, lines: list[str]) -> Loaded:
+def _refused(subgraph: Subgraph, fault: _LoaderFault, lines: list[str]) -> Loaded:
     kind = fault.kind
     message = f"LiteRT does not load the model: {_place(subgraph, fault)}: {fault.line}"
     failure = ModelFailure("load", subgraph.index, fault.node, fault.tensor, kind.name, message, kind.hint)
     return Loaded((*lines, fault.line), failure)
 
 
-def _place(subgraph: Subgraph, fault: _Fault) -> str:
+def _place(subgraph: Subgraph, fault: _LoaderFault) -> str:
     where = f" of subgraph {subgraph.index}" if subgraph.index else ""
     if fault.tensor is not None:
         tensor = subgraph.tensors[fault.tensor]

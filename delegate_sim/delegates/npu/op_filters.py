@@ -27,7 +27,7 @@ _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4}
 UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
 
-class Match(NamedTuple):
+class FilterMatch(NamedTuple):
     """What filters say of a node: whether it may run on the TPU, and the lines that the plugin logs about it."""
 
     is_kept: bool
@@ -42,10 +42,10 @@ class OpFilters(NamedTuple):
     patterns: tuple[str, ...] = ()
     fault: str = ""
 
-    def match(self, names: Sequence[str]) -> Match:
+    def match(self, names: Sequence[str]) -> FilterMatch:
         """Judge a node by the names of its results."""
         if not self.patterns or not names:
-            return Match(self.behaviour == NOT_ON_TPU)
+            return FilterMatch(self.behaviour == NOT_ON_TPU)
         lines: list[str] = []
         for pattern in self.patterns:
             if not pattern:
@@ -56,11 +56,11 @@ class OpFilters(NamedTuple):
             if found is not None:
                 where = "will RUN ON TPU" if self.behaviour == ON_TPU else "will NOT RUN ON TPU"
                 lines.append(f"Op with output tensor '{found}' {where} due to {self.behaviour} filter pattern '{pattern}'")
-                return Match(self.behaviour == ON_TPU, tuple(lines), pattern)
-        return Match(self.behaviour == NOT_ON_TPU, tuple(lines))
+                return FilterMatch(self.behaviour == ON_TPU, tuple(lines), pattern)
+        return FilterMatch(self.behaviour == NOT_ON_TPU, tuple(lines))
 
 
-class _Fault(Exception):
+class _FilterFault(Exception):
     """The text is no such message."""
 
 
@@ -69,7 +69,7 @@ def parsed(text: str) -> OpFilters:
     try:
         tokens = _Tokens(text)
         found = _message(tokens)
-    except _Fault:
+    except _FilterFault:
         return OpFilters(fault=UNPARSABLE)
     return found
 
@@ -105,7 +105,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise _Fault
+            raise _FilterFault
         position = match.end()
         if match.lastgroup is not None:
             yield match.lastgroup, match.group()
@@ -121,17 +121,17 @@ def _message(tokens: _Tokens) -> OpFilters:
         elif (kind, name) == ("word", "filters"):
             patterns += _filters(tokens)
         else:
-            raise _Fault
+            raise _FilterFault
         tokens.end_field()
     return OpFilters(behaviour or NOT_ON_TPU, tuple(patterns))
 
 
 def _behaviour(tokens: _Tokens) -> str:
     if not tokens.accept(":"):
-        raise _Fault
+        raise _FilterFault
     kind, value = tokens.take()
     if kind not in ("word", "number") or value not in _BEHAVIOURS:
-        raise _Fault
+        raise _FilterFault
     return _BEHAVIOURS[value]
 
 
@@ -141,21 +141,21 @@ def _filters(tokens: _Tokens) -> Iterator[str]:
         yield _filter(tokens)
         return
     if not has_colon:
-        raise _Fault
+        raise _FilterFault
     while not tokens.accept("]"):
         yield _filter(tokens)
         if not tokens.accept(",") and tokens.peek() != ("sign", "]"):
-            raise _Fault
+            raise _FilterFault
 
 
 def _filter(tokens: _Tokens) -> str:
     opening = tokens.accept(*_CLOSING)
     if not opening:
-        raise _Fault
+        raise _FilterFault
     pattern: str | None = None
     while not tokens.accept(_CLOSING[opening]):
         if tokens.take() != ("word", "op_name_pattern") or not tokens.accept(":") or pattern is not None:
-            raise _Fault
+            raise _FilterFault
         pattern = _text(tokens)
         tokens.end_field()
     return pattern or ""
@@ -164,7 +164,7 @@ def _filter(tokens: _Tokens) -> str:
 def _text(tokens: _Tokens) -> str:
     """Return a text; several that follow each other are one."""
     if tokens.peek()[0] != "text":
-        raise _Fault
+        raise _FilterFault
     found = ""
     while tokens.peek()[0] == "text":
         found += _ESCAPE.sub(_unescaped, tokens.take()[1][1:-1])
@@ -181,4 +181,4 @@ def _unescaped(match: re.Match[str]) -> str:
         return _ESCAPES[other]
     if other in "\\'\"?":
         return str(other)
-    raise _Fault
+    raise _FilterFault

@@ -15,7 +15,7 @@ from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, ModelFailure
 from .composites import CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
-from .grouping import DEFAULT, STRATEGIES, Group, grouped, in_running_order
+from .grouping import DEFAULT, STRATEGIES, NodeGroup, grouped, in_running_order
 from .kinds import ISLANDS
 
 _LIMIT_SINCE = parse_release("litert-2.2.0")
@@ -126,7 +126,7 @@ def _undecided(graph: Graph, asked: Asked) -> Decision:
 def _decided(
     graph: Graph,
     verdicts: Mapping[int, Verdict],
-    groups: Sequence[Group],
+    groups: Sequence[NodeGroup],
     npu_calls: Sequence[int],
     work: Inlining,
 ) -> Decision:

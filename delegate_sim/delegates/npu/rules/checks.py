@@ -31,7 +31,7 @@ _MEDIATEK_TYPES = Source(LITERT, "litert/vendors/mediatek/compiler/legalizations
 _MEDIATEK_COMMON = Source(LITERT, "litert/vendors/mediatek/compiler/legalizations/common_op_legalization.cc", "VerifyCommonOp")
 
 
-class Row(NamedTuple):
+class PluginRow(NamedTuple):
     """What each plugin demands of an operator; None where it has no rule of its own for it."""
 
     google: NpuRule | None = None
@@ -39,10 +39,10 @@ class Row(NamedTuple):
     mediatek: NpuRule | None = None
 
 
-Table: TypeAlias = Mapping[str, Row]
+PluginTable: TypeAlias = Mapping[str, PluginRow]
 
 
-def column(table: Table, plugin: str) -> Rules[NpuTarget]:
+def column(table: PluginTable, plugin: str) -> Rules[NpuTarget]:
     """Return one plugin's rules of a family."""
     return {op: getattr(row, plugin) for op, row in table.items() if getattr(row, plugin) is not None}
 
@@ -237,7 +237,7 @@ _ONE_GROUP = (
     .from_source(_MEDIATEK_COMMON)
 )
 
-COMPOSITES = Row(
+COMPOSITES = PluginRow(
     google=OpRule((composite_named((_RMS, _GROUP, _ATTENTION)).from_release("litert-2.1.5"),)).from_source(
         GOOGLE.with_symbol("IsShloCompositeOpSupported")
     ),

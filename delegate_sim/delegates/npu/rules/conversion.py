@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .checks import ANY, REFUSED, TYPED, Row, Table
+from .checks import ANY, REFUSED, TYPED, PluginRow, PluginTable
 
-TABLE: Table = {
-    "BUCKETIZE": Row(google=REFUSED),
-    "CAST": Row(intel=ANY, mediatek=TYPED),
-    "DENSIFY": Row(google=REFUSED),
-    "DEQUANTIZE": Row(intel=ANY, mediatek=TYPED),
-    "FAKE_QUANT": Row(google=REFUSED),
-    "QUANTIZE": Row(intel=ANY, mediatek=TYPED),
+TABLE: PluginTable = {
+    "BUCKETIZE": PluginRow(google=REFUSED),
+    "CAST": PluginRow(intel=ANY, mediatek=TYPED),
+    "DENSIFY": PluginRow(google=REFUSED),
+    "DEQUANTIZE": PluginRow(intel=ANY, mediatek=TYPED),
+    "FAKE_QUANT": PluginRow(google=REFUSED),
+    "QUANTIZE": PluginRow(intel=ANY, mediatek=TYPED),
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .checks import COMPOSITES, Table
+from .checks import COMPOSITES, PluginTable
 
-TABLE: Table = {
+TABLE: PluginTable = {
     "STABLEHLO_COMPOSITE": COMPOSITES,
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .checks import ANY, REFUSED, TYPED, Row, Table
+from .checks import ANY, REFUSED, TYPED, PluginRow, PluginTable
 
-TABLE: Table = {
-    "BATCH_MATMUL": Row(intel=ANY, mediatek=TYPED),
-    "FULLY_CONNECTED": Row(intel=ANY, mediatek=TYPED),
-    "MATRIX_DIAG": Row(google=REFUSED),
-    "MATRIX_SET_DIAG": Row(google=REFUSED),
+TABLE: PluginTable = {
+    "BATCH_MATMUL": PluginRow(intel=ANY, mediatek=TYPED),
+    "FULLY_CONNECTED": PluginRow(intel=ANY, mediatek=TYPED),
+    "MATRIX_DIAG": PluginRow(google=REFUSED),
+    "MATRIX_SET_DIAG": PluginRow(google=REFUSED),
 }

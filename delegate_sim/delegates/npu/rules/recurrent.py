@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .checks import REFUSED, Row, Table
+from .checks import REFUSED, PluginRow, PluginTable
 
-TABLE: Table = {
-    "BIDIRECTIONAL_SEQUENCE_LSTM": Row(google=REFUSED),
-    "SVDF": Row(google=REFUSED),
-    "UNIDIRECTIONAL_SEQUENCE_RNN": Row(google=REFUSED),
+TABLE: PluginTable = {
+    "BIDIRECTIONAL_SEQUENCE_LSTM": PluginRow(google=REFUSED),
+    "SVDF": PluginRow(google=REFUSED),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": PluginRow(google=REFUSED),
 }

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .checks import REFUSED, Row, Table
+from .checks import REFUSED, PluginRow, PluginTable
 
-TABLE: Table = {
-    "ASSIGN_VARIABLE": Row(google=REFUSED),
-    "CALL_ONCE": Row(google=REFUSED),
-    "HASHTABLE": Row(google=REFUSED),
-    "HASHTABLE_FIND": Row(google=REFUSED),
-    "HASHTABLE_IMPORT": Row(google=REFUSED),
-    "HASHTABLE_SIZE": Row(google=REFUSED),
-    "READ_VARIABLE": Row(google=REFUSED),
-    "VAR_HANDLE": Row(google=REFUSED),
+TABLE: PluginTable = {
+    "ASSIGN_VARIABLE": PluginRow(google=REFUSED),
+    "CALL_ONCE": PluginRow(google=REFUSED),
+    "HASHTABLE": PluginRow(google=REFUSED),
+    "HASHTABLE_FIND": PluginRow(google=REFUSED),
+    "HASHTABLE_IMPORT": PluginRow(google=REFUSED),
+    "HASHTABLE_SIZE": PluginRow(google=REFUSED),
+    "READ_VARIABLE": PluginRow(google=REFUSED),
+    "VAR_HANDLE": PluginRow(google=REFUSED),
 }
