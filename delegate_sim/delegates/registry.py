@@ -15,11 +15,17 @@ _PACKAGES = {
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
     "xnnpack": ".xnnpack.delegate",
+}
+_PLUGINS = {
     "npu-google": ".npu.google",
     "npu-intel": ".npu.intel",
     "npu-mediatek": ".npu.mediatek",
     "npu-samsung": ".npu.samsung",
 }
+
+PLUGIN_NAMES = tuple(_PLUGINS)
+"""Compiler plugins, which work on the file in place of being applied to what was loaded (``Delegate.is_plugin``)."""
+_PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
