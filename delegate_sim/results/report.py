@@ -156,16 +156,11 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
         "outcome": run.outcome,
-        "refusal": _refusal_entry(run.refusal) if run.refusal else None,
+        "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),
         "subgraphs": [_subgraph_entry(subgraph, run.refusal, compute) for subgraph in run.subgraphs],
     }
-
-
-def _refusal_entry(refusal: Refusal) -> dict[str, Any]:
-    """Return a refusal's fields; the stage only where there are stages."""
-    return {name: value for name, value in dataclasses.asdict(refusal).items() if name != "stage" or value}
 
 
 def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None, compute: Compute) -> dict[str, Any]:
@@ -229,6 +224,10 @@ def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute
 
 
 def _taken_back(refusal: Refusal) -> Reason:
+    if refusal.stage:
+        what = "does not load the model for compiler plugins" if refusal.stage == "load" else "compiles nothing"
+        needed = "a model that LiteRT loads" if refusal.stage == "load" else "a plugin that does not fail"
+        return Reason(refusal.code, "runtime", f"LiteRT {what}: {refusal.message}", refusal.message, needed, refusal.hint)
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,6 +64,10 @@ class Refusal:
     """Whether it is read from the sources of another release than the one that is simulated."""
     stage: str = ""
     """Of a compiler plugin: ``load`` if the file is not read for it, ``partition`` if it fails."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, for JSON; the stage only where there are stages."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if name != "stage" or value}
 
 
 @dataclass(frozen=True)

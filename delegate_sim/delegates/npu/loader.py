@@ -107,7 +107,7 @@ def _number(name: str) -> int:
 
 def _refused(subgraph: Subgraph, fault: _LoaderFault, lines: list[str]) -> Loaded:
     kind = fault.kind
-    message = f"LiteRT does not load the model: {_place(subgraph, fault)}: {fault.line}"
+    message = f"{_place(subgraph, fault)}: {fault.line}"
     failure = ModelFailure("load", subgraph.index, fault.node, fault.tensor, kind.name, message, kind.hint)
     return Loaded((*lines, fault.line), failure)
 
