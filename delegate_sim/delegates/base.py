@@ -101,6 +101,8 @@ class Decision:
 
     Unlike ``subsets`` they have the nodes of inlined bodies as such, and none of what is compiled without being grouped.
     """
+    places: Mapping[int, FileNode] = field(default_factory=dict)
+    """Where nodes that ``graph`` has behind those of the given graph stand in the file, as far as they do."""
 
     @property
     def candidates(self) -> tuple[Subset, ...]:
@@ -142,6 +144,8 @@ class ModelDecision(NamedTuple):
     failure: ModelFailure | None = None
     taken: tuple[frozenset[int], ...] = ()
     """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
+    removed: frozenset[int] = frozenset()
+    """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
 
 
 class LogTraits(NamedTuple):

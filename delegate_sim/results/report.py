@@ -70,14 +70,28 @@ CPU = "cpu"
 def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
     """Say where each node of each subgraph finally runs: the name of a delegate, or ``cpu``."""
     found = []
+    inlined = _places_in_bodies(runs)
     for first in runs[0].subgraphs:
         taken: dict[int, str] = {}
         for run in runs:
             for index in run.subgraphs[first.graph.index].delegated:
                 taken.setdefault(index, run.delegate.name)
         taken |= _inlined_places(runs, first.graph.index, taken)
+        taken = {**inlined.get(first.graph.index, {}), **taken}
         nodes = first.graph.nodes
         found.append([(nodes[index], taken.get(index, CPU)) for index in first.graph.execution_plan])
+    return found
+
+
+def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
+    """Say where nodes of bodies run that a compiler plugin inlined and a later delegate took, by subgraph and index in the file."""
+    found: dict[int, dict[int, str]] = {}
+    for number, subgraph in enumerate(runs[0].subgraphs):
+        places = {} if subgraph.decision is None else subgraph.decision.places
+        for run in runs[1:] if places else ():
+            for index in run.subgraphs[number].delegated & places.keys():
+                body, node = places[index]
+                found.setdefault(body, {}).setdefault(node, run.delegate.name)
     return found
 
 

@@ -6,13 +6,20 @@ Source: ``PartitionModel`` (``litert/compiler/plugin/compiler_plugin.cc``); ``li
 from __future__ import annotations
 
 import dataclasses
+from typing import NamedTuple
 
 from ..delegates.base import Delegate, ModelFailure, OptionValues
 from ..graph.graph import Graph, file_graph
+from ..graph.partition import partition
 from ..model.model import Model, Subgraph
 from ..releases.catalogue import Release
+from ..releases.wording import replacing_line
 from .attribution import attributed_decision, attributed_subsets
+from .plan import DELEGATE, ChangedPlan, plan_after
 from .run import Refusal, Run, SubgraphRun
+
+_DISPATCH_DELEGATE = "DispatchDelegate"
+"""The delegate that runs what a plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 
 def run_plugin(
@@ -36,7 +43,41 @@ def run_plugin(
     outcome = "refused" if found.failure is not None else "delegated" if is_compiled else "none"
     refusal = None if found.failure is None else _refusal(found.failure)
     warnings = (*delegate.release_notes(release), *found.warnings)
-    return Run(delegate, options, release, outcome, refusal, found.log_lines, warnings, tuple(runs))
+    return Run(delegate, options, release, outcome, refusal, found.log_lines, warnings, tuple(runs), removed=found.removed)
+
+
+class Dispatched(NamedTuple):
+    """A subgraph once the delegate that runs compiled partitions was applied: its plan, and the runtime's line, if any."""
+
+    plan: ChangedPlan
+    line: str = ""
+
+
+def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tensors: int, number: int) -> Dispatched:
+    """Replace compiled partitions of a subgraph by kernels of the dispatch delegate; several in a row may become one.
+
+    ``number`` is the subgraph's in the model that the runtime loads.
+    """
+    assert run.decision is not None
+    if not run.plan:
+        inlined = run.decision.graph
+        return Dispatched(ChangedPlan(inlined.nodes, inlined.execution_plan, inlined.tensors[given_tensors:], inlined.outputs))
+    nodes, plan, added, outputs = plan_after(run.decision.graph, run.plan, kernel_name, given_tensors)
+    graph = dataclasses.replace(
+        run.graph, nodes=nodes, execution_plan=plan, tensors=run.graph.tensors[:given_tensors] + added, outputs=outputs
+    )
+    calls = [index for index in plan if nodes[index].builtin_code == DELEGATE]
+    subsets = partition(graph, calls)
+    line = replacing_line(
+        release,
+        replaced=len(calls),
+        total=len(plan),
+        kernel=_DISPATCH_DELEGATE,
+        partitions=len(subsets),
+        subgraph=number,
+        name=run.graph.name,
+    )
+    return Dispatched(plan_after(graph, subsets, _DISPATCH_DELEGATE, given_tensors), line)
 
 
 def _graph(model: Model, subgraph: Subgraph, accepted: dict[int, frozenset[int]]) -> Graph:

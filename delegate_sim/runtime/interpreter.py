@@ -16,7 +16,7 @@ from ..errors import OptionError
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..graph.partition import PartitionError, Subset
 from ..model.model import Model
-from ..prepare import Repreparation, prepare, prepare_rest
+from ..prepare import Repreparation, prepare, prepare_around, prepare_rest
 from ..releases.catalogue import Release
 from ..releases.notes import predicted_build
 from ..releases.wording import (
@@ -36,7 +36,7 @@ from ..rules.kinds import (
     OPERATOR_NOT_LOADED,
     TENSOR_TYPE_NOT_LOADED,
 )
-from .ahead import run_plugin
+from .ahead import dispatched, run_plugin
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
 from .loading import Loading, first_node, load_on, loading_warnings
 from .plan import DELEGATE, ChangedPlan, plan_after
@@ -109,6 +109,8 @@ def simulate_chain(
     chain = _Chain(model, release, assumptions)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
+        if chain.is_unreadable:
+            return tuple(chain.runs)
     if all(delegate.is_plugin for delegate, _ in targets) and by_default is None:
         return tuple(chain.runs)
     if not chain.is_loaded:
@@ -141,6 +143,8 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
 
 def _not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
     """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
+    if run.delegate.is_plugin:
+        return dataclasses.replace(run, outcome=NOT_LOADED, refusal=_load_refusal(model, loading))
     return dataclasses.replace(
         run,
         outcome=NOT_LOADED,
@@ -176,6 +180,11 @@ class _Chain:
         self._warnings = tuple(loading_warnings(model, self.loading, has_own_resolver=assumptions.has_own_resolver))
         self._plans: dict[int, ChangedPlan] = {}
         """Those of the subgraphs that a delegate changed."""
+        self._compiled: dict[int, frozenset[int]] | None = None
+        """Nodes of each subgraph that a plugin compiled before the runtime loads the model; None if there is no plugin."""
+        self._removed: frozenset[int] = frozenset()
+        """Subgraphs that a plugin took out of the model."""
+        self._prepared_around: tuple[Graph, ...] | None = None
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
 
@@ -184,11 +193,14 @@ class _Chain:
         if delegate.is_plugin:
             self._compile(delegate, options)
             return
+        self._dispatch()
         is_static = not delegate.allows_dynamic_tensors(options)
         graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
-        run = _Simulation(current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings).run()
+        run = _Simulation(
+            current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings, self._removed
+        ).run()
         if run.outcome == "restored":
             self._take_back(run)
         elif run.outcome not in _NOT_APPLIED:
@@ -203,10 +215,28 @@ class _Chain:
         if self.runs:
             raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
         run = run_plugin(self.model, delegate, options, self.release, dict(self.assumptions.accepted))
-        for subgraph in run.subgraphs:
-            if subgraph.subsets:
-                self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate)
+        self._compiled = {subgraph.graph.index: subgraph.delegated for subgraph in run.subgraphs if subgraph.delegated}
+        self._removed = run.removed
         self.runs.append(run)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether LiteRT cannot read the model for a plugin, so that it has no model to apply delegates to either."""
+        return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
+
+    def _dispatch(self) -> None:
+        """Have the runtime replace what a plugin compiled, before it applies the first delegate."""
+        if self._compiled is None or self._plans or not self.runs or len(self.runs) > 1:
+            return
+        run, lines = self.runs[0], list[str]()
+        for subgraph in run.subgraphs:
+            index = subgraph.graph.index
+            if run.outcome != "refused" and subgraph.decision is not None and index not in self._removed:
+                given = len(self.model.subgraphs[index].tensors)
+                plan, line = dispatched(subgraph, run.delegate.kernel_name, self.release, given, _number(index, self._removed))
+                self._plans[index] = plan
+                lines += [line] if line else []
+        self.runs[0] = dataclasses.replace(run, log_lines=(*run.log_lines, *lines))
 
     def _plan_after(self, run: SubgraphRun, delegate: Delegate) -> ChangedPlan:
         assert run.decision is not None
@@ -240,6 +270,10 @@ class _Chain:
         return {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
 
     def _prepared(self) -> tuple[Graph, ...]:
+        if self._compiled:
+            if self._prepared_around is None:
+                self._prepared_around = prepare_around(self.model, self._compiled, self.assumptions.fixed_shapes, self.release)
+            return self._prepared_around
         return prepare(self.model, self.assumptions.fixed_shapes, self.release)
 
     def _current(self, graph: Graph) -> Graph:
@@ -248,8 +282,8 @@ class _Chain:
             graph = dataclasses.replace(graph, assumed=accepted)
         if graph.index not in self._plans:
             return graph
-        nodes, plan, added = self._plans[graph.index]
-        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added)
+        nodes, plan, added, outputs = self._plans[graph.index]
+        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added, outputs=outputs)
 
     def _take_back(self, failed: Run) -> None:
         """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""
@@ -275,7 +309,10 @@ class _Simulation:
         release: Release,
         defaults: str,
         warnings: Sequence[str] = (),
+        removed: frozenset[int] = frozenset(),
     ) -> None:
+        self.removed = removed
+        """Subgraphs that the model no longer has."""
         self.graphs = graphs
         self.needs_static = needs_static
         self.is_allocated = is_allocated
@@ -291,7 +328,7 @@ class _Simulation:
 
     def run(self) -> Run:
         for graph in self.graphs:
-            if graph.name.startswith(VALIDATION_PREFIX):
+            if self._is_skipped(graph):
                 continue
             if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
                 self.log_lines += graph.failure.lines
@@ -306,6 +343,9 @@ class _Simulation:
                 return self._finish("restored", refusal)
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
+
+    def _is_skipped(self, graph: Graph) -> bool:
+        return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
@@ -329,7 +369,7 @@ class _Simulation:
                 total=len(decision.graph.execution_plan),
                 kernel=self.delegate.kernel_name,
                 partitions=len(subsets),
-                subgraph=graph.index,
+                subgraph=_number(graph.index, self.removed),
                 name=graph.name,
             )
         )
@@ -412,7 +452,7 @@ class _Simulation:
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
         """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""
         for graph in graphs:
-            if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
+            if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
                     decision = self.delegate.decide(graph, self.options, self.release)
                     self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
@@ -442,6 +482,11 @@ class _Simulation:
         if not first.plan:
             cpu_nodes = len(first.graph.execution_plan)
         return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
+
+
+def _number(index: int, removed: frozenset[int]) -> int:
+    """Return the index of a subgraph in the model that the runtime loads, from its index in the file."""
+    return index - sum([other < index for other in removed])
 
 
 def _is_dynamic(graph: Graph) -> bool:

@@ -85,6 +85,8 @@ class Run:
     subgraphs: tuple[SubgraphRun, ...]
     by_default: bool = False
     """Whether the runtime applied the delegate by itself."""
+    removed: frozenset[int] = frozenset()
+    """Subgraphs that the model no longer has after a compiler plugin, since their nodes went elsewhere."""
 
     def __repr__(self) -> str:
         return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"

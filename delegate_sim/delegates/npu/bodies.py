@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...graph.graph import Graph
@@ -19,10 +19,16 @@ class Fate(NamedTuple):
     is_taken: bool
 
 
-def body_decisions(
-    graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release
-) -> tuple[list[Decision | None], tuple[frozenset[int], ...]]:
-    """Return decisions with those on bodies of composites, and the nodes of each subgraph that run as part of another."""
+class Completed(NamedTuple):
+    """Decisions with those on bodies, the nodes of each subgraph that run as part of another, and subgraphs that are gone."""
+
+    decisions: tuple[Decision | None, ...]
+    taken: tuple[frozenset[int], ...]
+    removed: frozenset[int]
+
+
+def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Completed:
+    """Decide about the bodies of composites. A body is gone once its composite is inlined or compiled."""
     fates: dict[FileNode, Fate] = {}
     for decision in decisions:
         if decision is not None:
@@ -34,11 +40,19 @@ def body_decisions(
         if own and decisions[graph.index] is None:
             completed[graph.index] = Decision(graph, {index: fate.verdict for index, fate in own.items()})
             taken[graph.index] = frozenset([index for index, fate in own.items() if fate.is_taken])
-    return completed, tuple(taken)
+    removed = {place[0] for decision in decisions if decision is not None for place in decision.places.values()}
+    removed |= {
+        composite.body
+        for decision in decisions
+        if decision is not None
+        for index in decision.nodes
+        if (composite := composite_of(decision.graph.model, decision.graph.nodes[index], release)) is not None
+    }
+    return Completed(tuple(completed), tuple(taken), frozenset(removed))
 
 
 def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Iterator[tuple[FileNode, Fate]]:
-    places: Mapping[int, FileNode] = decision.findings if isinstance(decision.findings, dict) else {}
+    places = decision.places
     taken = set(decision.nodes)
     for index in decision.graph.execution_plan:
         fate = Fate(decision.verdicts.get(index, ACCEPTED), index in taken)

@@ -88,7 +88,9 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         lines.append(EMPTY_LINE)
     groups = grouped(graph, selected, strategy.name)
     npu_calls = [index for index, composite in composites.items() if composite.name == NPU_CALL and index not in selected]
-    decision = _decided(graph, verdicts, groups, npu_calls, work)
+    total = len(graph.execution_plan)
+    verdicts = _inline_late(work, composites, verdicts, release)
+    decision = _decided(work.graph, verdicts, groups, npu_calls, work)
     if strategy.limit and len(groups) > strategy.limit and release.is_at_least(_LIMIT_SINCE):
         failure = _too_many(graph, len(groups), strategy.limit)
         undone = dataclasses.replace(decision, nodes=(), subsets=None, preview=())
@@ -97,7 +99,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
     lines += [NOT_SORTED_LINE] if decision.warnings else []
     lines.append(
         PARTITIONED_LINE.format(
-            subgraph=graph.index, selected=len(selected), total=len(graph.execution_plan), partitions=len(groups)
+            subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)
         )
     )
     return Partitioned(decision, tuple(lines))
@@ -117,6 +119,19 @@ def _without_cpu_calls(
         if composite.name == CPU_CALL and is_cpu_call(composite, release)
     }
     return {**verdicts, **kept} if kept else verdicts
+
+
+def _inline_late(
+    work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
+) -> Mapping[int, Verdict]:
+    """Put the bodies of calls to the CPU in their places, once the partitions are known; their nodes have the calls' verdicts."""
+    found = dict(verdicts)
+    for index, composite in composites.items():
+        first = len(work.graph.nodes)
+        if is_cpu_call(composite, release) and work.inline(index, composite.body):
+            reasons = found.pop(index)
+            found |= dict.fromkeys(range(first, len(work.graph.nodes)), reasons)
+    return found
 
 
 def _undecided(graph: Graph, asked: Asked) -> Decision:
@@ -147,7 +162,7 @@ def _decided(
         subsets,
         subsets=subsets if subsets else None,
         origins=work.origins,
-        findings=work.places,
+        places=work.places,
         warnings=warnings,
         groups=tuple([tuple([work.places.get(index, (graph.index, index)) for index in group]) for group in groups]),
     )

@@ -115,8 +115,8 @@ class NpuPlugin(Delegate):
             warnings += found.decision.warnings
             if found.failure is not None:
                 return ModelDecision(tuple(decisions), tuple(lines), warnings, found.failure)
-        completed, taken = body_decisions(graphs, decisions, release)
-        return ModelDecision(tuple(completed), tuple(lines), warnings, taken=taken)
+        completed = body_decisions(graphs, decisions, release)
+        return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
 
     def release_notes(self, release: Release) -> Iterator[str]:
         """Say so where a release of the runtime has no such plugin."""
