@@ -16,7 +16,7 @@ from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
 from delegate_sim.text import printable
 
-from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
+from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, own_options, release_in
 from ..exits import DONE, USAGE
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
@@ -38,6 +38,7 @@ Examples:
   delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
   delegate-sim analyze models --format csv --output table.csv
+  delegate-sim analyze model.tflite --accelerators npu,gpu,cpu --soc google:Tensor_G5 --soc mediatek:mt6991
 
 Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
 'models/**/*.tflite', or - for standard input. In JSON there is one object for a single model, an array for several; text has a
@@ -103,6 +104,18 @@ def _spans(releases: Iterable[str]) -> str:
     "--chain", is_flag=True, help="Apply the delegates one after another, each to the nodes that the previous ones left."
 )
 @click.option(
+    "--accelerators",
+    metavar="NAMES",
+    help="What an application gives to LiteRT 2's CompiledModel, such as npu,gpu,cpu: each takes what those before it leave.",
+)
+@click.option(
+    "--soc",
+    "socs",
+    metavar="VENDOR:SOC",
+    multiple=True,
+    help="With npu among --accelerators: the SoC, such as google:Tensor_G5; several are shown side by side.",
+)
+@click.option(
     "--default-xnnpack/--no-default-xnnpack",
     default=True,
     show_default=True,
@@ -138,6 +151,8 @@ def command(
     models: Sequence[str],
     delegates: Sequence[str],
     chain: bool,
+    accelerators: str | None,
+    socs: Sequence[str],
     default_xnnpack: bool,
     own_resolver: bool,
     pairs: Sequence[str],
@@ -155,8 +170,26 @@ def command(
     the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
     bytes that cross their borders.
     """
-    chosen = chosen_delegates(delegates)
     pairs, release = release_in(pairs, release)
+    if accelerators is not None or socs:
+        if delegates or chain:
+            raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
+        if accelerators is None:
+            raise click.UsageError("--soc needs --accelerators, such as npu,gpu,cpu")
+        from .accelerators import analyze_accelerators
+
+        return analyze_accelerators(
+            models,
+            accelerators,
+            socs,
+            own_options(pairs),
+            release,
+            own_resolver=own_resolver,
+            form=form,
+            output=output,
+            verbose=verbose,
+        )
+    chosen = chosen_delegates(delegates)
     given = given_options(chosen, pairs, flags)
     targets = tuple(
         (delegate, parse_options(delegate.name, delegate.options, own, defaults))

@@ -11,6 +11,7 @@ from ..delegates.limits import largest_partitions
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
+from ..model.precompiled import is_dispatch
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, NOT_LOADED_KINDS, PARTITION_LIMIT
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
@@ -63,6 +64,11 @@ class Report(Shown):
         return ("runs", "on_cpu")
 
 
+SELECTED = "selected"
+"""What the nodes are that a compiler plugin takes: neither compiled, which the vendor's compiler decides, nor running."""
+
+COMPILED = "npu"
+"""Where a node runs that was compiled ahead of time."""
 CPU = "cpu"
 """Where a node that no delegate takes runs."""
 
@@ -79,7 +85,8 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
         taken |= _inlined_places(runs, first.graph.index, taken)
         taken = {**inlined.get(first.graph.index, {}), **taken}
         nodes = first.graph.nodes
-        found.append([(nodes[index], taken.get(index, CPU)) for index in first.graph.execution_plan])
+        rest = {index: COMPILED for index in first.graph.execution_plan if is_dispatch(nodes[index])}
+        found.append([(nodes[index], taken.get(index, rest.get(index, CPU))) for index in first.graph.execution_plan])
     return found
 
 
@@ -169,6 +176,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
+        **({"state": SELECTED} if run.delegate.is_plugin else {}),
         "outcome": run.outcome,
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),

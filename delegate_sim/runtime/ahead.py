@@ -12,6 +12,7 @@ from ..delegates.base import Delegate, ModelFailure, OptionValues
 from ..graph.graph import Graph, file_graph
 from ..graph.partition import partition
 from ..model.model import Model, Subgraph
+from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
 from .attribution import attributed_decision, attributed_subsets
@@ -42,7 +43,7 @@ def run_plugin(
     is_compiled = any(run.delegated for run in runs)
     outcome = "refused" if found.failure is not None else "delegated" if is_compiled else "none"
     refusal = None if found.failure is None else _refusal(found.failure)
-    warnings = (*delegate.release_notes(release), *found.warnings)
+    warnings = (*delegate.release_notes(release), *precompiled(model).words, *found.warnings)
     return Run(delegate, options, release, outcome, refusal, found.log_lines, warnings, tuple(runs), removed=found.removed)
 
 
