@@ -22,7 +22,8 @@ _NUMBERS = range(2, 7)
 _MODEL_COLUMNS = ("model", "delegate", "delegated", "multiply-adds", "kernels", "border bytes", "first blocker")
 _NARROWEST_MODEL = 24
 _SELECTED = (
-    "selected: by a compiler plugin, on the host; whether the vendor's compiler takes the nodes, and whether they run, is not known."
+    "selected: by a compiler plugin, on the host; whether the vendor's compiler takes the nodes, and whether they run, is not "
+    "known."
 )
 
 

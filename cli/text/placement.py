@@ -18,7 +18,7 @@ def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[
     """Return, for each subgraph and place, how many nodes run there, which, and of which operators."""
     yield Line("Where nodes run", _HEADING)
     places = [*dict.fromkeys(run.delegate.name for run in runs), COMPILED, CPU]
-    labels = max(map(len, places[:-2] + [CPU]))
+    labels = max(map(len, [*places[:-2], CPU]))
     several = len(runs[0].subgraphs) > 1
     for subgraph, nodes in enumerate(placements(runs)):
         if several:

@@ -47,8 +47,8 @@ _PLUGIN_OUTCOMES = {
     "partition": "Refused: the plugin fails, and nothing is compiled for the NPU",
 }
 _SELECTED = (
-    "Selected, not compiled: which nodes the plugin selects is decided on the host. Whether the vendor's compiler takes them, and "
-    "whether they then run, only the compiler and the device can tell."
+    "Selected, not compiled: which nodes the plugin selects is decided on the host. Whether the vendor's compiler takes them, "
+    "and whether they then run, only the compiler and the device can tell."
 )
 
 _PREDICTED = "Delegated by the rules of this release, and predicted to be restored"

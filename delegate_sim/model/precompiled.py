@@ -45,11 +45,13 @@ class Precompiled(NamedTuple):
         """What is to be said of such a file."""
         if not self.is_compiled:
             return ()
-        target = f"{printable(self.manufacturer)} {printable(self.soc)}".strip() if self.is_stamped else "a SoC that it does not name"
+        target = (
+            f"{printable(self.manufacturer)} {printable(self.soc)}".strip() if self.is_stamped else "a SoC that it does not name"
+        )
         size = max([each.bytecode_size for each in self.dispatches], default=0)
         return (
-            f"the model is already compiled for {target}: {len(self.dispatches):,} DISPATCH_OP nodes, compiled code of up to {size:,} bytes each, "
-            f"{self.other_nodes:,} nodes are left as they were; CompiledModel asks no plugin about it again",
+            f"the model is already compiled for {target}: {len(self.dispatches):,} DISPATCH_OP nodes, with "
+            f"code of up to {size:,} bytes each, {self.other_nodes:,} nodes are left as they were; CompiledModel asks no plugin about it again",
             "which nodes of the source model went into the code cannot be told from the file, nor the version of the plugin: the "
             "file names the SoC alone. Other targets need the source model",
         )

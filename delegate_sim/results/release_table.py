@@ -116,9 +116,12 @@ def release_table(
 ) -> ReleaseTable:
     """Simulate a model under releases of the runtime, oldest first by the rules that they have.
 
-    Unless named they are all that are known, of a compiler plugin those that have it. With ``has_own_resolver`` the application registers what a release does not load, so that it loads the model all the same.
+    Unless named they are all that are known, of a compiler plugin those that have it. With ``has_own_resolver`` the application
+    registers what a release does not load, so that it loads the model all the same.
     """
-    ordered = sorted(map(parse_release, releases or _known(delegate)), key=lambda release: (release.order, release.family == "litert"))
+    ordered = sorted(
+        map(parse_release, releases or _known(delegate)), key=lambda release: (release.order, release.family == "litert")
+    )
     rows: list[ReleaseRow] = []
     before: Run | None = None
     for release in ordered:

@@ -91,7 +91,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Say where nodes of bodies run that a compiler plugin inlined and a later delegate took, by subgraph and index in the file."""
+    """Say where nodes of inlined bodies run that a later delegate took, by subgraph and index in the file."""
     found: dict[int, dict[int, str]] = {}
     for number, subgraph in enumerate(runs[0].subgraphs):
         places = {} if subgraph.decision is None else subgraph.decision.places

@@ -107,14 +107,16 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
     if "npu" in stack.accelerators:
         notes += precompiled(model).words
         if first.refusal is not None and first.refusal.stage == "load":
-            notes.append("LiteRT cannot load the model, so there is no CompiledModel with any accelerator; the Interpreter may load it")
+            notes.append(
+                "LiteRT cannot load the model, so there is no CompiledModel with any accelerator; the Interpreter may load it"
+            )
             return False, tuple(notes)
         notes += _npu_notes(first) if first.delegate.is_plugin else ()
     is_created = True
     for run in [run for run in runs if not run.delegate.is_plugin]:
         if run.outcome in ("refused", "restored"):
             is_created = False
-            notes.append(f"{run.delegate.name} cannot be applied, which ends the creation of CompiledModel: no accelerator is tried after it")
+            notes.append(f"{run.delegate.name} cannot be applied, so CompiledModel is not created: nothing is tried after it")
         elif run.outcome in ("not-loaded", "not-prepared"):
             is_created = False
             notes.append("the runtime cannot run what is left to the CPU, so CompiledModel cannot be used")

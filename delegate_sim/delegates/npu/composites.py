@@ -1,6 +1,7 @@
 """STABLEHLO_COMPOSITE nodes as LiteRT reads them, and inlining the bodies of those that a plugin does not take.
 
-Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``), ``InlineSubgraph`` (``litert/compiler/plugin/algo.cc``).
+Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``) and ``InlineSubgraph``
+(``litert/compiler/plugin/algo.cc``).
 """
 
 from __future__ import annotations

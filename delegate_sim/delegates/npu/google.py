@@ -14,7 +14,7 @@ from ...rules.rule import Verdict
 from ..base import ModelFailure, OptionValues, kinds_by_code
 from .composites import COMPOSITE, composite_name, given
 from .file_facts import file_facts
-from .kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, SOC
+from .kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
 from .op_filters import UNPARSABLE, UNREADABLE, OpFilters, parsed
 from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
 from .rules import BOOKS
@@ -119,10 +119,14 @@ class GooglePlugin(NpuPlugin):
             name = composite_name(graph.model, node)
             if not verdict.is_supported and name is not None and target.release.is_at_least(_COMPOSITES_SINCE):
                 yield f"{_COMPOSITE_LINE}{name}"
-        elif target.filters is not None and target.filters.patterns and target.release.is_at_least(_FILTERS_SINCE):
-            if verdict.is_supported or any(reason.code.endswith("op-filter") for reason in verdict.reasons):
-                names = [graph.tensors[tensor].name for tensor in given(node.outputs)]
-                yield from target.filters.match(names).lines
+        elif target.filters is not None and target.release.is_at_least(_FILTERS_SINCE) and _is_filtered(verdict):
+            yield from target.filters.match([graph.tensors[tensor].name for tensor in given(node.outputs)]).lines
+
+
+def _is_filtered(verdict: Verdict) -> bool:
+    """Whether the plugin comes to its filters: the operator itself is not refused."""
+    code = BOOKS["google"].code_of(OP_FILTER)
+    return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 
 
 def _filters_of(options: OptionValues) -> OpFilters:

@@ -14,8 +14,8 @@ COMPOSITE = Kind(
     "composite",
     Problem.OPERATOR,
     "composite that the plugin does not select",
-    "The plugin takes composites of certain names as a whole. Others are replaced by the nodes of their bodies, one level deep, and "
-    "these are then judged one by one: a composite inside such a body stays on the CPU.",
+    "The plugin takes composites of certain names as a whole. Others are replaced by the nodes of their bodies, one level deep, "
+    "and these are then judged one by one: a composite inside such a body stays on the CPU.",
     "Export the model without this composite, or so that its body has no composite in it.",
     "export without this composite, or without composites inside its body",
 )
@@ -25,8 +25,8 @@ TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
 )
 QUANTIZATION = kinds.QUANTIZATION.reworded(
     title="integers without the quantisation that the plugin needs",
-    meaning="Small integers are taken only as quantised values: 8 and 4 bits per tensor or per channel, 16 bits per tensor. A shape "
-    "or an axis stored as such an integer, without quantisation, refuses its node.",
+    meaning="Small integers are taken only as quantised values: 8 and 4 bits per tensor or per channel, 16 bits per tensor. A "
+    "shape or an axis stored as such an integer, without quantisation, refuses its node.",
     advice="Quantise the tensor, or store shapes, axes and indices as INT32.",
     hint="quantise the tensor, or store shapes, axes and indices as INT32",
 )
@@ -60,8 +60,8 @@ def _of_loader(name: str, problem: Problem, title: str, what: str, advice: str, 
         f"litert-{name}",
         problem,
         title,
-        f"LiteRT reads the file into a graph of its own before any compiler plugin is asked, and {what}. Nothing of the model then "
-        "runs on the NPU.",
+        f"LiteRT reads the file into a graph of its own before any compiler plugin is asked, and {what}. Nothing of the model "
+        "then runs on the NPU.",
         advice,
         hint,
         is_shared=True,
@@ -167,8 +167,8 @@ ISLANDS = _of_plugin(
     "partition-limit",
     Problem.LIMIT,
     "more partitions than allowed",
-    "With max_partitions set, LiteRT does not keep the largest partitions, as delegates do: a subgraph with more of them is an error, "
-    "and nothing of the model runs on the NPU.",
+    "With max_partitions set, LiteRT does not keep the largest partitions, as delegates do: a subgraph with more of them is an "
+    "error, and nothing of the model runs on the NPU.",
     "Raise max_partitions, or merge partitions by removing what splits them.",
     "raise max_partitions, or merge partitions by removing what splits them",
 )

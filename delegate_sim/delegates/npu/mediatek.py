@@ -36,8 +36,8 @@ class MediatekPlugin(NpuPlugin):
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Say which branch of the plugin this is."""
         yield (
-            f"from Neuron {CLOSED_SINCE} on the plugin asks MediaTek's compiler about each node, whose rules are closed: this is what "
-            "it selects with an older one, or with mediatek_use_get_supported_operations=false"
+            f"from Neuron {CLOSED_SINCE} on the plugin asks MediaTek's compiler about each node, whose rules are closed: this is "
+            "what it selects with an older one, or with mediatek_use_get_supported_operations=false"
         )
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:

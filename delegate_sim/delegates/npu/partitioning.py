@@ -97,11 +97,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         return Partitioned(undone, (*lines, failure.message), failure)
     # LiteRT says so after each partition that it cuts out of such a graph; in which order it does is up to addresses in memory.
     lines += [NOT_SORTED_LINE] if decision.warnings else []
-    lines.append(
-        PARTITIONED_LINE.format(
-            subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)
-        )
-    )
+    lines.append(PARTITIONED_LINE.format(subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)))
     return Partitioned(decision, tuple(lines))
 
 

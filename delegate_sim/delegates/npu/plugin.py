@@ -75,7 +75,12 @@ COMMON_OPTIONS = (
         0,
         "how many partitions a subgraph may have; with more of them nothing is compiled; no limit at 0 (from litert-2.2.0)",
     ),
-    Option("subgraphs", subgraph_numbers, (), "indices of the subgraphs to ask the plugin about, with commas between them; all if empty"),
+    Option(
+        "subgraphs",
+        subgraph_numbers,
+        (),
+        "indices of the subgraphs to ask the plugin about, with commas between them; all if empty",
+    ),
 )
 
 
@@ -121,7 +126,7 @@ class NpuPlugin(Delegate):
     def release_notes(self, release: Release) -> Iterator[str]:
         """Say so where a release of the runtime has no such plugin."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
-            yield f"{release} has no compiler plugins whose rules are known: those of {self.known_since}, the oldest known, are used"
+            yield f"{release} has no compiler plugin whose rules are known: those of {self.known_since} are used"
             return
         yield from release_notes(self.name, release, self.known_since, is_unchanged=False)
 

@@ -25,8 +25,8 @@ class SamsungPlugin(NpuPlugin):
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Say what selecting everything means."""
         yield (
-            "the plugin selects every node: whether the compiler takes them shows only when it is run, and one that it does not take "
-            "fails the whole model"
+            "the plugin selects every node: whether the compiler takes them shows only when it is run, and one that it does not "
+            "take fails the whole model"
         )
 
 

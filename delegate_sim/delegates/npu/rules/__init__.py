@@ -13,6 +13,7 @@ from ....rules.source import Source
 from ..kinds import KINDS
 from ..target import NpuTarget
 from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape, variable
+from .checks import ANY as ANYTHING
 from .checks import FILTERED, GOOGLE, INTEL, MEDIATEK, SAMSUNG, column
 
 _FAMILIES = (activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape, variable)
@@ -23,7 +24,9 @@ def _release(target: NpuTarget) -> Any:
     return target.release
 
 
-def _book(plugin: str, source: Source, *, others: OpRule[NpuTarget] | None = None, refuses_custom: bool = False) -> RuleBook[NpuTarget]:
+def _book(
+    plugin: str, source: Source, *, others: OpRule[NpuTarget] | None = None, refuses_custom: bool = False
+) -> RuleBook[NpuTarget]:
     return RuleBook(
         f"npu-{plugin}",
         families=tuple(column(family.TABLE, plugin) for family in _FAMILIES) if plugin != "samsung" else (),
@@ -40,6 +43,6 @@ BOOKS = {
     "google": _book("google", GOOGLE, others=OpRule((FILTERED,)).from_source(GOOGLE), refuses_custom=True),
     "intel": _book("intel", INTEL),
     "mediatek": _book("mediatek", MEDIATEK),
-    "samsung": _book("samsung", SAMSUNG, others=OpRule(()).from_source(SAMSUNG)),
+    "samsung": _book("samsung", SAMSUNG, others=ANYTHING.from_source(SAMSUNG)),
 }
 """The rules of each plugin by its vendor."""

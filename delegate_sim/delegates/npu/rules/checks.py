@@ -52,11 +52,14 @@ def refused(message: str = "an operator that the plugin selects") -> Check[objec
     return check(OPERATOR, message, lambda node: node.op)
 
 
-ANY: NpuRule = OpRule(()).from_source(INTEL)
+_NOTHING: tuple[Check[NpuTarget], ...] = ()
+
+ANY: NpuRule = OpRule(_NOTHING).from_source(INTEL)
 """Intel's plugin takes the operator, whatever its types and attributes."""
 
 REFUSED: NpuRule = OpRule((refused(),)).from_source(GOOGLE.with_symbol("kUnSupportedOps"))
 """Google's plugin never takes the operator."""
+
 
 def _filtered(node: NodeView, target: NpuTarget) -> str | None:
     if target.filters is None:
@@ -67,9 +70,11 @@ def _filtered(node: NodeView, target: NpuTarget) -> str | None:
     return f"a result that matches {match.pattern!r}" if match.pattern is not None else "no result that matches a filter"
 
 
-FILTERED: Check[NpuTarget] = Check(OP_FILTER, "names of results that the op filters let run on the NPU", _filtered).from_source(
-    GOOGLE.with_symbol("GetFilterOutcome")
-).from_release("litert-2.1.5")
+FILTERED: Check[NpuTarget] = (
+    Check(OP_FILTER, "names of results that the op filters let run on the NPU", _filtered)
+    .from_source(GOOGLE.with_symbol("GetFilterOutcome"))
+    .from_release("litert-2.1.5")
+)
 
 REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), FILTERED)).from_source(
     GOOGLE.with_symbol("kUnSupportedOps")
@@ -247,7 +252,7 @@ COMPOSITES = PluginRow(
             refused("an operator that the plugin selects").before_release("litert-2.2.0"),
         )
     ).from_source(INTEL.with_symbol("IsCompositeOpSupported")),
-    mediatek=OpRule((*_TYPES, _NAMES_BEFORE_2_3, _NAMES_FROM_2_3, _ONE_GROUP)).from_source(MEDIATEK),
+    mediatek=OpRule[NpuTarget]((*_TYPES, _NAMES_BEFORE_2_3, _NAMES_FROM_2_3, _ONE_GROUP)).from_source(MEDIATEK),
 )
 
 
