@@ -63,7 +63,7 @@ def one_path(path: str) -> str:
     """Return the only model that a path stands for; raises UsageError if it stands for several."""
     paths = _files_of(path)
     if len(paths) > 1:
-        raise click.UsageError(f"{path} stands for {len(paths)} models, and one is needed here")
+        raise click.UsageError(f"{path} matches {len(paths)} models, but one is needed here")
     return paths[0]
 
 

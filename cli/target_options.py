@@ -9,11 +9,18 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
-from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
-from .delegate_flags import ALL_DELEGATES, chosen_delegates, given_options, release_in
+from .delegate_flags import (
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    release_in,
+    several_delegates_option,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -27,7 +34,7 @@ def target_options(command: Command) -> Command:
 
 def several_targets_options(command: Command) -> Command:
     """Give a command the same options as ``target_options``, of which ``--delegate`` may be given several times."""
-    for option in reversed((_SEVERAL_DELEGATES, *_OPTIONS[1:])):
+    for option in reversed((several_delegates_option(DEFAULT_DELEGATE), *_OPTIONS[1:])):
         command = option(command)
     return command
 
@@ -72,30 +79,9 @@ _OPTIONS = (
         type=click.Choice(DELEGATE_NAMES),
         help="The delegate to apply.",
     ),
-    click.option(
-        "--option",
-        "pairs",
-        metavar="KEY=VALUE",
-        multiple=True,
-        help="An option of the delegate, by its own name; may be given several times.",
-    ),
+    pairs_option,
     click.option(
         "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
     ),
-    click.option(
-        "--defaults",
-        type=click.Choice(DEFAULT_SETS),
-        default="benchmark",
-        show_default=True,
-        help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-    ),
-)
-
-_SEVERAL_DELEGATES = click.option(
-    "--delegate",
-    "delegates",
-    multiple=True,
-    show_default=DEFAULT_DELEGATE,
-    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
-    help="A delegate to apply; may be given several times.",
+    defaults_option,
 )

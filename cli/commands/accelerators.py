@@ -12,8 +12,8 @@ from delegate_sim.runtime.interpreter import Assumptions
 
 from ..models import Answer, Models, read_model, write_answers
 from ..terminal import width
-from ..text.report import View
 from ..text.stack import stack_lines
+from ..text.view import View
 
 _FORMS = ("text", "json")
 

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
-from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
 from delegate_sim.text import printable
 
-from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, own_options, release_in
+from ..delegate_flags import (
+    ALL_DELEGATES,
+    DelegateCommand,
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    own_options,
+    pairs_option,
+    release_in,
+    several_delegates_option,
+)
 from ..exits import DONE, USAGE
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, width, write, write_lines
-from ..text.overview import ModelRow, model_rows, models_lines, overview_lines
-from ..text.report import HEADING, View, report_lines
+from ..text.view import HEADING, View
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
+
+    from ..text.overview import ModelRow
 
 _EPILOG = """\b
 Examples:
@@ -56,7 +67,7 @@ class _Analysis:
         release: Release,
         defaults: str,
         is_chain: bool,
-        by_default: Application | None,
+        by_default: Callable[[], Application] | None,
         assumptions: Assumptions,
     ) -> None:
         self.targets = targets
@@ -91,15 +102,7 @@ def _spans(releases: Iterable[str]) -> str:
 
 @click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option(
-    "--delegate",
-    "delegates",
-    multiple=True,
-    default=(),
-    show_default="an overview of all",
-    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
-    help="A delegate to apply; may be given several times.",
-)
+@several_delegates_option("an overview of all")
 @click.option(
     "--chain", is_flag=True, help="Apply the delegates one after another, each to the nodes that the previous ones left."
 )
@@ -116,19 +119,14 @@ def _spans(releases: Iterable[str]) -> str:
     help="With npu among --accelerators: the SoC, such as google:Tensor_G5; several are shown side by side.",
 )
 @click.option(
-    "--default-xnnpack/--no-default-xnnpack",
+    f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
+    "applies_default",
     default=True,
     show_default=True,
-    help="Whether the runtime applies XNNPACK by default to the nodes that a single delegate, or a chain, leaves.",
+    help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
 )
 @own_resolver_option
-@click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate, by its own name; may be given several times.",
-)
+@pairs_option
 @click.option(
     "--runtime",
     "release",
@@ -137,13 +135,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help=f"The release whose rules apply and whose log lines are shown: {_spans(RELEASES)}.",
 )
-@click.option(
-    "--defaults",
-    type=click.Choice(DEFAULT_SETS),
-    default="benchmark",
-    show_default=True,
-    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-)
+@defaults_option
 @output_options
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
@@ -153,7 +145,7 @@ def command(
     chain: bool,
     accelerators: str | None,
     socs: Sequence[str],
-    default_xnnpack: bool,
+    applies_default: bool,
     own_resolver: bool,
     pairs: Sequence[str],
     release: str,
@@ -197,7 +189,8 @@ def command(
     )
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
-    by_default = _default_delegate(delegates) if default_xnnpack and (chain or len(delegates) == 1) else None
+    has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
@@ -231,10 +224,8 @@ def _diagnose_arguments(
     }
 
 
-def _default_delegate(delegates: Sequence[str]) -> Application | None:
-    """Return the delegate that the runtime applies by default, unless it is among those given."""
-    if not {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates):
-        return None
+def _default_delegate() -> Application:
+    """Return the delegate that the runtime applies by default; its rules are imported only where something is left for it."""
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return delegate, parse_options(delegate.name, delegate.options, {})
 
@@ -286,15 +277,27 @@ class _Documents:
 
     def _part(self, report: Report, kind: str) -> Any:
         if kind == "text":
-            return model_rows(report) if self.is_table else self._lines(report)
+            return self._rows(report) if self.is_table else self._lines(report)
         if kind == "json":
             return report.to_dict()
         from delegate_sim.gate.analysis import analysis_cases
 
         return analysis_cases(report)
 
+    def _rows(self, report: Report) -> list[ModelRow]:
+        from ..text.overview import model_rows
+
+        return model_rows(report)
+
     def _lines(self, report: Report) -> list[Line]:
-        lines = list(overview_lines(report, self.view.width) if self.is_overview else report_lines(report, self.view))
+        if self.is_overview:
+            from ..text.overview import overview_lines
+
+            lines = list(overview_lines(report, self.view.width))
+        else:
+            from ..text.report import report_lines
+
+            lines = list(report_lines(report, self.view))
         if self.models.is_single:
             return lines
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
@@ -302,6 +305,8 @@ class _Documents:
     def _text(self) -> str:
         unreadable = self.models.unreadable
         if self.is_table:
+            from ..text.overview import ModelRow, models_lines
+
             rows = [row for parts in self._parts for row in parts["text"]]
             rows += [ModelRow(path, message=message) for path, message in unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))

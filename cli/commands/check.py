@@ -47,7 +47,7 @@ entry has no model (--prune removes such entries). Processes that update the sam
 @click.option(
     "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
 )
-@click.option("--update", is_flag=True, help="Write the baseline entries of what is run.")
+@click.option("--update", is_flag=True, help="Write the baseline entries of the models and targets that are checked.")
 @click.option("--prune", is_flag=True, help="Remove baseline entries that have no model or target.")
 @output_options
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")

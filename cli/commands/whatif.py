@@ -121,7 +121,7 @@ def command(
     before = _before(after, base)
     if before == after and supposition == Supposition():
         raise click.UsageError(
-            "nothing is supposed: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
+            "no change is given: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
 
     def supposed(path: str) -> Answer:

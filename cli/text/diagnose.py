@@ -34,10 +34,7 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     yield from _paragraph(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
     yield from _paragraph(_cost_text(diagnosis.now), width, "  ")
     if diagnosis.limited:
-        text = (
-            f"{counted(diagnosis.limited, 'node')} on the CPU are accepted by the delegate, but are in partitions beyond its "
-            "limit"
-        )
+        text = f"on the CPU only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
         yield from _paragraph(text, width, "  ")
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
     for number, finding in enumerate(shown, 1):

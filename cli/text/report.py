@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from delegate_sim.graph.partition import Subset
@@ -19,11 +18,10 @@ from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
-from .comparison import comparison_lines
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
+from .view import HEADING, View
 
-HEADING = "bold"
 _CODE = "yellow"
 _HINT = "cyan"
 _BAD = "bold red"
@@ -55,14 +53,6 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 """Told of kernels that the newest sources cannot make, where the release's own are not known."""
 
 
-class View(NamedTuple):
-    """How much to show, and how wide; ``commands`` are those that diagnose the model, by delegate."""
-
-    width: int
-    verbose: bool
-    commands: Mapping[str, str] = MappingProxyType({})
-
-
 def report_lines(report: Report, view: View) -> Iterator[Line]:
     """Return the text of a report: run by run and side by side, or as a chain."""
     if report.is_chain:
@@ -80,6 +70,8 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
         yield from _details(run, view)
         yield from _diagnose(report, run, view)
     if len(report.runs) > 1:
+        from .comparison import comparison_lines
+
         yield Line("")
         yield from comparison_lines(report.runs, view.width, view.verbose)
 

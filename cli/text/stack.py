@@ -10,8 +10,9 @@ from delegate_sim.results.stack import StackResult
 
 from ..layout import counted, message, name, wrapped
 from ..terminal import Line
-from .report import HEADING, View, report_lines
+from .report import report_lines
 from .tables import table
+from .view import HEADING, View
 
 _BAD = "bold red"
 

@@ -51,16 +51,22 @@ def application_of(name: Any, options: Any, defaults: Any) -> tuple[Application,
 
 def applications_of(delegates: Any, defaults: Any) -> tuple[list[Application], list[str | None]]:
     """Return delegates in the order in which they are applied, and the releases given among their options."""
+    from ..delegates.registry import DEFAULT_DELEGATE
+
     if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
-        raise OptionError(f"delegates are pairs of a name and options, such as [('gpu', {{}})], not {_kind(delegates)}")
+        raise OptionError(
+            f"delegates are pairs of a name and options, such as [({DEFAULT_DELEGATE!r}, {{}})], not {_kind(delegates)}"
+        )
     found = []
     for pair in delegates:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise OptionError(f"a delegate to apply is a pair of a name and options, such as ('gpu', {{}}), not {_kind(pair)}")
+            raise OptionError(
+                f"a delegate to apply is a pair of a name and options, such as ({DEFAULT_DELEGATE!r}, {{}}), not {_kind(pair)}"
+            )
         name, options = pair
         found.append(application_of(name, options, defaults))
     if not found:
-        raise OptionError("there is no delegate to apply")
+        raise OptionError("no delegate is given")
     return [application for application, _ in found], [release for _, release in found]
 
 
@@ -107,7 +113,7 @@ def delegate_of(name: Any) -> Delegate:
     if name is None:
         return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
-        raise OptionError(f"a delegate is named by a text, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"a delegate is given by its name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)
 
 

@@ -172,7 +172,7 @@ def whatif(
     after = changed_target(before, options, changed)
     supposition = supposition_of(accept, versions, batch, fix_shapes, conversion)
     if after == before and supposition == Supposition():
-        raise OptionError("nothing is supposed: give accept, versions, batch, fix_shapes, conversion or changed")
+        raise OptionError("no change is given: give accept, versions, batch, fix_shapes, conversion or changed")
     found = model_of(model)
     return compare(simulated_side(found, before), supposed_side(found, after, supposition))
 
@@ -227,7 +227,7 @@ def reconcile(
     else:
         paths = paths_of(log, "log")
         if not paths:
-            raise OptionError("there is no log")
+            raise OptionError("no log is given")
         read = join_logs([(path, read_log_file(path)) for path in paths])
     found = model_of(model)
     if delegate is not None:

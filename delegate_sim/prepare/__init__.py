@@ -10,20 +10,20 @@ import functools
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line
-from . import families
-from .folding import FoldedGraph, Folding
-from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
+from .families import FAMILY_OF, find_kernel
+from .kernel import KernelNode, KernelSubgraph, PrepareError
 
-__all__ = ["KERNELS", "PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_around", "prepare_rest"]
+if TYPE_CHECKING:
+    from .folding import FoldedGraph, Folding
 
-families.register()
+__all__ = ["PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_around", "prepare_rest"]
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
 """Of no subgraph anything."""
@@ -88,7 +88,7 @@ class Repreparation:
 
 def has_kernel(op: str, *, is_custom: bool) -> bool:
     """Whether the runtime's own kernels include this operator and its Prepare is modelled here."""
-    return _kernel_name(op, is_custom) in KERNELS
+    return _kernel_name(op, is_custom) in FAMILY_OF
 
 
 def _kernel_name(op: str, is_custom: bool) -> str:
@@ -96,7 +96,7 @@ def _kernel_name(op: str, is_custom: bool) -> str:
 
 
 def _run_kernel(node: KernelNode) -> None:
-    function = KERNELS.get(_kernel_name(node.op, node.node.is_custom))
+    function = find_kernel(_kernel_name(node.op, node.node.is_custom))
     if function is None:
         if node.node.is_custom:
             _keep_variants(node)
@@ -247,6 +247,8 @@ class _FoldingInterpreter(_Interpreter):
         return self._foldings[index].freeze()
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
+        from .folding import Folding  # few commands fold
+
         folding = self._foldings[subgraph.graph.index] = Folding(subgraph)
         self._preparing.append(subgraph)
         subgraph.failure = None

@@ -5,6 +5,7 @@ Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runti
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -78,9 +79,14 @@ def simulate_stack(
     found = assumptions or Assumptions()
     if not applications and by_default is not None:
         applications, by_default = [by_default], None
-    runs = simulate_chain(model, applications, release, "api", by_default, found) if applications else ()
+    last = None if by_default is None else functools.partial(_itself, by_default)
+    runs = simulate_chain(model, applications, release, "api", last, found) if applications else ()
     is_created, notes = _outcome(model, stack, runs)
     return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
+
+
+def _itself(application: Application) -> Application:
+    return application
 
 
 def _applications(stack: Stack, options: Mapping[str, Any]) -> Iterator[Application]:

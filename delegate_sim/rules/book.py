@@ -90,12 +90,8 @@ class RuleBook(Generic[T]):
 
     @functools.cached_property
     def rules(self) -> Rules[T]:
-        """Every rule by operator, builtin ones first."""
-        return MappingProxyType({**self._builtin, **self.custom})
-
-    @functools.cached_property
-    def _builtin(self) -> Rules[T]:
-        return _joined(self.families)
+        """Every rule by operator, builtin ones first. Asking for it loads every family."""
+        return MappingProxyType({**_joined(self.families), **self.custom})
 
     @functools.cached_property
     def _by_name(self) -> Mapping[str, Kind]:
@@ -131,8 +127,10 @@ class RuleBook(Generic[T]):
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
         """Return the rule of an operator, or that of all others; None if the delegate does not take the operator."""
-        others = None if is_custom and self.unknown_custom is not None else self.others
-        return (self.custom if is_custom else self._builtin).get(op, others)
+        rule = self.custom.get(op) if is_custom else self._builtin(op)
+        if rule is not None or (is_custom and self.unknown_custom is not None):
+            return rule
+        return self.others
 
     def unsupported(self, node: NodeView, unknown: Unknown | None = None) -> Reason:
         """Return the reason of a node whose operator the delegate does not have."""
@@ -180,6 +178,9 @@ class RuleBook(Generic[T]):
                 self._kept.clear()
             counting = self._kept[key] = self._counting(op, is_custom, target)
             return counting
+
+    def _builtin(self, op: str) -> OpRule[T] | None:
+        return next((family[op] for family in self.families if op in family), None)
 
     def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         rule = self.rule_of(op, is_custom=is_custom)

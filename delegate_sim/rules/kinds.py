@@ -93,7 +93,7 @@ VERSION = Kind(
 OPERAND_COUNT = Kind(
     "operand-count",
     Problem.OPERANDS,
-    "number of operands",
+    "number of operands and results",
     "The operator is taken only with certain numbers of operands and results.",
     "Give the node the operands that the delegate expects.",
     "give the node the operands that the delegate expects",
@@ -103,7 +103,7 @@ OPTIONAL_OPERAND = Kind(
     Problem.OPERANDS,
     "optional operand left out",
     "The delegate needs an operand that the operator itself leaves optional, such as a bias.",
-    "Convert with the operand, for example with a bias of zeros.",
+    "Give the node the operand, for example a bias of zeros.",
     "convert with a bias, of zeros if need be",
 )
 CONSTANT = Kind(

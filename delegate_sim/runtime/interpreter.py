@@ -7,7 +7,7 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -96,14 +96,14 @@ def simulate_chain(
     targets: Sequence[Application],
     release: Release,
     defaults: str = "api",
-    by_default: Application | None = None,
+    by_default: Callable[[], Application] | None = None,
     assumptions: Assumptions = NOTHING_ASSUMED,
 ) -> tuple[Run, ...]:
     """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
 
-    ``by_default`` is a delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph then
-    runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
-    get that far after a delegate that cannot be applied.
+    ``by_default`` gives the delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph
+    then runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``): only then is it called.
+    benchmark_model does not get that far after a delegate that cannot be applied.
     """
     model = as_read_by(model, release)
     chain = _Chain(model, release, assumptions)
@@ -117,7 +117,7 @@ def simulate_chain(
         return tuple([_not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
     is_over = defaults == "benchmark" and any(run.outcome in _NOT_APPLIED for run in chain.runs)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
-        chain.apply(*by_default, "api")
+        chain.apply(*by_default(), "api")
         chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
     if not is_over:
         chain.allocate_tensors(defaults)

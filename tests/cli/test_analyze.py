@@ -172,13 +172,13 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
     assert text[text.index("On the CPU") : text.index("\nWhat each")] == (
         "On the CPU: 3 nodes, by reason\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
-        "    hint: convert so that the operand has a type that is accepted\n"
+        "    hint: convert so that the tensor has a supported type\n"
         "    ADD: 1 node, input 0 is INT64 [1]\n"
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the operator keeps an older version\n"
-        "    hint: convert so that the operand has a type that is accepted\n"
+        "    hint: convert so that the tensor has a supported type\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
 

@@ -1,4 +1,4 @@
-"""How the NNAPI delegate goes about a subgraph (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""How the NNAPI delegate handles a subgraph (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ OPTIONS = (
         "allow_dynamic_dimensions",
         boolean,
         False,
-        "take graphs with dynamic dimensions, as they stand in the file",
+        "take graphs with dynamic dimensions, as they are in the file",
         flag="nnapi_allow_dynamic_dimensions",
         printed=("allow dynamic dimensions in nnapi",),
     ),
@@ -175,7 +175,7 @@ class NnapiDelegate(Delegate):
         return _map(decision.graph, subset, options, release).failure
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Beside the limit: higher feature levels, of the runtime and the accelerator alike."""
+        """Besides the limit: higher feature levels, of the runtime and the accelerator alike."""
         yield from super().remedies(code, options)
         if code == RULES.code_of(FEATURE_LEVEL):
             for level in FEATURE_LEVELS:

@@ -1,4 +1,4 @@
-"""What the GPU rules have of their own beside the shared vocabulary.
+"""What the GPU rules have of their own besides the shared vocabulary.
 
 Source: the helpers of ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``), and ``IsAllAllowedTensors``
 (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first condition that a node does not meet, so the order of
@@ -46,7 +46,7 @@ def gpu_rule(
     """Return the rule of an operator: the version, its own checks, and those of all tensors.
 
     The class ``parser`` is asked first, and then the functions ``cases`` of ``gpu_compatibility.cc``, if any. Checks that name no
-    place are those of the last one. Tensors may have the types ``inputs`` and ``outputs`` beside the usual ones.
+    place are those of the last one. Tensors may have the types ``inputs`` and ``outputs`` besides the usual ones.
     """
     asked = SOURCE.with_symbol(f"{parser}::IsSupported")
     sources = (asked, *[COMPATIBILITY.with_symbol(case) for case in cases])

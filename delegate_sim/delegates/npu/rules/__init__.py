@@ -5,19 +5,35 @@ The tables of a family (``rules/FAMILY.py``) have a row for each operator and a 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.rule import OpRule
+from ....rules.families import FAMILIES, LazyRules
+from ....rules.rule import OpRule, Rules
 from ....rules.source import Source
 from ..kinds import KINDS
 from ..target import NpuTarget
-from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape, variable
 from .checks import ANY as ANYTHING
 from .checks import FILTERED, GOOGLE, INTEL, MEDIATEK, SAMSUNG, column
 
-_FAMILIES = (activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape, variable)
+_FAMILIES = (
+    *("activation", "arithmetic", "conversion", "convolution", "custom", "matrix"),
+    *("recurrent", "reduction", "shape", "variable"),
+)
 _UNKNOWN = Unknown("an operator that the plugin selects", problem="is not selected")
+
+
+def _columns(plugin: str) -> Iterator[LazyRules[NpuTarget]]:
+    """Return a plugin's column of each family's table, which is loaded once a model has such operators."""
+
+    def load(family: str) -> Rules[NpuTarget]:
+        return column(import_module(f"{__name__}.{family}").TABLE, plugin)
+
+    for family in _FAMILIES:
+        yield LazyRules(FAMILIES[family], functools.partial(load, family))
 
 
 def _release(target: NpuTarget) -> Any:
@@ -29,7 +45,7 @@ def _book(
 ) -> RuleBook[NpuTarget]:
     return RuleBook(
         f"npu-{plugin}",
-        families=tuple(column(family.TABLE, plugin) for family in _FAMILIES) if plugin != "samsung" else (),
+        families=() if plugin == "samsung" else tuple(_columns(plugin)),
         kinds=KINDS,
         source=source,
         unknown=_UNKNOWN,
