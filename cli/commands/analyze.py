@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
@@ -109,7 +109,7 @@ def _spans(releases: Iterable[str]) -> str:
 @click.option(
     "--accelerators",
     metavar="NAMES",
-    help="What an application gives to LiteRT 2's CompiledModel, such as npu,gpu,cpu: each takes what those before it leave.",
+    help=f"What an application gives to LiteRT 2's CompiledModel: some of {','.join(ACCELERATORS)}; each takes what those before leave.",
 )
 @click.option(
     "--soc",
@@ -167,7 +167,7 @@ def command(
         if delegates or chain:
             raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
         if accelerators is None:
-            raise click.UsageError("--soc needs --accelerators, such as npu,gpu,cpu")
+            raise click.UsageError("--soc needs --accelerators")
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(
