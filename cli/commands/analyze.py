@@ -109,7 +109,7 @@ def _spans(releases: Iterable[str]) -> str:
 @click.option(
     "--accelerators",
     metavar="NAMES",
-    help=f"What an application gives to LiteRT 2's CompiledModel: some of {','.join(ACCELERATORS)}; each takes what those before leave.",
+    help=f"What an application gives to LiteRT 2's CompiledModel, such as {','.join(ACCELERATORS)}: each takes what is left.",
 )
 @click.option(
     "--soc",

@@ -245,6 +245,7 @@ class _Chain:
 
     def is_fully_delegated(self) -> bool:
         """Whether nothing of the first subgraph is left to the CPU."""
+        self._dispatch()
         first = self._current(self._prepared()[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 

@@ -55,13 +55,15 @@ class _Translator:
         self.found: list[str] = []
         self.is_repeated = False
         """Whether a repetition was read last, which RE2 does not repeat again."""
-        self.closings: list[str] = []
-        """What closes each open group, with those that flags in the middle of a pattern need."""
+        self.flag_groups = [0]
+        """How many groups were opened for flags in the middle of the pattern, and of each open group."""
 
     def run(self) -> str:
         while self.position < len(self.pattern):
             self._step()
-        return "".join(self.found) + "".join(self.closings)
+        if len(self.flag_groups) > 1:
+            raise _Invalid
+        return "".join(self.found) + ")" * self.flag_groups[0]
 
     def _step(self) -> None:
         character = self.pattern[self.position]
@@ -98,28 +100,27 @@ class _Translator:
 
     def _open(self) -> None:
         if not self.pattern.startswith("(?", self.position):
-            self.closings.append(")")
+            self.flag_groups.append(0)
             self._add("(", 1)
             return
         match = _GROUP.match(self.pattern, self.position)
         if match is None or "U" in (match["flags"] or ""):
             raise _Invalid
         if match["end"] is None:
-            self.closings.append(")")
+            self.flag_groups.append(0)
             self._add("(", len(match[0]))
         elif match["end"] == ":":
-            self.closings.append(")")
+            self.flag_groups.append(0)
             self._add(match[0], len(match[0]))
         else:
             # Flags count to the end of the group that they stand in.
-            last = self.closings.pop() if self.closings else ""
-            self.closings.append(f"){last}")
+            self.flag_groups[-1] += 1
             self._add(f"(?{match['flags']}:" if match["flags"] else "(?:", len(match[0]))
 
     def _close(self) -> None:
-        if not any(")" in closing for closing in self.closings):
+        if len(self.flag_groups) == 1:
             raise _Invalid
-        self._add(self.closings.pop(), 1)
+        self._add(")" * (1 + self.flag_groups.pop()), 1)
 
     def _escape(self) -> None:
         following = self.pattern[self.position + 1 : self.position + 2]
