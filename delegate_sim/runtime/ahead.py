@@ -6,12 +6,13 @@ Source: ``PartitionModel`` (``litert/compiler/plugin/compiler_plugin.cc``); ``li
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..delegates.base import Delegate, ModelFailure, OptionValues
-from ..graph.graph import Graph, file_graph
+from ..graph.graph import Graph, file_graphs
 from ..graph.partition import partition
-from ..model.model import Model, Subgraph
+from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
@@ -24,10 +25,10 @@ _DISPATCH_DELEGATE = "DispatchDelegate"
 
 
 def run_plugin(
-    model: Model, delegate: Delegate, options: OptionValues, release: Release, accepted: dict[int, frozenset[int]]
+    model: Model, delegate: Delegate, options: OptionValues, release: Release, accepted: Mapping[int, frozenset[int]]
 ) -> Run:
     """Have a plugin select nodes of a model; ``accepted`` are those of each subgraph that count as selected."""
-    graphs = tuple([_graph(model, subgraph, accepted) for subgraph in model.subgraphs])
+    graphs = _graphs(model, accepted)
     found = delegate.decide_model(graphs, options, release)
     runs: list[SubgraphRun] = []
     for graph, decision, taken in zip(graphs, found.decisions, found.taken or [frozenset()] * len(graphs), strict=True):
@@ -81,12 +82,17 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
     return Dispatched(plan_after(graph, subsets, _DISPATCH_DELEGATE, given_tensors), line)
 
 
-def _graph(model: Model, subgraph: Subgraph, accepted: dict[int, frozenset[int]]) -> Graph:
-    """Return a subgraph with all nodes of the file, those included that the runtime would not add."""
-    graph = file_graph(model, subgraph)
-    if len(graph.nodes) != len(subgraph.nodes):
-        graph = dataclasses.replace(graph, nodes=subgraph.nodes, execution_plan=tuple(range(len(subgraph.nodes))))
-    return dataclasses.replace(graph, assumed=accepted.get(subgraph.index, frozenset()))
+def _graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:
+    """Return the subgraphs with all nodes of the file, those included that the runtime would not add."""
+    graphs = file_graphs(model)
+    if not accepted and all(len(graph.nodes) == len(model.subgraphs[graph.index].nodes) for graph in graphs):
+        return graphs
+    found = []
+    for graph, subgraph in zip(graphs, model.subgraphs, strict=True):
+        assumed = accepted.get(graph.index, frozenset())
+        plan = tuple(range(len(subgraph.nodes)))
+        found.append(dataclasses.replace(graph, nodes=subgraph.nodes, execution_plan=plan, assumed=assumed))
+    return tuple(found)
 
 
 def _refusal(failure: ModelFailure) -> Refusal:

@@ -214,7 +214,7 @@ class _Chain:
         """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
         if self.runs:
             raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
-        run = run_plugin(self.model, delegate, options, self.release, dict(self.assumptions.accepted))
+        run = run_plugin(self.model, delegate, options, self.release, self.assumptions.accepted)
         self._compiled = {subgraph.graph.index: subgraph.delegated for subgraph in run.subgraphs if subgraph.delegated}
         self._removed = run.removed
         self.runs.append(run)

@@ -9,7 +9,7 @@ from ...graph.graph import Graph
 from ...releases.catalogue import Release
 from ...rules.rule import ACCEPTED, Verdict
 from ..base import Decision, FileNode
-from .composites import Composite, composite_of
+from .composites import COMPOSITE, Composite, composite_of
 
 
 class Fate(NamedTuple):
@@ -46,7 +46,8 @@ def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
         for decision in decisions
         if decision is not None
         for index in decision.nodes
-        if (composite := composite_of(decision.graph.model, decision.graph.nodes[index], release)) is not None
+        if decision.graph.nodes[index].op == COMPOSITE
+        and (composite := composite_of(decision.graph.model, decision.graph.nodes[index], release)) is not None
     }
     return Completed(tuple(completed), tuple(taken), frozenset(removed))
 
@@ -58,7 +59,8 @@ def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Ite
         fate = Fate(decision.verdicts.get(index, ACCEPTED), index in taken)
         if index in places:
             yield places[index], fate
-        composite = composite_of(decision.graph.model, decision.graph.nodes[index], release)
+        node = decision.graph.nodes[index]
+        composite = composite_of(decision.graph.model, node, release) if node.op == COMPOSITE else None
         if composite is not None:
             verdict = ACCEPTED if fate.is_taken else fate.verdict
             yield from _whole(graphs, composite, Fate(verdict, fate.is_taken), release, frozenset())

@@ -105,7 +105,8 @@ def _leading_integer(text: str) -> int:
 
 def bodies(model: Model, release: Release) -> frozenset[int]:
     """Return the subgraphs that are bodies of composites, which no plugin is asked about as such."""
-    found = [composite_of(model, node, release) for subgraph in model.subgraphs for node in subgraph.nodes]
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.op == COMPOSITE]
+    found = [composite_of(model, node, release) for node in nodes]
     return frozenset([composite.body for composite in found if composite is not None])
 
 

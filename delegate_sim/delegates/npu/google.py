@@ -119,7 +119,12 @@ class GooglePlugin(NpuPlugin):
             name = composite_name(graph.model, node)
             if not verdict.is_supported and name is not None and target.release.is_at_least(_COMPOSITES_SINCE):
                 yield f"{_COMPOSITE_LINE}{name}"
-        elif target.filters is not None and target.release.is_at_least(_FILTERS_SINCE) and _is_filtered(verdict):
+        elif (
+            target.filters is not None
+            and target.filters.patterns
+            and target.release.is_at_least(_FILTERS_SINCE)
+            and _is_filtered(verdict)
+        ):
             yield from target.filters.match([graph.tensors[tensor].name for tensor in given(node.outputs)]).lines
 
 

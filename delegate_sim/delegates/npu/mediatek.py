@@ -9,6 +9,7 @@ from ...graph.graph import Graph
 from ...releases.catalogue import Release
 from ...rules.rule import Verdict
 from ..base import ModelFailure, OptionValues, kinds_by_code
+from .composites import given
 from .kinds import ISLANDS, LOADER_KINDS, SOC
 from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
 from .rules import BOOKS
@@ -19,6 +20,8 @@ SOCS = (
     *("mt6853", "mt6877", "mt6878", "mt6879", "mt6886", "mt6893", "mt6895", "mt6897", "mt6983", "mt6985", "mt6989", "mt6991"),
     *("mt6993", "mt8171", "mt8188", "mt8189"),
 )
+_CAST = "INT64"
+"""The type of constants that are cast, with a warning."""
 CLOSED_SINCE = "8.2.24"
 """The version of the Neuron runtime from which on the plugin asks the vendor's compiler, whose rules are not known."""
 
@@ -51,6 +54,8 @@ class MediatekPlugin(NpuPlugin):
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Name the type that keeps a node from the NPU, and constants that are cast."""
         node = graph.nodes[index]
+        if verdict.is_supported and not any(graph.tensors[tensor].type == _CAST for tensor in given(node.inputs)):
+            return
         rule = self.rules.rule_of(node.op, is_custom=node.is_custom)
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return

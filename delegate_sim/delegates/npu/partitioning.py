@@ -14,7 +14,7 @@ from ...graph.partition import Subset
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, ModelFailure
-from .composites import CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
+from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
 from .grouping import DEFAULT, STRATEGIES, NodeGroup, grouped, in_running_order
 from .kinds import ISLANDS
 
@@ -102,7 +102,8 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
 
 
 def _composites(graph: Graph, release: Release) -> dict[int, Composite]:
-    found = ((index, composite_of(graph.model, graph.nodes[index], release)) for index in graph.execution_plan)
+    nodes = [index for index in graph.execution_plan if graph.nodes[index].op == COMPOSITE]
+    found = [(index, composite_of(graph.model, graph.nodes[index], release)) for index in nodes]
     return {index: composite for index, composite in found if composite is not None}
 
 

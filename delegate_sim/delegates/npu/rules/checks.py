@@ -82,7 +82,8 @@ REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), 
 
 # Types, for MediaTek's plugin
 
-_ALWAYS = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8", "INT32"})
+_WHATEVER = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8"})
+"""Types that are mapped with any quantisation."""
 _QUANTIZED = {
     "INT8": ((PER_TENSOR, PER_CHANNEL), "Int8 is not supported."),
     "INT4": ((PER_TENSOR, PER_CHANNEL), "Int4 is not supported."),
@@ -139,8 +140,9 @@ def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]
     for names, indices in (("input", inputs), ("output", outputs)):
         for position, index in enumerate(indices):
             tensor = node.graph.tensors[index]
-            kind = "" if tensor.type in _ALWAYS and tensor.type != "INT32" else kind_of(node, index, target)
-            fault = _fault(tensor, kind, target, f"{names} {position}")
+            if tensor.type in _WHATEVER:
+                continue
+            fault = _fault(tensor, kind_of(node, index, target), target, f"{names} {position}")
             if fault is not None:
                 yield fault
                 return
@@ -149,8 +151,8 @@ def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]
 
 
 def _fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> TypeFault | None:
-    if tensor.type in _ALWAYS:
-        return _channels_fault(tensor, kind, target, name) if tensor.type == "INT32" else None
+    if tensor.type == "INT32":
+        return _channels_fault(tensor, kind, target, name)
     if tensor.type in _QUANTIZED and _is_known(tensor.type, target):
         allowed, line = _QUANTIZED[tensor.type]
         if kind in allowed:
