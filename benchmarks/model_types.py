@@ -1,4 +1,4 @@
-"""What each delegate takes of models by the way they were converted: writes ``docs/model-types.md`` and a table in ``docs/npu.md``.
+"""What each delegate takes of models by how they were converted: writes ``docs/model-types.md`` and a table of ``docs/npu.md``.
 
 Run by ``make model-types``, over the converted models of ``../shared``.
 """

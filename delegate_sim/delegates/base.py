@@ -246,8 +246,13 @@ class Delegate:
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
-    def decide_model(self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST) -> ModelDecision:
-        """Look at all subgraphs of a file before the runtime loads it; only where ``is_plugin``."""
+    def decide_model(
+        self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
+    ) -> ModelDecision:
+        """Look at all subgraphs of a file before the runtime loads it; only where ``is_plugin``.
+
+        ``ended`` are codes of failures that are taken not to occur.
+        """
         raise NotImplementedError
 
     def kernel_failure(

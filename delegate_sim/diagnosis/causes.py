@@ -31,6 +31,8 @@ class Remedy:
     fixed_inputs: bool = False
     fixed_shapes: bool = False
     conversion: str = ""
+    ended: str = ""
+    """The code of a refusal of the whole model that is supposed to have ended."""
 
 
 @dataclass(frozen=True)
@@ -91,5 +93,6 @@ class Blockers:
             fixed_inputs=any(remedy.fixed_inputs for remedy in remedies),
             fixed_shapes=any(remedy.fixed_shapes for remedy in remedies),
             conversion=next((remedy.conversion for remedy in remedies if remedy.conversion), ""),
+            ended=frozenset([remedy.ended for remedy in remedies if remedy.ended]),
         )
         return supposition, {name: value for remedy in remedies for name, value in remedy.options.items()}

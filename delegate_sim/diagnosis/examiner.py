@@ -77,6 +77,7 @@ class Examiner:
             supposition.fixed_inputs,
             supposition.fixed_shapes,
             supposition.conversion,
+            supposition.ended,
             frozenset(options.items()),
         )
         if key not in self._known:

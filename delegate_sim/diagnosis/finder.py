@@ -84,6 +84,7 @@ class _Finder:
             self.base = dataclasses.replace(self.base, fixed_shapes=True)
             # What stands behind a refusal of the whole graph shows once that is gone.
             now = self.simulate(self.base, {})
+        now = self._end_stages(now)
         self.last = now
         # A delegate that stops at a node's first failure tells the next one only when the version or level is right.
         while self._look_at(self.last):
@@ -178,6 +179,28 @@ class _Finder:
         self.remedies[identity] = Remedy(fixed_shapes=True)
         for refused in now.on_cpu():
             self._note(identity, RefusedCase(refused.key, refused.op, reason))
+
+    def _end_stages(self, now: Examined) -> Examined:
+        """Note why LiteRT or a compiler plugin refuses the model as a whole, one after the other; return what is then."""
+        options: dict[str, Any] = {}
+        known: set[str] = set()
+        while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
+            known.add(refusal.code)
+            change: Mapping[str, Any] = next(iter(self.delegate.remedies(refusal.code, now.run.options)), {})
+            subject = tuple([f"{name}={value}" for name, value in change.items()]) or (refusal.code,)
+            identity = Identity(self.problem_of(refusal.code), subject)
+            self.remedies[identity] = Remedy(options=change) if change else Remedy(ended=refusal.code)
+            for refused in now.on_cpu():
+                for reason in refused.reasons:
+                    if reason.code == refusal.code:
+                        self._note(identity, RefusedCase(refused.key, refused.op, reason))
+            if change:
+                options |= change
+                self.level_options[identity] = change
+            else:
+                self.base = dataclasses.replace(self.base, ended=self.base.ended | {refusal.code})
+            now = self.simulate(self.base, options)
+        return now
 
     def _note_limit(self, case: RefusedCase) -> None:
         options: Mapping[str, Any] = next(iter(self.delegate.remedies(case.reason.code, self.first.run.options)), {})

@@ -25,11 +25,19 @@ _DISPATCH_DELEGATE = "DispatchDelegate"
 
 
 def run_plugin(
-    model: Model, delegate: Delegate, options: OptionValues, release: Release, accepted: Mapping[int, frozenset[int]]
+    model: Model,
+    delegate: Delegate,
+    options: OptionValues,
+    release: Release,
+    accepted: Mapping[int, frozenset[int]],
+    ended: frozenset[str],
 ) -> Run:
-    """Have a plugin select nodes of a model; ``accepted`` are those of each subgraph that count as selected."""
+    """Have a plugin select nodes of a model.
+
+    ``accepted`` are the nodes of each subgraph that count as selected, ``ended`` codes of failures that are taken not to occur.
+    """
     graphs = _graphs(model, accepted)
-    found = delegate.decide_model(graphs, options, release)
+    found = delegate.decide_model(graphs, options, release, ended)
     runs: list[SubgraphRun] = []
     for graph, decision, taken in zip(graphs, found.decisions, found.taken or [frozenset()] * len(graphs), strict=True):
         if decision is None:

@@ -71,6 +71,8 @@ class Assumptions:
     """Whether every tensor has the shape that the file gives it."""
     has_own_resolver: bool = False
     """Whether the application registers every operator that the runtime's own resolver does not have."""
+    ended: frozenset[str] = frozenset()
+    """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
 
 
 NOTHING_ASSUMED = Assumptions()
@@ -214,7 +216,7 @@ class _Chain:
         """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
         if self.runs:
             raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
-        run = run_plugin(self.model, delegate, options, self.release, self.assumptions.accepted)
+        run = run_plugin(self.model, delegate, options, self.release, self.assumptions.accepted, self.assumptions.ended)
         self._compiled = {subgraph.graph.index: subgraph.delegated for subgraph in run.subgraphs if subgraph.delegated}
         self._removed = run.removed
         self.runs.append(run)

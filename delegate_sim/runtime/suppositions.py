@@ -36,6 +36,8 @@ class Supposition:
     fixed_inputs: bool = False
     conversion: str = ""
     fixed_shapes: bool = False
+    ended: frozenset[str] = frozenset()
+    """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
     has_own_resolver: bool = False
     """Whether the application registers every operator that the runtime's own resolver does not have."""
 
@@ -51,7 +53,9 @@ def simulate_changed(
     change: Edited, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
 ) -> Run:
     """Apply a delegate to what ``changed`` made of a model."""
-    assumptions = Assumptions(_accepted(change, supposition), supposition.fixed_shapes, supposition.has_own_resolver)
+    assumptions = Assumptions(
+        _accepted(change, supposition), supposition.fixed_shapes, supposition.has_own_resolver, supposition.ended
+    )
     return simulate(change.model, delegate, options, release, defaults, assumptions)
 
 

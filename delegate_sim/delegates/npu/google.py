@@ -79,7 +79,7 @@ class GooglePlugin(NpuPlugin):
         Option(
             "op_filters",
             op_filters,
-            _filter_file("", is_unreadable=False),
+            None,
             "a file of op filters, or its text, as google_tensor_op_filters_proto takes it (from litert-2.1.5)",
         ),
     )
@@ -135,8 +135,8 @@ def _is_filtered(verdict: Verdict) -> bool:
 
 
 def _filters_of(options: OptionValues) -> OpFilters:
-    content: FilterFile = options["op_filters"]
-    return _filters(str(content), content.is_unreadable)
+    content: FilterFile | None = options["op_filters"]
+    return OpFilters() if content is None else _filters(str(content), content.is_unreadable)
 
 
 DELEGATE = GooglePlugin()

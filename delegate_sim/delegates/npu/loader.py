@@ -43,18 +43,22 @@ class _LoaderFault(NamedTuple):
     tensor: int | None = None
 
 
-def load(model: Model, facts: FileFacts, release: Release) -> Loaded:
-    """Read a model as LiteRT does: of each subgraph the tensors, then the nodes, up to the first error."""
+def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
+    """Read a model as LiteRT does: of each subgraph the tensors, then the nodes, up to the first error.
+
+    Errors of the codes ``ended`` are passed over.
+    """
     unknown = _unknown_types(model, release)
     lines: list[str] = []
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
-            fault = next(_tensor_faults(subgraph, tensor, facts, unknown, release), None)
+            faults = _tensor_faults(subgraph, tensor, facts, unknown, release)
+            fault = next((each for each in faults if each.kind.name not in ended), None)
             if fault is not None:
                 return _refused(subgraph, fault, lines)
             if tensor.sparsity is not None:
                 lines.append(_SPARSE_LINE)
-        fault = next(_node_faults(subgraph, facts), None)
+        fault = next((each for each in _node_faults(subgraph, facts) if each.kind.name not in ended), None)
         if fault is not None:
             return _refused(subgraph, fault, lines)
     return Loaded(tuple(lines), None)

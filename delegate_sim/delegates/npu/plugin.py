@@ -18,7 +18,7 @@ from .file_facts import file_facts
 from .grouping import DEFAULT, STRATEGIES
 from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
 from .loader import load
-from .partitioning import Asked, Strategy, partition_subgraph, selected_subgraphs
+from .partitioning import Ask, Asked, Strategy, partition_subgraph, selected_subgraphs
 from .target import NpuTarget
 
 _FIRST_SINCE = parse_release("litert-2.1.3")
@@ -103,19 +103,22 @@ class NpuPlugin(Delegate):
         found = partition_subgraph(graph, self._ask(graph, options, release), _strategy(options), release, self._cpu_call)
         return found.decision
 
-    def decide_model(self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST) -> ModelDecision:
+    def decide_model(
+        self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
+    ) -> ModelDecision:
         """Load the file as LiteRT does, then ask about each subgraph that is not the body of a composite."""
         model = graphs[0].model
-        loaded = load(model, file_facts(model), release)
+        loaded = load(model, file_facts(model), release, ended)
         warnings = tuple(self.warnings(options, release))
         decisions: list[Decision | None] = [None] * len(graphs)
         if loaded.failure is not None:
             return ModelDecision(tuple(decisions), loaded.lines, warnings, loaded.failure)
         lines = list(loaded.lines)
         for index in selected_subgraphs(len(graphs), options["subgraphs"], bodies(model, release)):
-            ask = self._ask(graphs[index], options, release)
+            ask = self._ask(graphs[index], options, release, ended)
             found = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
-            decisions[index] = found.decision
+            # A plugin that fails before it looks at nodes says nothing of them.
+            decisions[index] = found.decision if found.failure is None or found.decision.verdicts else None
             lines += found.lines
             warnings += found.decision.warnings
             if found.failure is not None:
@@ -151,12 +154,12 @@ class NpuPlugin(Delegate):
         """Return what the plugin logs of a node."""
         return iter(())
 
-    def _ask(self, graph: Graph, options: OptionValues, release: Release) -> Any:
+    def _ask(self, graph: Graph, options: OptionValues, release: Release, ended: frozenset[str] = frozenset()) -> Ask:
         base = self.target(graph, options, release)
 
         def ask(current: Graph, tensors: Mapping[int, tuple[int, int]]) -> Asked:
             lines, failure = self.fault(current, options, release)
-            if failure is not None:
+            if failure is not None and failure.code not in ended:
                 return Asked({}, lines, failure)
             target = base._replace(tensors=tensors)
             views = [current.view(current.nodes[index]) for index in current.execution_plan]
