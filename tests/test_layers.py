@@ -30,7 +30,7 @@ LAYERS = (
     ("versions", "delegates"),
     ("runtime",),
     ("results",),
-    ("device", "diagnosis"),
+    ("device", "diagnosis", "live"),
     ("gate",),
     ("api",),
 )

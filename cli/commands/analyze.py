@@ -125,6 +125,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
 )
+@click.option("--live", is_flag=True, help="Also run the real compiler plugin on this host, and compare (see doctor).")
 @own_resolver_option
 @pairs_option
 @click.option(
@@ -146,6 +147,7 @@ def command(
     accelerators: str | None,
     socs: Sequence[str],
     applies_default: bool,
+    live: bool,
     own_resolver: bool,
     pairs: Sequence[str],
     release: str,
@@ -190,6 +192,14 @@ def command(
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    if live:
+        if chain or not chosen or not all(delegate.is_plugin for delegate in chosen):
+            raise click.UsageError("--live is for compiler plugins: name them with --delegate")
+        from .live import analyze_live
+
+        view = View(width(), verbose)
+        assumptions = Assumptions(has_own_resolver=own_resolver)
+        return analyze_live(models, targets, parse_release(release), assumptions, form=form, output=output, view=view)
     by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)

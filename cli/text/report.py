@@ -184,7 +184,8 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     counts = f"{total:,} total, {supported:,} supported, {delegated:,} {verb} ({share(delegated, total)})"
     yield from _fact("nodes", counts, view)
     if whole.delegate.is_plugin:
-        yield from _fact("to compile", f"{counted(_kernels(run), 'partition')}", view)
+        what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
+        yield from _fact("to compile", what, view)
     else:
         yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, whole.log_lines)}", view)
         yield from _fact("delegate kernels", f"{_kernels(run):,}", view)

@@ -148,6 +148,30 @@ class ModelDecision(NamedTuple):
     """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
 
 
+class LiveTraits(NamedTuple):
+    """How LiteRT's own tool runs a compiler plugin on a host."""
+
+    manufacturer: str
+    """What the tool calls the vendor."""
+    folder: str
+    """Where LiteRT's package has the plugin, below ``vendors``."""
+    package: str = ""
+    """The package that has the libraries that the plugin is linked to; empty if it needs none."""
+    libraries: str = ""
+    """Their folder in that package."""
+    needs: str = ""
+    """What else must be there to run it, in words."""
+
+    def arguments(self, options: OptionValues) -> Iterator[str]:
+        """Return the tool's flags for a plugin's options."""
+        yield f"--soc_model={options['soc']}"
+        yield f"--partition_strategy={options['partition_strategy']}"
+        if options["max_partitions"]:
+            yield f"--compiler_options_max_partitions={options['max_partitions']}"
+        if options["subgraphs"]:
+            yield f"--subgraphs={','.join(map(str, options['subgraphs']))}"
+
+
 class LogTraits(NamedTuple):
     """How a delegate shows in a device's log, besides the names of its kernels and its provider."""
 
@@ -208,6 +232,9 @@ class Delegate:
 
     is_plugin: bool = False
     """Whether it compiles parts of the file before the runtime loads it, in place of being applied to what was loaded."""
+
+    live: LiveTraits | None = None
+    """How it is run on this host; None if it cannot be."""
 
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""

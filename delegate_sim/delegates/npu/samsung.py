@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...releases.catalogue import Release
-from ..base import OptionValues
+from ..base import LiveTraits, OptionValues
 from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
 from .rules import BOOKS
 
@@ -18,6 +18,11 @@ class SamsungPlugin(NpuPlugin):
     name = "npu-samsung"
     vendor = "samsung"
     rules = BOOKS["samsung"]
+    live = LiveTraits(
+        "Samsung",
+        "samsung",
+        needs="a build of the plugin that loads: that of ai-edge-litert 2.3.0 lacks a symbol, which Samsung's SDK may have",
+    )
     socs = SOCS
     options = (soc_option("E9965", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
     known_since = "litert-2.1.5"
