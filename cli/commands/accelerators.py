@@ -10,9 +10,11 @@ from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.stack import Stack, StackResult, parse_accelerators, simulate_stack
 from delegate_sim.runtime.interpreter import Assumptions
 
-from ..models import Answer, Models, read_model, write_answers
+from ..answers import Answer, Table, write_answers
+from ..models import Models, read_model
 from ..terminal import width
-from ..text.stack import stack_lines
+from ..text.many import STACKED
+from ..text.stack import stack_lines, stacked_row
 from ..text.view import View
 
 _FORMS = ("text", "json")
@@ -46,6 +48,10 @@ def analyze_accelerators(
         model = read_model(path)
         results: list[StackResult] = [simulate_stack(model, stack, parsed, options, assumptions) for stack in stacks]
         view = View(width(), verbose)
-        return Answer(lambda: [result.to_dict() for result in results], lambda: stack_lines(results, view))
+        return Answer(
+            lambda: [result.to_dict() for result in results],
+            lambda: stack_lines(results, view),
+            lambda: list(map(stacked_row, results)),
+        )
 
-    return write_answers(Models(models), form, output, answer)
+    return write_answers(Models(models), form, output, Table(STACKED, is_left_out=verbose), answer)

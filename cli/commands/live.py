@@ -15,10 +15,12 @@ from delegate_sim.releases.catalogue import Release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Assumptions, simulate
 
+from ..answers import Answer, Table, write_answers
 from ..exits import FINDINGS
 from ..layout import message, wrapped
-from ..models import Answer, Models, read_model, write_answers
+from ..models import Models, read_model
 from ..terminal import Line
+from ..text.many import LIVED
 from ..text.report import report_lines
 from ..text.view import HEADING, View
 
@@ -55,10 +57,18 @@ def analyze_live(
         found = [compare_live(engine, model, run) for engine, run in zip(engines, runs, strict=True)]
         differs |= any(not each.is_equal for each in found)
         report = Report(model, runs)
-        return Answer(lambda: [_entry(report, found)], lambda: [*report_lines(report, view), *_lines(found, view)])
+        return Answer(
+            lambda: [_entry(report, found)],
+            lambda: [*report_lines(report, view), *_lines(found, view)],
+            lambda: [[each.name, _verdict(each)] for each in found],
+        )
 
-    code = write_answers(Models(models), form, output, answer)
+    code = write_answers(Models(models), form, output, Table(LIVED, is_left_out=view.verbose), answer)
     return code or (FINDINGS if differs else code)
+
+
+def _verdict(found: LiveResult) -> str:
+    return "not run" if not found.is_run else "as simulated" if found.is_equal else "differs"
 
 
 def _entry(report: Report, found: Sequence[LiveResult]) -> dict[str, Any]:

@@ -32,6 +32,12 @@ def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
         yield from _side_by_side(results, view)
 
 
+def stacked_row(result: StackResult) -> Sequence[str]:
+    """Return the SoC, whether CompiledModel is created, and how many nodes run where."""
+    places = _places(_summed(_by_operator(result)))
+    return [message(_target(result)), "created" if result.is_created else "not created", places]
+
+
 def _target(result: StackResult) -> str:
     return result.stack.soc or ", ".join(result.stack.accelerators)
 
