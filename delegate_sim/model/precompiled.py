@@ -48,11 +48,11 @@ class Precompiled(NamedTuple):
         target = (
             f"{printable(self.manufacturer)} {printable(self.soc)}".strip() if self.is_stamped else "a SoC that it does not name"
         )
+        total = len(self.dispatches) + self.other_nodes
         size = max([each.bytecode_size for each in self.dispatches], default=0)
         return (
-            f"the model is already compiled for {target}: {len(self.dispatches):,} DISPATCH_OP nodes, with "
-            f"code of up to {size:,} bytes each, {self.other_nodes:,} nodes are left as they were; CompiledModel "
-            "asks no plugin about it again",
+            f"the model is already compiled for {target}: {len(self.dispatches):,} of its {total:,} nodes run compiled code "
+            f"(DISPATCH_OP), of up to {size:,} bytes each; CompiledModel asks no plugin about it again",
             "which nodes of the source model went into the code cannot be told from the file, nor the version of the plugin: the "
             "file names the SoC alone. Other targets need the source model",
         )

@@ -130,7 +130,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
     left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
     if is_created and "cpu" not in stack.accelerators and left:
         is_created = False
-        notes.append(f"{left:,} nodes are left to the CPU, which is not among the accelerators: CompiledModel is not created")
+        notes.append(f"nodes left to the CPU, which is not among the accelerators: {left:,}; so CompiledModel is not created")
     return is_created, tuple(notes)
 
 

@@ -12,7 +12,7 @@ def test_the_soc_and_the_code_are_told():
     assert (found.manufacturer, found.soc, found.is_stamped, found.other_nodes) == ("Google", "Tensor_G5", True, 2)
     assert found.dispatches == ((0, 1, "Partition_0", 1234),)
     first, second = found.words
-    assert "already compiled for Google Tensor_G5: 1 DISPATCH_OP nodes" in first
+    assert "already compiled for Google Tensor_G5: 1 of its 3 nodes run compiled code" in first
     assert "Other targets need the source model" in second
 
 
