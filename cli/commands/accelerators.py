@@ -10,7 +10,7 @@ from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.stack import Stack, StackResult, parse_accelerators, simulate_stack
 from delegate_sim.runtime.interpreter import Assumptions
 
-from ..answers import Answer, Table, write_answers
+from ..answers import Answer, ModelTable, write_answers
 from ..models import Models, read_model
 from ..terminal import width
 from ..text.many import STACKED
@@ -54,4 +54,4 @@ def analyze_accelerators(
             lambda: list(map(stacked_row, results)),
         )
 
-    return write_answers(Models(models), form, output, Table(STACKED, is_left_out=verbose), answer)
+    return write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)

@@ -15,7 +15,7 @@ from delegate_sim.releases.catalogue import Release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Assumptions, simulate
 
-from ..answers import Answer, Table, write_answers
+from ..answers import Answer, ModelTable, write_answers
 from ..exits import FINDINGS
 from ..layout import message, wrapped
 from ..models import Models, read_model
@@ -63,7 +63,7 @@ def analyze_live(
             lambda: [[each.name, _verdict(each)] for each in found],
         )
 
-    code = write_answers(Models(models), form, output, Table(LIVED, is_left_out=view.verbose), answer)
+    code = write_answers(Models(models), form, output, ModelTable(LIVED, is_left_out=view.verbose), answer)
     return code or (FINDINGS if differs else code)
 
 
