@@ -7,13 +7,12 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
 from ..errors import OptionError
-from ..graph.graph import Graph, PrepareFailure, file_graphs
+from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, Subset
 from ..model.model import Model
 from ..prepare import Repreparation, prepare, prepare_around, prepare_rest
@@ -22,7 +21,6 @@ from ..releases.notes import predicted_build
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
     NOT_ALLOCATED_LINE,
-    NOT_INITIALISED_LINE,
     RESTORED_LINE,
     benchmark_failure_line,
     benchmark_line,
@@ -30,17 +28,16 @@ from ..releases.wording import (
 )
 from ..rules.kinds import (
     CPU_KERNEL_AFTER_REMAPPING,
-    CPU_KERNEL_NOT_PREPARED,
     CYCLIC_GRAPH,
     DYNAMIC_TENSORS,
-    OPERATOR_NOT_LOADED,
-    TENSOR_TYPE_NOT_LOADED,
 )
 from .ahead import dispatched, run_plugin
+from .assumptions import NOTHING_ASSUMED, Assumptions
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
-from .loading import Loading, first_node, load_on, loading_warnings
+from .loading import load_on, loading_warnings
 from .plan import DELEGATE, ChangedPlan, plan_after
 from .reading import as_read_by
+from .refusals import kernel_refusal, not_loaded, not_prepared
 from .run import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun, option_values
 
 __all__ = [
@@ -60,24 +57,6 @@ __all__ = [
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
 
-
-@dataclass(frozen=True)
-class Assumptions:
-    """What to assume, for what-if questions."""
-
-    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """Nodes of each subgraph that count as accepted by every delegate."""
-    fixed_shapes: bool = False
-    """Whether every tensor has the shape that the file gives it."""
-    has_own_resolver: bool = False
-    """Whether the application registers every operator that the runtime's own resolver does not have."""
-    repaired: frozenset[tuple[int, int]] = frozenset()
-    """Nodes, as subgraph and node, that their CPU kernels do not refuse."""
-    ended: frozenset[str] = frozenset()
-    """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
-
-
-NOTHING_ASSUMED = Assumptions()
 
 Application = tuple[Delegate, OptionValues]
 """A delegate that is applied, with its options."""
@@ -118,7 +97,7 @@ def simulate_chain(
     if all(delegate.is_plugin for delegate, _ in targets) and by_default is None:
         return tuple(chain.runs)
     if not chain.is_loaded:
-        return tuple([_not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
+        return tuple([not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
     is_over = defaults == "benchmark" and any(run.outcome in _NOT_APPLIED for run in chain.runs)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default(), "api")
@@ -130,44 +109,6 @@ def simulate_chain(
 
 _NOT_APPLIED = frozenset({"refused", "restored", NOT_PREPARED})
 """Outcomes of a delegate after which benchmark_model gives up."""
-
-
-def _load_refusal(model: Model, loading: Loading) -> Refusal:
-    """Return why a release does not load a model: at the first operator or tensor that it refuses."""
-    if not loading.refused:
-        tensor = loading.refused_tensors[0].index
-        kind = TENSOR_TYPE_NOT_LOADED
-        return Refusal(kind.name, loading.message, kind.hint, loading.subgraph, None, tensor)
-    message = loading.message
-    subgraph, node = first_node(model, loading.refused[0]) or (0, None)
-    if node is None:
-        message += "; the file lists the first of these, though no node uses it"
-    return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
-
-
-def _not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
-    """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
-    if run.delegate.is_plugin:
-        return dataclasses.replace(run, outcome=NOT_LOADED, refusal=_load_refusal(model, loading))
-    return dataclasses.replace(
-        run,
-        outcome=NOT_LOADED,
-        refusal=_load_refusal(model, loading),
-        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines,
-        subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
-    )
-
-
-def _not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
-    message = f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): {failure.message}"
-    hint = CPU_KERNEL_NOT_PREPARED.hint
-    return Refusal(CPU_KERNEL_NOT_PREPARED.name, message, hint, graph.index, failure.node, None)
-
-
-def _refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:
-    return Refusal(
-        failure.code, message, failure.hint, graph.index, failure.node, failure.tensor, is_predicted=not failure.is_known
-    )
 
 
 class _Chain:
@@ -263,7 +204,7 @@ class _Chain:
         failure = prepare_rest(self.model, self._delegated(), self.assumptions.fixed_shapes, self.release)
         if failure is None:
             return
-        refusal = _not_prepared(first, failure)
+        refusal = not_prepared(first, failure)
         for number, run in enumerate(self.runs):
             if run.outcome in ("delegated", "none") and run.refusal is None:
                 self.runs[number] = dataclasses.replace(run, outcome=NOT_PREPARED, refusal=refusal)
@@ -341,7 +282,7 @@ class _Simulation:
             if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
                 self.log_lines += graph.failure.lines
                 self._judge_rest(self.graphs[graph.index :])
-                return self._finish(NOT_PREPARED, _not_prepared(graph, graph.failure))
+                return self._finish(NOT_PREPARED, not_prepared(graph, graph.failure))
             if self.needs_static and _is_dynamic(graph):
                 return self._finish("refused", self._refuse_dynamic(graph))
             failure = self._apply(graph)
@@ -402,7 +343,7 @@ class _Simulation:
         """Note that the nodes are replaced, and yet they will not run on the delegate, or that this is predicted."""
         self.warnings.append(f"subgraph {graph.index}: {message}")
         if self.later_failure is None:
-            self.later_failure = _refusal(graph, failure, message)
+            self.later_failure = kernel_refusal(graph, failure, message)
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
@@ -455,7 +396,7 @@ class _Simulation:
         """The runtime undoes all delegation, in every subgraph."""
         self.log_lines.append(RESTORED_LINE)
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        return _refusal(graph, failure, failure.message)
+        return kernel_refusal(graph, failure, failure.message)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
         """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""

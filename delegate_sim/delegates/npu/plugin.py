@@ -14,6 +14,7 @@ from ...rules.rule import Reason, Verdict
 from ..base import Decision, Delegate, ModelDecision, ModelFailure, OptionValues, kinds_by_code
 from .bodies import body_decisions
 from .composites import bodies
+from .crashes import crash_warnings
 from .file_facts import file_facts
 from .grouping import DEFAULT, STRATEGIES
 from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
@@ -123,6 +124,7 @@ class NpuPlugin(Delegate):
             warnings += found.decision.warnings
             if found.failure is not None:
                 return ModelDecision(tuple(decisions), tuple(lines), warnings, found.failure)
+        warnings += tuple(crash_warnings(graphs, decisions, release))
         completed = body_decisions(graphs, decisions, release)
         return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
 
