@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -231,3 +232,12 @@ def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_pa
 
 def test_search_as_json_is_json(run, chain):
     assert json.loads(run("whatif", chain, "--search", "1", "--format", "json").stdout)["is_exact"]
+
+
+def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
+    text = " ".join(
+        run(
+            "diagnose", Path(__file__).resolve().parents[2] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
+        ).stdout.split()
+    )
+    assert "once another cause is removed, would keep 3 nodes on the CPU: LSTM 3" in text
