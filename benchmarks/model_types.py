@@ -1,4 +1,4 @@
-"""What each delegate takes of models by the way they were converted: writes ``docs/model-types.md``.
+"""What each delegate takes of models by how they were converted: writes ``docs/model-types.md`` and a table of ``docs/npu.md``.
 
 Run by ``make model-types``, over the converted models of ``../shared``.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import delegate_sim
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES
 from delegate_sim.model.model import Model
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +25,8 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 MODELS = CORPUS / "keras.zip"
 PROVENANCE = CORPUS / "keras-provenance.json.gz"
 DOCUMENT = ROOT / "docs" / "model-types.md"
+PLUGINS_PAGE = ROOT / "docs" / "npu.md"
+DELEGATES = tuple(name for name in DELEGATE_NAMES if name not in PLUGIN_NAMES)
 DEFAULTS = "benchmark"
 
 
@@ -136,17 +138,31 @@ def cell(results: Sequence[Result]) -> str:
 
 def document(corpus: Corpus) -> str:
     """Return the whole document."""
-    rows, options = [], {}
+    lines, options = table(corpus, DELEGATES)
+    return "\n".join([*_introduction(corpus), *lines, "", *_options(options), "", *_left_out(corpus), ""])
+
+
+def table(corpus: Corpus, names: Sequence[str]) -> tuple[list[str], Mapping[str, Mapping[str, Any]]]:
+    """Return a row for each type of models with what delegates do to them, and the options that these had."""
+    lines, options = [f"| type | models | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)], {}
     for kind in MODEL_TYPES:
         models = corpus.models[kind]
-        results: dict[str, list[Result]] = {name: [] for name in DELEGATE_NAMES}
+        results: dict[str, list[Result]] = {name: [] for name in names}
         for model in models:
-            for name in DELEGATE_NAMES:
+            for name in names:
                 result, options[name] = apply(model, name)
                 results[name].append(result)
-        cells = [cell(results[name]) if models else "" for name in DELEGATE_NAMES]
-        rows.append(f"| {kind.name} | {len(models)} | {' | '.join(cells)} |")
-    return "\n".join([*_introduction(corpus), *rows, "", *_options(options), "", *_left_out(corpus), ""])
+        cells = [cell(results[name]) if models else "" for name in names]
+        lines.append(f"| {kind.name} | {len(models)} | {' | '.join(cells)} |")
+    return lines, options
+
+
+def plugins_page(page: str, corpus: Corpus) -> str:
+    """Return the page about compiler plugins with its table remade."""
+    before, mark, rest = page.partition("<!-- table -->\n")
+    _, end, after = rest.partition("<!-- /table -->")
+    lines, _ = table(corpus, PLUGIN_NAMES)
+    return "".join([before, mark, "\n".join(lines), "\n", end, after])
 
 
 def _introduction(corpus: Corpus) -> Iterator[str]:
@@ -159,8 +175,6 @@ def _introduction(corpus: Corpus) -> Iterator[str]:
     yield "A cell says: median over the models of the share of nodes delegated; then how many models are delegated as a whole /"
     yield "refused / restored. Shares are rounded down; that of a refused or restored model is 0. Nodes of all subgraphs count."
     yield ""
-    yield f"| type | models | {' | '.join(DELEGATE_NAMES)} |"
-    yield "|---|---|" + "---|" * len(DELEGATE_NAMES)
 
 
 def _options(options: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -192,7 +206,9 @@ def main() -> int:
         if not path.is_file():
             print(f"error: {path} is missing: the converted models are not part of this repository", file=sys.stderr)
             return 2
-    DOCUMENT.write_text(document(read_corpus()), encoding="utf-8")
+    corpus = read_corpus()
+    DOCUMENT.write_text(document(corpus), encoding="utf-8")
+    PLUGINS_PAGE.write_text(plugins_page(PLUGINS_PAGE.read_text(encoding="utf-8"), corpus), encoding="utf-8")
     return 0
 
 

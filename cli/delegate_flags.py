@@ -93,17 +93,23 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
 
     ``pairs`` are KEY=VALUE. A key or flag goes to every delegate that has it; a key that none has is an error.
     """
+    by_key = own_options(pairs)
+    known = {option.name for delegate in delegates for option in delegate.options}
+    for key in by_key:
+        if key not in known:
+            raise click.ClickException(_unknown(key, delegates))
+    return [_given_to(delegate, by_key, flags) for delegate in delegates]
+
+
+def own_options(pairs: Sequence[str]) -> dict[str, str]:
+    """Return KEY=VALUE options by key; raises BadParameter for what is no such pair."""
     by_key: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
             raise click.BadParameter(f"takes KEY=VALUE, not {pair!r}", param_hint="'--option'")
         by_key[key] = value
-    known = {option.name for delegate in delegates for option in delegate.options}
-    for key in by_key:
-        if key not in known:
-            raise click.ClickException(_unknown(key, delegates))
-    return [_given_to(delegate, by_key, flags) for delegate in delegates]
+    return by_key
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:

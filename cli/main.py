@@ -30,6 +30,7 @@ _COMMANDS = {
     "init": ("init", "A configuration to start from, for check."),
     "rules": ("rules", "What a delegate accepts, operator by operator."),
     "explain": ("explain", "What a code in a report means."),
+    "doctor": ("doctor", "Which real compiler plugins can be run on this host."),
     "inspect": ("inspect", "The graph of a model as a delegate sees it."),
 }
 """Module and summary of each command, so that the program's help needs none of the modules."""

@@ -30,7 +30,7 @@ LAYERS = (
     ("versions", "delegates"),
     ("runtime",),
     ("results",),
-    ("device", "diagnosis"),
+    ("device", "diagnosis", "live"),
     ("gate",),
     ("api",),
 )
@@ -101,7 +101,7 @@ ABOVE_DELEGATES = [
     *modules("cli"),
 ]
 """Modules that name no delegate. ``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it."""
-GENERIC = {"driver", "release"}
+GENERIC = {"driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
@@ -23,6 +23,7 @@ from ..delegate_flags import (
     chosen_delegates,
     defaults_option,
     given_options,
+    own_options,
     pairs_option,
     release_in,
     several_delegates_option,
@@ -53,6 +54,7 @@ Examples:
   delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
   delegate-sim analyze models --format csv --output table.csv
+  delegate-sim analyze model.tflite --accelerators npu,gpu,cpu --soc google:Tensor_G5 --soc mediatek:mt6991
 
 Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
 'models/**/*.tflite', or - for standard input. In JSON there is one object for a single model, an array for several; text has a
@@ -110,12 +112,25 @@ def _spans(releases: Iterable[str]) -> str:
     "--chain", is_flag=True, help="Apply the delegates one after another, each to the nodes that the previous ones left."
 )
 @click.option(
+    "--accelerators",
+    metavar="NAMES",
+    help=f"What an application gives to LiteRT 2's CompiledModel, such as {','.join(ACCELERATORS)}: each takes what is left.",
+)
+@click.option(
+    "--soc",
+    "socs",
+    metavar="VENDOR:SOC",
+    multiple=True,
+    help="With npu among --accelerators: the SoC, such as google:Tensor_G5; several are shown side by side.",
+)
+@click.option(
     f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
     "applies_default",
     default=True,
     show_default=True,
     help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
 )
+@click.option("--live", is_flag=True, help="Also run the real compiler plugin on this host, and compare (see doctor).")
 @own_resolver_option
 @pairs_option
 @click.option(
@@ -134,7 +149,10 @@ def command(
     models: Sequence[str],
     delegates: Sequence[str],
     chain: bool,
+    accelerators: str | None,
+    socs: Sequence[str],
     applies_default: bool,
+    live: bool,
     own_resolver: bool,
     pairs: Sequence[str],
     release: str,
@@ -151,8 +169,26 @@ def command(
     the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
     bytes that cross their borders.
     """
-    chosen = chosen_delegates(delegates)
     pairs, release = release_in(pairs, release)
+    if accelerators is not None or socs:
+        if delegates or chain:
+            raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
+        if accelerators is None:
+            raise click.UsageError("--soc needs --accelerators")
+        from .accelerators import analyze_accelerators
+
+        return analyze_accelerators(
+            models,
+            accelerators,
+            socs,
+            own_options(pairs),
+            release,
+            own_resolver=own_resolver,
+            form=form,
+            output=output,
+            verbose=verbose,
+        )
+    chosen = chosen_delegates(delegates)
     given = given_options(chosen, pairs, flags)
     targets = tuple(
         (delegate, parse_options(delegate.name, delegate.options, own, defaults))
@@ -161,6 +197,14 @@ def command(
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    if live:
+        if chain or not chosen or not all(delegate.is_plugin for delegate in chosen):
+            raise click.UsageError("--live is for compiler plugins: name them with --delegate")
+        from .live import analyze_live
+
+        view = View(width(), verbose)
+        assumptions = Assumptions(has_own_resolver=own_resolver)
+        return analyze_live(models, targets, parse_release(release), assumptions, form=form, output=output, view=view)
     by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)

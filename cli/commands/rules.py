@@ -16,7 +16,7 @@ from delegate_sim.rules.rule import OpRule
 
 from ..suggestions import suggestion
 from ..terminal import width, write
-from ..text.rules import changes_entry, changes_text, rules_entry, rules_markdown, rules_text
+from ..text.rules import OTHERS, changes_entry, changes_text, rules_entry, rules_markdown, rules_text
 
 _EPILOG = """\b
 Examples:
@@ -61,13 +61,19 @@ def command(name: str, op: str | None, form: str, changes: bool, since: str | No
         else:
             raise click.UsageError("--changes takes --format text or json")
         return
-    rules: dict[str, OpRule[Any] | None] = dict(sorted(delegate.rules.rules.items())) if op is None else _rule_for(delegate, op)
+    rules = _all_rules(delegate) if op is None else _rule_for(delegate, op)
     if form == "json":
         write(json.dumps(rules_entry(delegate, rules), indent=2) + "\n")
     elif form == "markdown":
         write(rules_markdown(delegate, rules, is_whole=op is None))
     else:
         write(rules_text(delegate, rules, width()))
+
+
+def _all_rules(delegate: Delegate) -> dict[str, OpRule[Any] | None]:
+    """Return every rule by operator, that of all others last."""
+    book = delegate.rules
+    return {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
 
 
 def _rule_for(delegate: Delegate, op: str) -> dict[str, OpRule[Any] | None]:
@@ -78,4 +84,4 @@ def _rule_for(delegate: Delegate, op: str) -> dict[str, OpRule[Any] | None]:
     known = {*delegate.rules.rules, *schema.enum_names("BuiltinOperator").values()}
     if op not in known:
         raise click.ClickException(f"there is no operator {op}{suggestion(op, known)}")
-    return {op: delegate.rules.rules.get(op)}
+    return {op: delegate.rules.rule_of(op)}

@@ -39,6 +39,8 @@ COMPARED = Columns(("delegated", "multiply-adds", "kernels", "border bytes", "to
 SEARCHED = Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "removed"), 5, range(5))
 RELEASED = Columns(("delegate", "loads from", "fully delegated", "newest"), 4, (3,))
 INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), 5, range(4))
+STACKED = Columns(("SoC", "CompiledModel", "where nodes run"), 3, ())
+LIVED = Columns(("target", "live"), 2, ())
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:

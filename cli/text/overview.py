@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from delegate_sim.results.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report import Report
+from delegate_sim.runtime.interpreter import Run
 
-from ..layout import counted, name, share
+from ..layout import counted, name, share, wrapped
 from ..terminal import Line
 from .many import common_folder, many_hint, shortened, unanswered_lines
 from .tables import table
@@ -19,6 +20,10 @@ _COLUMNS = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "
 _NUMBERS = range(2, 7)
 _MODEL_COLUMNS = ("model", "delegate", "delegated", "multiply-adds", "kernels", "border bytes", "first blocker")
 _NARROWEST_MODEL = 24
+_SELECTED = (
+    "selected: by a compiler plugin, on the host; whether the vendor's compiler takes the nodes, and whether they run, is not "
+    "known."
+)
 
 
 def overview_lines(report: Report, width: int) -> Iterator[Line]:
@@ -29,10 +34,18 @@ def overview_lines(report: Report, width: int) -> Iterator[Line]:
     runs = report.runs
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     yield Line(f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}", _HEADING)
-    rows = [_COLUMNS, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
+    rows = [_COLUMNS, *[_selected(run, _cells(run.delegate.name, summary_of(report.model, run))) for run in runs]]
     yield from map(Line, table(rows, _NUMBERS, width, 6))
+    if any(run.delegate.is_plugin for run in runs):
+        yield Line("")
+        yield from (Line(line) for line in wrapped(_SELECTED, width, "", ""))
     yield Line("")
     yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
+
+
+def _selected(run: Run, cells: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a row with the word for what a compiler plugin takes: it is selected, and neither compiled nor delegated."""
+    return (cells[0], "selected", *cells[2:]) if run.delegate.is_plugin and cells[1] == "delegated" else cells
 
 
 class ModelRow(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.results.report import CPU, placements
+from delegate_sim.results.report import COMPILED, CPU, placements
 from delegate_sim.runtime.interpreter import Run
 
 from ..layout import counted, item_list, name, node_list, wrapped
@@ -17,8 +17,8 @@ _HEADING = "bold"
 def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     """Return, for each subgraph and place, how many nodes run there, which, and of which operators."""
     yield Line("Where nodes run", _HEADING)
-    places = [*dict.fromkeys(run.delegate.name for run in runs), CPU]
-    labels = max(map(len, places))
+    places = [*dict.fromkeys(run.delegate.name for run in runs), COMPILED, CPU]
+    labels = max(map(len, [*places[:-2], CPU]))
     several = len(runs[0].subgraphs) > 1
     for subgraph, nodes in enumerate(placements(runs)):
         if several:

@@ -27,10 +27,10 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
         measures = row.measures
         delegated = f"{measures.delegated_nodes:,} delegated ({share(measures.delegated_nodes, measures.nodes)})"
         text = f"{row.release}: {measures.outcome}, {delegated}"
-        if row.refusal is not None and row.refusal.stage is not None:
+        if row.refusal is not None and row.refusal.behind is not None:
             text += f", {row.refusal.code}"
         yield from map(Line, wrapped(text, width, "  ", "    "))
-        if row.refusal is not None and row.refusal.stage is not None and row.refusal.hint not in told:
+        if row.refusal is not None and row.refusal.behind is not None and row.refusal.hint not in told:
             told.append(row.refusal.hint)
             place = "" if row.refusal.node is None else f"node {row.refusal.node}: "
             yield from (Line(line, _CODE) for line in wrapped(message(place + row.refusal.message), width, "    ", "    "))

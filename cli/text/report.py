@@ -48,6 +48,15 @@ _OUTCOMES = {
 }
 
 
+_PLUGIN_OUTCOMES = {
+    "load": "Refused: LiteRT does not load the model, so no plugin is asked",
+    "partition": "Refused: the plugin fails, and nothing is compiled for the NPU",
+}
+_SELECTED = (
+    "Selected, not compiled: which nodes the plugin selects is decided on the host. Whether the vendor's compiler takes them, "
+    "and whether they then run, only the compiler and the device can tell."
+)
+
 _PREDICTED = "Delegated by the rules of this release, and predicted to be restored"
 """Told of kernels that the newest sources cannot make, where the release's own are not known."""
 
@@ -125,13 +134,16 @@ def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
     yield from _target(run, view)
     if run.refusal is not None:
         yield from _refusal(run.outcome, run.refusal, view, advice.refusal if advice else "")
+    elif run.delegate.is_plugin:
+        yield Line("")
+        yield from _paragraph(_SELECTED, view, "", "")
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     for subgraph in run.subgraphs:
         yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(subgraph, run.refusal, compute, view, run.log_lines, advice)
+        yield from _subgraph(run, subgraph, compute, view, advice)
         yield from split_lines(run, subgraph, view.width, view.verbose)
     if run.warnings:
         yield Line("")
@@ -152,7 +164,8 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 def _refusal(outcome: str, refusal: Refusal, view: View, change: str) -> Iterator[Line]:
     yield Line("")
-    yield Line(_PREDICTED if outcome == "delegated" and refusal.is_predicted else _OUTCOMES[outcome], _BAD)
+    words = _PREDICTED if outcome == "delegated" and refusal.is_predicted else _OUTCOMES[outcome]
+    yield Line(_PLUGIN_OUTCOMES.get(refusal.stage, words), _BAD)
     yield from _paragraph(message(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
     yield from _hint(change or refusal.hint, view, "    ")
 
@@ -168,36 +181,40 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     yield Line("")
     yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
-    text = f"{total:,} total, {delegated:,} delegated ({share(delegated, total)}), {counted(kernels, 'delegate kernel')}"
+    what = "partition to compile" if run.delegate.is_plugin else "delegate kernel"
+    made = f"{kernels:,} partitions to compile" if run.delegate.is_plugin and kernels != 1 else counted(kernels, what)
+    text = f"{total:,} total, {delegated:,} {_verb(run)} ({share(delegated, total)}), {made}"
     yield from _fact("nodes", text, view)
-    yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
+    yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, _verb(run), view)
 
 
-def _subgraph(
-    run: SubgraphRun,
-    refusal: Refusal | None,
-    compute: Compute,
-    view: View,
-    log_lines: Sequence[str],
-    advice: Advice | None,
-) -> Iterator[Line]:
+def _verb(run: Run) -> str:
+    return "selected" if run.delegate.is_plugin else "delegated"
+
+
+def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice: Advice | None) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
-    total, delegated = len(run.graph.execution_plan), len(run.delegated)
+    total, delegated, verb = len(run.graph.execution_plan), len(run.delegated), _verb(whole)
     if run.decision is None:
-        yield from _fact("nodes", f"{total:,} total, 0 delegated: the delegate is not asked about them", view)
+        asked = "plugin" if whole.delegate.is_plugin else "delegate"
+        yield from _fact("nodes", f"{total:,} total, 0 {verb}: the {asked} is not asked about them", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
-    counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
+    counts = f"{total:,} total, {supported:,} supported, {delegated:,} {verb} ({share(delegated, total)})"
     yield from _fact("nodes", counts, view)
-    yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, log_lines)}", view)
-    yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
+    if whole.delegate.is_plugin:
+        what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
+        yield from _fact("to compile", what, view)
+    else:
+        yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, whole.log_lines)}", view)
+        yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
-    yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
+    yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), verb, view)
     dropped = dropped_partitions(run)
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
-    yield from _fallback(run, refusal, view, advice)
-    yield from _partitions(run, view)
+    yield from _fallback(run, whole, view, advice)
+    yield from _partitions(run, view, "npu" if whole.delegate.is_plugin else "delegate")
 
 
 def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
@@ -208,10 +225,10 @@ def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
     return "; yielding counts those on the CPU as well, the delegate's own line only what it could take"
 
 
-def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
+def _multiply_adds(total: int, delegated: int, verb: str, view: View) -> Iterator[Line]:
     """These counts say nothing about latency; models without such work have no line."""
     if total:
-        yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} delegated ({share(delegated, total)})", view)
+        yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} {verb} ({share(delegated, total)})", view)
 
 
 def _fact(title: str, text: str, view: View) -> Iterator[Line]:
@@ -247,13 +264,14 @@ class _Group(NamedTuple):
     nodes: list[int]
 
 
-def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View, advice: Advice | None) -> Iterator[Line]:
-    groups = _grouped(run, refusal)
+def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -> Iterator[Line]:
+    groups = _grouped(run, whole.refusal)
     if not groups:
         return
     total = sum([_size(variants) for variants in groups])
     yield Line("")
-    yield Line(f"On the CPU: {counted(total, 'node')}, by reason", HEADING)
+    where = "Not selected" if whole.delegate.is_plugin else "On the CPU"
+    yield Line(f"{where}: {counted(total, 'node')}, by reason", HEADING)
     for variants in sorted(groups, key=lambda variants: -_size(variants)):
         demands = list(dict.fromkeys([demands for variant in variants for demands in variant.demands]))
         joined = [_joined([each[position] for each in demands]) for position in range(len(demands[0]))]
@@ -347,7 +365,7 @@ def _variant(variant: _Group, demands_differ: bool, view: View) -> Iterator[Line
     return map(Line, lines)
 
 
-def _partitions(run: SubgraphRun, view: View) -> Iterator[Line]:
+def _partitions(run: SubgraphRun, view: View, place: str) -> Iterator[Line]:
     if not run.subsets:
         return
     numbered = list(enumerate(run.subsets))
@@ -356,7 +374,7 @@ def _partitions(run: SubgraphRun, view: View) -> Iterator[Line]:
         shown = sorted(sorted(numbered, key=lambda entry: -len(entry[1].nodes))[:_PARTITIONS_SHOWN])
     yield Line("")
     yield Line("Partitions", HEADING)
-    rows = [_PARTITION_COLUMNS, *[_partition_row(run, number, subset) for number, subset in shown]]
+    rows = [_PARTITION_COLUMNS, *[_partition_row(run, number, subset, place) for number, subset in shown]]
     operators = [["operators"], *[_operators(run, subset) for _, subset in shown]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, names in zip(rows, operators, strict=True):
@@ -369,11 +387,11 @@ def _partitions(run: SubgraphRun, view: View) -> Iterator[Line]:
         yield from _paragraph(text, view, "  ", "  ")
 
 
-def _partition_row(run: SubgraphRun, number: int, subset: Subset) -> tuple[str, ...]:
+def _partition_row(run: SubgraphRun, number: int, subset: Subset, place: str) -> tuple[str, ...]:
     graph = run.graph
     return (
         str(number),
-        "delegate" if subset.is_delegated else "cpu",
+        place if subset.is_delegated else "cpu",
         f"{len(subset.nodes):,}",
         f"{border_bytes(graph, subset.inputs):,}",
         f"{border_bytes(graph, subset.outputs):,}",

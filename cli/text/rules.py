@@ -16,6 +16,9 @@ from ..layout import default_text, wrapped
 SCHEMA = "delegate-sim/rules/2"
 CHANGES_SCHEMA = "delegate-sim/rule-changes/2"
 
+OTHERS = "any other operator"
+"""What stands for the operators that have no rule of their own, where a delegate takes these."""
+
 _COLUMNS = ("", "needs", "when", "code")
 _WIDTH_OF_OTHER_COLUMNS = 40
 _NARROWEST_NEEDS = 24
@@ -55,7 +58,7 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], 
         f"# What the delegate {delegate.name} accepts",
         "",
         "A node must meet every condition that applies to the target; they are listed in the order in which the delegate tests "
-        "them. Operators that are not listed are refused.",
+        f"them. {_others(delegate)}",
         *(_options(delegate) if is_whole else ()),
     ]
     for op, rule in rules.items():
@@ -142,6 +145,15 @@ def _options(delegate: Delegate) -> Iterator[str]:
         values = [default_text(option.default_in(defaults)) for defaults in ("api", "benchmark")]
         yield f"| `{option.name}` | {_escaped(option.help)} | {' | '.join(map(_escaped, values))} |"
     yield from ("", "# Operators")
+
+
+def _others(delegate: Delegate) -> str:
+    """Say what becomes of operators that have no rule of their own."""
+    if delegate.rules.others is None:
+        return "Operators that are not listed are refused."
+    if delegate.rules.unknown_custom is None:
+        return "Operators that are not listed are accepted."
+    return f"Builtin operators that are not listed must meet the conditions of *{OTHERS}*, custom ones are refused."
 
 
 def _not_accepted(delegate: Delegate) -> str:

@@ -106,6 +106,10 @@ def kernel_failure(
     return KernelFailure(node, index, code, wording.message.format(**found), wording.kind.hint, wording.is_crash)
 
 
+FileNode: TypeAlias = tuple[int, int]
+"""A node of the file: its subgraph and its index there."""
+
+
 @dataclass(frozen=True)
 class Decision:
     """What a delegate decides about one subgraph.
@@ -136,6 +140,14 @@ class Decision:
     too. Reports show what becomes of the added nodes at the nodes that they stem from.
     """
 
+    groups: tuple[tuple[FileNode, ...], ...] | None = None
+    """The nodes that a compiler is given together, by where they stand in the file; None where there is no such stage.
+
+    Unlike ``subsets`` they have the nodes of inlined bodies as such, and none of what is compiled without being grouped.
+    """
+    places: Mapping[int, FileNode] = field(default_factory=dict)
+    """Where nodes that ``graph`` has behind those of the given graph stand in the file, as far as they do."""
+
     @property
     def candidates(self) -> tuple[Subset, ...]:
         """The partitions that the delegate could take."""
@@ -153,6 +165,55 @@ class Decision:
         if {node for subset in self.subsets if subset.is_delegated for node in subset.nodes} != set(self.nodes):
             raise ValueError("the delegate groups other nodes than those that it asks the runtime to replace")
         return self.subsets
+
+
+class ModelFailure(NamedTuple):
+    """Why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
+
+    stage: str
+    subgraph: int
+    node: int | None
+    tensor: int | None
+    code: str
+    message: str
+    hint: str
+
+
+class ModelDecision(NamedTuple):
+    """What a compiler plugin decides about a model: a decision for each subgraph, None for one that it is not asked about."""
+
+    decisions: tuple[Decision | None, ...]
+    log_lines: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    failure: ModelFailure | None = None
+    taken: tuple[frozenset[int], ...] = ()
+    """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
+    removed: frozenset[int] = frozenset()
+    """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
+
+
+class LiveTraits(NamedTuple):
+    """How LiteRT's own tool runs a compiler plugin on a host."""
+
+    manufacturer: str
+    """What the tool calls the vendor."""
+    folder: str
+    """Where LiteRT's package has the plugin, below ``vendors``."""
+    package: str = ""
+    """The package that has the libraries that the plugin is linked to; empty if it needs none."""
+    libraries: str = ""
+    """Their folder in that package."""
+    needs: str = ""
+    """What else must be there to run it, in words."""
+
+    def arguments(self, options: OptionValues) -> Iterator[str]:
+        """Return the tool's flags for a plugin's options."""
+        yield f"--soc_model={options['soc']}"
+        yield f"--partition_strategy={options['partition_strategy']}"
+        if options["max_partitions"]:
+            yield f"--compiler_options_max_partitions={options['max_partitions']}"
+        if options["subgraphs"]:
+            yield f"--subgraphs={','.join(map(str, options['subgraphs']))}"
 
 
 class LogTraits(NamedTuple):
@@ -227,6 +288,12 @@ class Delegate:
     platform: Platform | None = None
     """The platform behind the delegate, if its releases are told apart."""
 
+    is_plugin: bool = False
+    """Whether it compiles parts of the file before the runtime loads it, in place of being applied to what was loaded."""
+
+    live: LiveTraits | None = None
+    """How it is run on this host; None if it cannot be."""
+
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""
     is_unchanged_since: bool = False
@@ -267,6 +334,15 @@ class Delegate:
         Unless overridden: all nodes that the rules accept for a target that is nothing but the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
+
+    def decide_model(
+        self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
+    ) -> ModelDecision:
+        """Look at all subgraphs of a file before the runtime loads it; only where ``is_plugin``.
+
+        ``ended`` are codes of failures that are taken not to occur.
+        """
+        raise NotImplementedError
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST

@@ -16,14 +16,35 @@ _PACKAGES = {
     "hexagon": ".hexagon.delegate",
     "xnnpack": ".xnnpack.delegate",
 }
+_PLUGINS = {
+    "npu-google": ".npu.google",
+    "npu-intel": ".npu.intel",
+    "npu-mediatek": ".npu.mediatek",
+    "npu-samsung": ".npu.samsung",
+}
+
+PLUGIN_NAMES = tuple(_PLUGINS)
+"""Compiler plugins, which work on the file in place of being applied to what was loaded (``Delegate.is_plugin``)."""
+_PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
+
+ACCELERATORS = {"npu": "", "gpu": "gpu", "cpu": "xnnpack"}
+"""LiteRT 2's accelerators in the order in which they are applied, each with its delegate; the NPU's plugin is its vendor's."""
 
 DEFAULT_DELEGATE = "nnapi"
 """The delegate that is meant where none is named."""
 
 APPLIED_BY_DEFAULT = "xnnpack"
 """The delegate that the runtime applies by itself (``Delegate.is_applied_by_default``), known without importing any."""
+
+
+def plugin_of(vendor: str) -> str:
+    """Return the name of a vendor's compiler plugin; raises OptionError naming the vendors."""
+    vendors = {name.partition("-")[2]: name for name in PLUGIN_NAMES}
+    if vendor not in vendors:
+        raise OptionError(f"there is no NPU of {vendor!r}; known vendors are {', '.join(vendors)}")
+    return vendors[vendor]
 
 
 def find_delegate(name: str) -> Delegate:

@@ -48,7 +48,20 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
     )
 
 
+def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
+    """Compare what a compiler plugin selects, subgraph by subgraph."""
+    theirs = {each.subgraph: each.line for each in facts.plugins}
+    ours = {each.subgraph: each.line for each in simulated.plugins}
+    for subgraph in sorted({*theirs, *ours}):
+        if theirs.get(subgraph) != ours.get(subgraph):
+            on_device, here = (lines.get(subgraph, "no line") for lines in (theirs, ours))
+            yield f"of subgraph {subgraph} the device has: {on_device} The simulation has: {here}"
+
+
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
+    if run.delegate.is_plugin:
+        yield from _plugin_differences(facts, simulated)
+        return
     if facts.replacements is not None:
         ours = [_numbers(each) for each in simulated.replacements]
         theirs = [_numbers(each) for each in facts.replacements]

@@ -10,7 +10,7 @@ from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import Graph
 from ..model.schema import is_operator
-from .log import DeviceLog, ReconcileError, Replacement
+from .log import DeviceLog, PluginLine, ReconcileError, Replacement
 from .matching import OTHER_MODEL, matched_nodes
 from .setting import flags_without_others
 from .tables import RunOrder, Summary
@@ -39,6 +39,8 @@ class Facts:
     """How many refusals were printed, by operator and version."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
+    plugins: tuple[PluginLine, ...] = ()
+    """What a compiler plugin selected, where the delegate is one."""
 
     @property
     def evidence(self) -> str:
@@ -65,8 +67,14 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
     lines = [each.line for each in own] + ([application.line] if application else [])
+    if delegate.is_plugin:
+        if not log.plugins:
+            raise ReconcileError(
+                "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...), an INFO of LiteRT"
+            )
+        lines = [each.line for each in log.plugins]
     return Facts(
-        replacements=own if log.replacements else None,
+        replacements=own if log.replacements and not delegate.is_plugin else None,
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
@@ -78,6 +86,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         refusals=refusals,
         lines=tuple(lines),
         notes=tuple(dict.fromkeys(tables.notes)),
+        plugins=log.plugins if delegate.is_plugin else (),
     )
 
 

@@ -45,6 +45,16 @@ class Replacement(NamedTuple):
     """``plain``, ``whole graph``, ``out of, whole graph``, ``subgraph`` or ``named subgraph``."""
 
 
+class PluginLine(NamedTuple):
+    """A line in which LiteRT counts what a compiler plugin selects of a subgraph, once composites are inlined."""
+
+    line: str
+    subgraph: int
+    selected: int
+    total: int
+    partitions: int
+
+
 class ApplicationLine(NamedTuple):
     """A line of benchmark_model on how one delegate was applied: ``completely``, ``partially``, ``not`` or ``failed``."""
 
@@ -93,6 +103,8 @@ class DeviceLog:
     """By subgraph."""
     lost_events: bool = False
     """Whether the profiler ran out of room and dropped events."""
+    plugins: tuple[PluginLine, ...] = ()
+    """By subgraph, in order."""
 
     @property
     def is_empty(self) -> bool:
@@ -105,6 +117,7 @@ class DeviceLog:
             or self.is_restored
             or self.run_orders
             or self.summaries
+            or self.plugins
         )
 
 
@@ -146,7 +159,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
     """
     (first_name, joined), *others = logs
     for name, log in others:
-        for part in ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries"):
+        for part in ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "plugins"):
             ours, theirs = getattr(joined, part), getattr(log, part)
             if ours and theirs and _compared(ours) != _compared(theirs):
                 what = part.replace("_", " ")
@@ -169,6 +182,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
             joined.run_orders or log.run_orders,
             joined.summaries or log.summaries,
             joined.lost_events or log.lost_events,
+            joined.plugins or log.plugins,
         )
     return joined
 
@@ -200,6 +214,9 @@ _NOT_EXECUTED = re.compile(
     r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\."
 )
 _NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,]{1,100}) delegate\.")
+_PARTITIONED = re.compile(
+    r"Partitioned subgraph<(\d{1,9})>, selected (\d{1,9}) ops, from a total of (\d{1,9}) ops\. resulted in (\d{1,9}) partitions\."
+)
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
 _DYNAMIC = re.compile(
     r"only supports static-sized tensors with a graph that has dynamic-sized tensors \(tensor#(?P<tensor>-?\d{1,9}) is a dynamic"
@@ -238,6 +255,7 @@ class _Reader:
         self.current = DeviceLog()
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
+        self.plugins: dict[int, PluginLine] = {}
         self.refusals: Counter[tuple[str, int, str]] = Counter()
         self.driver_errors: dict[str, None] = {}
         self.not_created: dict[str, None] = {}
@@ -257,6 +275,7 @@ class _Reader:
             self.current,
             replacements=tuple(self.replacements),
             applications=tuple(self.applications),
+            plugins=tuple(self.plugins.values()),
             refusals=tuple(RefusedOperator(*key, count) for key, count in self.refusals.items()),
             driver_errors=tuple(self.driver_errors),
             not_created=tuple(self.not_created),
@@ -321,6 +340,8 @@ class _Reader:
         """Keep what a line of the runtime or a delegate says; say whether it is one."""
         if (found := _REPLACING.search(text)) is not None:
             self.replacements.append(_replacement(found))
+        elif (found := _PARTITIONED.search(text)) is not None:
+            self.plugins[int(found[1])] = PluginLine(found[0], *map(int, found.groups()))
         elif (found := _REFUSED.search(text)) is not None:
             self.refusals[found["op"], int(found["version"]), found["message"].strip()] += 1
         elif (found := _DYNAMIC.search(text)) is not None:

@@ -66,7 +66,7 @@ def reconcile(
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
     """Take another release of the platform behind the delegate where the one that is simulated refuses what the device took."""
     platform = setting.delegate.platform
-    is_refused = run.refusal is not None and run.refusal.stage is not None
+    is_refused = run.refusal is not None and run.refusal.behind is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
         return setting, run
     refused = setting.options[platform.option]
@@ -75,7 +75,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
         note = f"{platform.key} {refused} would refuse this model, and the device did not: {platform.option}={name} is simulated"
         other = dataclasses.replace(setting, options=options, notes=(*setting.notes, note))
         then = simulate_setting(model, other, other.release)
-        if then.refusal is None or then.refusal.stage is None:
+        if then.refusal is None or then.refusal.behind is None:
             return other, then
     return setting, run
 

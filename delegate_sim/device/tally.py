@@ -33,6 +33,10 @@ def simulated_tally(run: Run) -> Tally:
 def device_tally(facts: Facts, run: Run) -> Tally:
     """Count what the device did, as far as the log tells; the simulation tells how many nodes there are."""
     nodes = _node_count(run)
+    if facts.plugins:
+        selected = sum([each.selected for each in facts.plugins])
+        rest = sum([each.total for each in facts.plugins]) - selected
+        return Tally(facts.lines, selected, None, sum([each.partitions for each in facts.plugins]), rest)
     if facts.is_restored or facts.dynamic is not None:
         return Tally(facts.lines, 0, 0, 0, nodes)
     with_nodes = [subgraph.graph.index for subgraph in run.subgraphs if subgraph.graph.execution_plan]

@@ -35,6 +35,8 @@ class Remedy:
     release: Release | None = None
     has_own_resolver: bool = False
     repaired_nodes: frozenset[NodeKey] = frozenset()
+    ended: str = ""
+    """The code of a refusal of the whole model that is supposed to have ended."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class Blockers:
             fixed_inputs=any(remedy.fixed_inputs for remedy in remedies),
             fixed_shapes=any(remedy.fixed_shapes for remedy in remedies),
             conversion=next((remedy.conversion for remedy in remedies if remedy.conversion), ""),
+            ended=frozenset([remedy.ended for remedy in remedies if remedy.ended]),
             has_own_resolver=any(remedy.has_own_resolver for remedy in remedies),
             release=next((remedy.release for remedy in remedies if remedy.release), None),
             repaired_nodes=frozenset().union(*[remedy.repaired_nodes for remedy in remedies]),

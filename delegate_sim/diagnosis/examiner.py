@@ -81,6 +81,7 @@ class Examiner:
             supposition.fixed_inputs,
             supposition.fixed_shapes,
             supposition.conversion,
+            supposition.ended,
             supposition.has_own_resolver,
             supposition.repaired_nodes,
             release,

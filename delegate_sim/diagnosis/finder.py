@@ -96,6 +96,7 @@ class _Finder:
             # What stands behind a refusal of the whole graph shows once that is gone.
             self._look_at_preparation()
             now = self.simulate(self.base, {})
+        now = self._end_stages(now)
         self.last = now
         # A delegate that stops at a node's first failure tells the next one only when the version or level is right.
         while self._look_at(self.last):
@@ -223,6 +224,28 @@ class _Finder:
         for refused in now.on_cpu():
             self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
+    def _end_stages(self, now: Examined) -> Examined:
+        """Note why LiteRT or a compiler plugin refuses the model as a whole, one after the other; return what is then."""
+        options: dict[str, Any] = {}
+        known: set[str] = set()
+        while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
+            known.add(refusal.code)
+            change: Mapping[str, Any] = next(iter(self.delegate.remedies(refusal.code, now.run.options)), {})
+            subject = tuple([f"{name}={value}" for name, value in change.items()]) or (refusal.code,)
+            identity = Identity(self.problem_of(refusal.code), subject)
+            self.remedies[identity] = Remedy(options=change) if change else Remedy(ended=refusal.code)
+            for refused in now.on_cpu():
+                for reason in refused.reasons:
+                    if reason.code == refusal.code:
+                        self._note(identity, RefusedCase(refused.key, refused.op, reason))
+            if change:
+                options |= change
+                self.level_options[identity] = change
+            else:
+                self.base = dataclasses.replace(self.base, ended=self.base.ended | {refusal.code})
+            now = self.simulate(self.base, options)
+        return now
+
     def _note_limit(self, case: RefusedCase) -> None:
         options: Mapping[str, Any] = next(iter(self.delegate.remedies(case.reason.code, self.first.run.options)), {})
         identity = Identity(Problem.LIMIT, tuple([f"{name}={value}" for name, value in options.items()]))
@@ -257,7 +280,7 @@ class _Finder:
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
             return
         graph = now.run.subgraphs[refusal.subgraph].graph
-        is_of_node = refusal.node is not None and (refusal.stage is None or refusal.stage.is_of_node)
+        is_of_node = refusal.node is not None and (refusal.behind is None or refusal.behind.is_of_node)
         blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
         reason = _reason_of(refusal)
         problem = self.problem_of(refusal.code)
@@ -279,7 +302,7 @@ class _Finder:
 
     def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
         """Return the mildest change to the options with which a stage behind the delegate does not refuse this node."""
-        if refusal.stage is None:
+        if refusal.behind is None:
             return {}
         for options in self.delegate.remedies(refusal.code, now.run.options):
             then = self.simulate(self.base, options).run.refusal
@@ -418,7 +441,7 @@ class _Finder:
 
 def _reason_of(refusal: Refusal) -> Reason:
     """Return a kernel that cannot be made, or what a stage behind the delegate refuses, as a reason of the node to blame."""
-    stage = refusal.stage
+    stage = refusal.behind
     if stage is None:
         return Reason(refusal.code, "runtime", refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
     found, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"

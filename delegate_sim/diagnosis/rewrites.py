@@ -90,6 +90,6 @@ def rewrite(view: NodeView, delegate: Delegate) -> str:
     """Return how a node can be written for a delegate, empty if that is not known or the delegate lacks an operator of it."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     for way in known:
-        if (not way.types or view.input(0).type in way.types) and all(op in delegate.rules.rules for op in way.operators):
+        if (not way.types or view.input(0).type in way.types) and all(delegate.rules.rule_of(op) for op in way.operators):
             return way.words
     return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..delegates.registry import DELEGATE_NAMES, find_delegate
+from ..delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
 from ..options import as_typed
@@ -246,7 +246,7 @@ class Wording:
 
     def _other_delegates(self) -> Iterator[str]:
         """Say which other delegates have all of the operators."""
-        others = [find_delegate(name) for name in DELEGATE_NAMES if name != self.last.run.delegate.name]
+        others = [find_delegate(name) for name in DELEGATE_NAMES if name not in (self.last.run.delegate.name, *PLUGIN_NAMES)]
         names = [other.name for other in others if all(op in other.rules.rules for op, _ in self.operators)]
         if names:
             yield f"taken by {', '.join(names)}"

@@ -27,6 +27,14 @@ class FlexbufferMap:
         except _READING_ERRORS:
             self._map = {}
 
+    def text(self, key: str) -> str | None:
+        """Return the value of a key as text; None if it is none."""
+        try:
+            value: Any = self._map[key]
+            return str(value.AsString) if value.IsString else None
+        except (*_READING_ERRORS, UnicodeError):
+            return None
+
     def integer(self, key: str) -> int | None:
         """Return the value of a key as an integer; a fraction is cut off."""
         try:

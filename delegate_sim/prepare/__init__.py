@@ -23,7 +23,7 @@ from .kernel import KernelNode, KernelSubgraph, PrepareError
 if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
-__all__ = ["PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_rest"]
+__all__ = ["PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_around", "prepare_rest"]
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
 """Of no subgraph anything."""
@@ -66,6 +66,14 @@ def prepare_rest(
     gives their results is not known: those of the CPU kernel where it would not refuse, else those of the file.
     """
     return _Interpreter(model, fixed_shapes, release, delegated).prepared_graph(0).failure
+
+
+def prepare_around(
+    model: Model, delegated: Mapping[int, Collection[int]], fixed_shapes: bool = False, release: Release = NEWEST
+) -> tuple[Graph, ...]:
+    """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model (see ``prepare_rest``)."""
+    interpreter = _Interpreter(model, fixed_shapes, release, delegated)
+    return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
 def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:

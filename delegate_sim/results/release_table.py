@@ -113,15 +113,18 @@ def release_table(
     delegate: Delegate,
     options: OptionValues,
     defaults: str,
-    releases: Sequence[str] = KNOWN_RELEASES,
+    releases: Sequence[str] | None = None,
     *,
     has_own_resolver: bool = False,
 ) -> ReleaseTable:
     """Simulate a model under releases of the runtime, oldest first by the rules that they have.
 
-    With ``has_own_resolver`` the application registers what a release does not load, so that it loads the model all the same.
+    Unless named they are all that are known, of a compiler plugin those that have it. With ``has_own_resolver`` the application
+    registers what a release does not load, so that it loads the model all the same.
     """
-    ordered = sorted(map(parse_release, releases), key=lambda release: (release.order, release.family == "litert"))
+    ordered = sorted(
+        map(parse_release, releases or _known(delegate)), key=lambda release: (release.order, release.family == "litert")
+    )
     rows: list[ReleaseRow] = []
     before: Run | None = None
     for release in ordered:
@@ -149,6 +152,14 @@ def release_table(
         )
     platforms = platform_rows(model, delegate, options, defaults, has_own_resolver=has_own_resolver)
     return ReleaseTable(model, delegate, options, tuple(rows), platforms)
+
+
+def _known(delegate: Delegate) -> Sequence[str]:
+    """Return the releases to look at."""
+    if not delegate.is_plugin:
+        return KNOWN_RELEASES
+    since = parse_release(delegate.known_since)
+    return [name for name in KNOWN_RELEASES if name.startswith("litert-") and parse_release(name).is_at_least(since)]
 
 
 def _moves(before: Run, after: Run) -> list[Move]:

@@ -11,6 +11,7 @@ from ..delegates.limits import largest_partitions
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
+from ..model.precompiled import is_dispatch
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, NOT_LOADED_KINDS, PARTITION_LIMIT
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
@@ -64,6 +65,11 @@ class Report(Shown):
         return ("runs", "on_cpu")
 
 
+SELECTED = "selected"
+"""What the nodes are that a compiler plugin takes: neither compiled, which the vendor's compiler decides, nor running."""
+
+COMPILED = "npu"
+"""Where a node runs that was compiled ahead of time."""
 CPU = "cpu"
 """Where a node that no delegate takes runs."""
 
@@ -71,14 +77,29 @@ CPU = "cpu"
 def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
     """Say where each node of each subgraph finally runs: the name of a delegate, or ``cpu``."""
     found = []
+    inlined = _places_in_bodies(runs)
     for first in runs[0].subgraphs:
         taken: dict[int, str] = {}
         for run in runs:
             for index in run.subgraphs[first.graph.index].delegated:
                 taken.setdefault(index, run.delegate.name)
         taken |= _inlined_places(runs, first.graph.index, taken)
+        taken = {**inlined.get(first.graph.index, {}), **taken}
         nodes = first.graph.nodes
-        found.append([(nodes[index], taken.get(index, CPU)) for index in first.graph.execution_plan])
+        rest = {index: COMPILED for index in first.graph.execution_plan if is_dispatch(nodes[index])}
+        found.append([(nodes[index], taken.get(index, rest.get(index, CPU))) for index in first.graph.execution_plan])
+    return found
+
+
+def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
+    """Say where nodes of inlined bodies run that a later delegate took, by subgraph and index in the file."""
+    found: dict[int, dict[int, str]] = {}
+    for number, subgraph in enumerate(runs[0].subgraphs):
+        places = {} if subgraph.decision is None else subgraph.decision.places
+        for run in runs[1:] if places else ():
+            for index in run.subgraphs[number].delegated & places.keys():
+                body, node = places[index]
+                found.setdefault(body, {}).setdefault(node, run.delegate.name)
     return found
 
 
@@ -156,6 +177,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
+        **({"state": SELECTED} if run.delegate.is_plugin else {}),
         "outcome": run.outcome,
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
@@ -184,7 +206,13 @@ def _subgraph_entry(run: SubgraphRun, whole: Run, compute: Compute) -> dict[str,
         "nodes": nodes,
         "partition_list": [_partition_entry(graph, number, subset, compute) for number, subset in enumerate(run.subsets)],
         **splits_entry(whole, run),
+        **_groups_entry(run),
     }
+
+
+def _groups_entry(run: SubgraphRun) -> dict[str, Any]:
+    groups = None if run.decision is None else run.decision.groups
+    return {} if groups is None else {"groups": [[list(place) for place in group] for group in groups]}
 
 
 def _node_entry(
@@ -220,6 +248,10 @@ def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute
 
 
 def _taken_back(refusal: Refusal) -> Reason:
+    if refusal.stage:
+        what = "does not load the model for compiler plugins" if refusal.stage == "load" else "compiles nothing"
+        needed = "a model that LiteRT loads" if refusal.stage == "load" else "a plugin that does not fail"
+        return Reason(refusal.code, "runtime", f"LiteRT {what}: {refusal.message}", refusal.message, needed, refusal.hint)
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:

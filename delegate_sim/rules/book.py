@@ -69,7 +69,8 @@ class RuleBook(Generic[T]):
     ``families`` are the rules by operator, one for each; ``custom`` are those of custom operators. ``kinds`` are the kinds of
     problem that occur, in the delegate's words. ``source`` is the upstream place of rules that name no other. ``excluded``
     returns why a node is refused before its rule is looked at, or None. ``key`` returns the part of a target that determines
-    which checks apply; all of it unless given.
+    which checks apply; all of it unless given. ``others`` is the rule of operators that have none of their own; without it
+    they are refused.
     """
 
     delegate: str
@@ -82,6 +83,7 @@ class RuleBook(Generic[T]):
     unknown_custom: Unknown | None = None
     excluded: Callable[[NodeView, T], Reason | None] | None = None
     key: Callable[[T], Hashable] | None = None
+    others: OpRule[T] | None = None
 
     _kept: dict[Hashable, _Checks | None] = field(default_factory=dict, init=False, repr=False)
     """Which checks apply, by operator and target."""
@@ -122,6 +124,13 @@ class RuleBook(Generic[T]):
                 if self.policy is Policy.FIRST_FAILURE:
                     break
         return Verdict(False, tuple(reasons)) if reasons else ACCEPTED
+
+    def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
+        """Return the rule of an operator, or that of all others; None if the delegate does not take the operator."""
+        rule = self.custom.get(op) if is_custom else self._builtin(op)
+        if rule is not None or (is_custom and self.unknown_custom is not None):
+            return rule
+        return self.others
 
     def unsupported(self, node: NodeView, unknown: Unknown | None = None) -> Reason:
         """Return the reason of a node whose operator the delegate does not have."""
@@ -174,7 +183,7 @@ class RuleBook(Generic[T]):
         return next((family[op] for family in self.families if op in family), None)
 
     def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
-        rule = self.custom.get(op) if is_custom else self._builtin(op)
+        rule = self.rule_of(op, is_custom=is_custom)
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return None
         early = rule.accepted_early

@@ -7,21 +7,20 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
-from ..graph.graph import Graph, PrepareFailure, file_graphs
+from ..errors import OptionError
+from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, Subset
 from ..model.model import Model
-from ..prepare import Repreparation, prepare, prepare_rest
+from ..prepare import Repreparation, prepare, prepare_around, prepare_rest
 from ..releases.catalogue import Release
 from ..releases.notes import predicted_build
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
     NOT_ALLOCATED_LINE,
-    NOT_INITIALISED_LINE,
     RESTORED_LINE,
     benchmark_failure_line,
     benchmark_line,
@@ -29,16 +28,16 @@ from ..releases.wording import (
 )
 from ..rules.kinds import (
     CPU_KERNEL_AFTER_REMAPPING,
-    CPU_KERNEL_NOT_PREPARED,
     CYCLIC_GRAPH,
     DYNAMIC_TENSORS,
-    OPERATOR_NOT_LOADED,
-    TENSOR_TYPE_NOT_LOADED,
 )
+from .ahead import dispatched, run_plugin
+from .assumptions import NOTHING_ASSUMED, Assumptions
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
-from .loading import Loading, first_node, load_on, loading_warnings
+from .loading import load_on, loading_warnings
 from .plan import DELEGATE, ChangedPlan, plan_after
 from .reading import as_read_by
+from .refusals import kernel_refusal, not_loaded, not_prepared
 from .run import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun, option_values
 
 __all__ = [
@@ -58,22 +57,6 @@ __all__ = [
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
 
-
-@dataclass(frozen=True)
-class Assumptions:
-    """What to assume, for what-if questions."""
-
-    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """Nodes of each subgraph that count as accepted by every delegate."""
-    fixed_shapes: bool = False
-    """Whether every tensor has the shape that the file gives it."""
-    has_own_resolver: bool = False
-    """Whether the application registers every operator that the runtime's own resolver does not have."""
-    repaired: frozenset[tuple[int, int]] = frozenset()
-    """Nodes, as subgraph and node, that their CPU kernels do not refuse."""
-
-
-NOTHING_ASSUMED = Assumptions()
 
 Application = tuple[Delegate, OptionValues]
 """A delegate that is applied, with its options."""
@@ -109,8 +92,12 @@ def simulate_chain(
     chain = _Chain(model, release, assumptions)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
+        if chain.is_unreadable:
+            return tuple(chain.runs)
+    if all(delegate.is_plugin for delegate, _ in targets) and by_default is None:
+        return tuple(chain.runs)
     if not chain.is_loaded:
-        return tuple([_not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
+        return tuple([not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
     is_over = defaults == "benchmark" and any(run.outcome in _NOT_APPLIED for run in chain.runs)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default(), "api")
@@ -122,49 +109,6 @@ def simulate_chain(
 
 _NOT_APPLIED = frozenset({"refused", "restored", NOT_PREPARED})
 """Outcomes of a delegate after which benchmark_model gives up."""
-
-
-def _load_refusal(model: Model, loading: Loading) -> Refusal:
-    """Return why a release does not load a model: at the first operator or tensor that it refuses."""
-    if not loading.refused:
-        tensor = loading.refused_tensors[0].index
-        kind = TENSOR_TYPE_NOT_LOADED
-        return Refusal(kind.name, loading.message, kind.hint, loading.subgraph, None, tensor)
-    message = loading.message
-    subgraph, node = first_node(model, loading.refused[0]) or (0, None)
-    if node is None:
-        message += "; the file lists the first of these, though no node uses it"
-    return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
-
-
-def _not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
-    """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
-    return dataclasses.replace(
-        run,
-        outcome=NOT_LOADED,
-        refusal=_load_refusal(model, loading),
-        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines,
-        subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
-    )
-
-
-def _not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
-    message = f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): {failure.message}"
-    hint = CPU_KERNEL_NOT_PREPARED.hint
-    return Refusal(CPU_KERNEL_NOT_PREPARED.name, message, hint, graph.index, failure.node, None)
-
-
-def _refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:
-    return Refusal(
-        failure.code,
-        message,
-        failure.hint,
-        graph.index,
-        failure.node,
-        failure.tensor,
-        is_predicted=not failure.is_known,
-        stage=failure.stage,
-    )
 
 
 class _Chain:
@@ -181,16 +125,27 @@ class _Chain:
         self._warnings = tuple(loading_warnings(model, self.loading, has_own_resolver=assumptions.has_own_resolver))
         self._plans: dict[int, ChangedPlan] = {}
         """Those of the subgraphs that a delegate changed."""
+        self._compiled: dict[int, frozenset[int]] | None = None
+        """Nodes of each subgraph that a plugin compiled before the runtime loads the model; None if there is no plugin."""
+        self._removed: frozenset[int] = frozenset()
+        """Subgraphs that a plugin took out of the model."""
+        self._prepared_around: tuple[Graph, ...] | None = None
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
 
     def apply(self, delegate: Delegate, options: OptionValues, defaults: str) -> None:
         """Apply one more delegate."""
+        if delegate.is_plugin:
+            self._compile(delegate, options)
+            return
+        self._dispatch()
         is_static = not delegate.allows_dynamic_tensors(options)
         graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
-        run = _Simulation(current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings).run()
+        run = _Simulation(
+            current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings, self._removed
+        ).run()
         if run.outcome == "restored":
             self._take_back(run)
         elif run.outcome not in _NOT_APPLIED:
@@ -200,6 +155,34 @@ class _Chain:
                     self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate)
         self.runs.append(run)
 
+    def _compile(self, delegate: Delegate, options: OptionValues) -> None:
+        """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
+        if self.runs:
+            raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
+        run = run_plugin(self.model, delegate, options, self.release, self.assumptions.accepted, self.assumptions.ended)
+        self._compiled = {subgraph.graph.index: subgraph.delegated for subgraph in run.subgraphs if subgraph.delegated}
+        self._removed = run.removed
+        self.runs.append(run)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether LiteRT cannot read the model for a plugin, so that it has no model to apply delegates to either."""
+        return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
+
+    def _dispatch(self) -> None:
+        """Have the runtime replace what a plugin compiled, before it applies the first delegate."""
+        if self._compiled is None or self._plans or not self.runs or len(self.runs) > 1:
+            return
+        run, lines = self.runs[0], list[str]()
+        for subgraph in run.subgraphs:
+            index = subgraph.graph.index
+            if run.outcome != "refused" and subgraph.decision is not None and index not in self._removed:
+                given = len(self.model.subgraphs[index].tensors)
+                plan, line = dispatched(subgraph, run.delegate.kernel_name, self.release, given, _number(index, self._removed))
+                self._plans[index] = plan
+                lines += [line] if line else []
+        self.runs[0] = dataclasses.replace(run, log_lines=(*run.log_lines, *lines))
+
     def _plan_after(self, run: SubgraphRun, delegate: Delegate) -> ChangedPlan:
         assert run.decision is not None
         given = len(self.model.subgraphs[run.graph.index].tensors)
@@ -207,6 +190,7 @@ class _Chain:
 
     def is_fully_delegated(self) -> bool:
         """Whether nothing of the first subgraph is left to the CPU."""
+        self._dispatch()
         first = self._current(self._prepared()[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
@@ -220,7 +204,7 @@ class _Chain:
         failure = prepare_rest(self.model, self._delegated(), self.assumptions.fixed_shapes, self.release)
         if failure is None:
             return
-        refusal = _not_prepared(first, failure)
+        refusal = not_prepared(first, failure)
         for number, run in enumerate(self.runs):
             if run.outcome in ("delegated", "none") and run.refusal is None:
                 self.runs[number] = dataclasses.replace(run, outcome=NOT_PREPARED, refusal=refusal)
@@ -235,6 +219,10 @@ class _Chain:
         return found
 
     def _prepared(self) -> tuple[Graph, ...]:
+        if self._compiled:
+            if self._prepared_around is None:
+                self._prepared_around = prepare_around(self.model, self._compiled, self.assumptions.fixed_shapes, self.release)
+            return self._prepared_around
         return prepare(self.model, self.assumptions.fixed_shapes, self.release, self.assumptions.repaired)
 
     def _current(self, graph: Graph) -> Graph:
@@ -243,8 +231,8 @@ class _Chain:
             graph = dataclasses.replace(graph, assumed=accepted)
         if graph.index not in self._plans:
             return graph
-        nodes, plan, added = self._plans[graph.index]
-        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added)
+        nodes, plan, added, outputs = self._plans[graph.index]
+        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added, outputs=outputs)
 
     def _take_back(self, failed: Run) -> None:
         """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""
@@ -270,7 +258,10 @@ class _Simulation:
         release: Release,
         defaults: str,
         warnings: Sequence[str] = (),
+        removed: frozenset[int] = frozenset(),
     ) -> None:
+        self.removed = removed
+        """Subgraphs that the model no longer has."""
         self.graphs = graphs
         self.needs_static = needs_static
         self.is_allocated = is_allocated
@@ -286,12 +277,12 @@ class _Simulation:
 
     def run(self) -> Run:
         for graph in self.graphs:
-            if graph.name.startswith(VALIDATION_PREFIX):
+            if self._is_skipped(graph):
                 continue
             if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
                 self.log_lines += graph.failure.lines
                 self._judge_rest(self.graphs[graph.index :])
-                return self._finish(NOT_PREPARED, _not_prepared(graph, graph.failure))
+                return self._finish(NOT_PREPARED, not_prepared(graph, graph.failure))
             if self.needs_static and _is_dynamic(graph):
                 return self._finish("refused", self._refuse_dynamic(graph))
             failure = self._apply(graph)
@@ -301,6 +292,9 @@ class _Simulation:
                 return self._finish("restored", refusal)
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
+
+    def _is_skipped(self, graph: Graph) -> bool:
+        return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
@@ -324,7 +318,7 @@ class _Simulation:
                 total=len(decision.graph.execution_plan),
                 kernel=self.delegate.kernel_name,
                 partitions=len(subsets),
-                subgraph=graph.index,
+                subgraph=_number(graph.index, self.removed),
                 name=graph.name,
             )
         )
@@ -350,7 +344,7 @@ class _Simulation:
         self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {message}")
         if self.later_failure is None:
-            self.later_failure = _refusal(graph, failure, message)
+            self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
         """Print what the delegate prints when a stage behind it refuses a call, and name what it would refuse next."""
@@ -410,12 +404,12 @@ class _Simulation:
         self._tell_stage(failure)
         self.log_lines.append(RESTORED_LINE)
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        return _refusal(graph, failure, failure.message)
+        return kernel_refusal(graph, failure, failure.message)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
         """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""
         for graph in graphs:
-            if not graph.name.startswith(VALIDATION_PREFIX) and graph.dynamic is None:
+            if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
                     decision = self.delegate.decide(graph, self.options, self.release)
                     self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
@@ -445,6 +439,11 @@ class _Simulation:
         if not first.plan:
             cpu_nodes = len(first.graph.execution_plan)
         return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
+
+
+def _number(index: int, removed: frozenset[int]) -> int:
+    """Return the index of a subgraph in the model that the runtime loads, from its index in the file."""
+    return index - sum([other < index for other in removed])
 
 
 def _is_dynamic(graph: Graph) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..model.model import Model, OperatorCode, Tensor
+from ..model.precompiled import is_dispatch, precompiled
 from ..model.schema import CUSTOM
 from ..prepare import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
@@ -102,10 +103,11 @@ def loading_warnings(model: Model, loading: Loading, *, has_own_resolver: bool) 
         yield f"{reason}; the model does not load unless the application registers one, which is assumed"
     for code in loading.unknown:
         yield f"{unresolved(code.op, code.version, loading.release)}; it is assumed"
+    yield from precompiled(model).words
     for op in _custom_operators(model):
         yield f"custom operator {op}: assumed to be registered by the application"
 
 
 def _custom_operators(model: Model) -> Sequence[str]:
-    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom]
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom and not is_dispatch(node)]
     return [op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)]

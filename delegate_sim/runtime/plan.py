@@ -14,11 +14,12 @@ DELEGATE = 51
 
 
 class ChangedPlan(NamedTuple):
-    """Nodes and execution plan of a subgraph that delegates changed, and the tensors that they added behind the file's."""
+    """What delegates made of a subgraph: nodes, execution plan, outputs, and the tensors that they added behind the file's."""
 
     nodes: tuple[Node, ...]
     plan: tuple[int, ...]
     added_tensors: tuple[Tensor, ...]
+    outputs: tuple[int, ...]
 
 
 def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_tensors: int) -> ChangedPlan:
@@ -34,4 +35,4 @@ def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_
             nodes.append(Node(len(nodes), kernel_name, DELEGATE, None, 1, subset.inputs, subset.outputs, (), None, None))
         else:
             plan += subset.nodes
-    return ChangedPlan(tuple(nodes), tuple(plan), graph.tensors[given_tensors:])
+    return ChangedPlan(tuple(nodes), tuple(plan), graph.tensors[given_tensors:], graph.outputs)

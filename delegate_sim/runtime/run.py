@@ -29,12 +29,14 @@ class SubgraphRun:
     """All partitions in running order; none if no node was replaced."""
     plan: tuple[Subset, ...] = ()
     """The same with the nodes that the delegate added to the graph, where it added any (``Decision.origins``)."""
+    taken: frozenset[int] = frozenset()
+    """Nodes that run on the delegate as part of a node of another subgraph."""
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
         """The nodes that run on the delegate in the end, each as a whole."""
         nodes = {kind: [subset.nodes for subset in self.subsets if subset.is_delegated == kind] for kind in (True, False)}
-        return frozenset().union(*nodes[True]).difference(*nodes[False])
+        return self.taken.union(*nodes[True]).difference(*nodes[False])
 
     def without_kernels(self) -> SubgraphRun:
         """Return the run with all nodes back on the CPU; the verdicts on them stay."""
@@ -59,15 +61,16 @@ class Refusal:
     cause: int | None = None
     is_predicted: bool = False
     """Whether it is read from the sources of another release than the one that is simulated."""
-    stage: StageRefusal | None = None
+    stage: str = ""
+    """Of a compiler plugin: ``load`` if the file is not read for it, ``partition`` if it fails."""
+    behind: StageRefusal | None = None
     """More of it, where a stage behind the delegate refused a call."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the refusal as plain data; that of a stage behind the delegate has further keys."""
-        entry = asdict(self)
-        del entry["stage"]
-        if self.stage is not None:
-            entry.update(self.stage._asdict(), further=list(self.stage.further))
+        """Return the refusal as plain data; stages of a plugin, and calls behind the delegate, only where there are any."""
+        entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name != "stage" or value)}
+        if self.behind is not None:
+            entry.update(self.behind._asdict(), further=list(self.behind.further))
             del entry["is_of_node"]
         return entry
 
@@ -87,6 +90,8 @@ class Run:
     subgraphs: tuple[SubgraphRun, ...]
     by_default: bool = False
     """Whether the runtime applied the delegate by itself."""
+    removed: frozenset[int] = frozenset()
+    """Subgraphs that the model no longer has after a compiler plugin, since their nodes went elsewhere."""
 
     def __repr__(self) -> str:
         return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"

@@ -36,6 +36,8 @@ class Supposition:
     fixed_inputs: bool = False
     conversion: str = ""
     fixed_shapes: bool = False
+    ended: frozenset[str] = frozenset()
+    """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
     has_own_resolver: bool = False
     """Whether the application registers every operator that the runtime's own resolver does not have."""
     release: Release | None = None
@@ -58,7 +60,7 @@ def simulate_changed(
     release = supposition.release or release
     repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
     accepted = _accepted(change, supposition)
-    assumptions = Assumptions(accepted, supposition.fixed_shapes, supposition.has_own_resolver, repaired)
+    assumptions = Assumptions(accepted, supposition.fixed_shapes, supposition.has_own_resolver, repaired, supposition.ended)
     return simulate(change.model, delegate, options, release, defaults, assumptions)
 
 

@@ -9,6 +9,7 @@ import os
 
 import pytest
 
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.model_files import matching_files, models_below
 from delegate_sim_cli.progress import Progress
 from tests.models import MIXED, chain_model
@@ -174,7 +175,7 @@ def test_text_has_a_table_beyond_three_models(run, folder):
     ]
     assert "Coverage" in run("analyze", "models", *VX, "--verbose").stdout
     rows = list(csv.DictReader(io.StringIO(run("analyze", "models", "--format", "csv").stdout)))
-    assert len(rows) == 5 * 7
+    assert len(rows) == 5 * len(DELEGATE_NAMES)
     assert {row["status"] for row in rows if row["model"] == "models/broken.tflite"} == {"unreadable"}
 
 

@@ -7,37 +7,68 @@ from fixtures.builder import ModelBuilder
 
 MIXED = """\
 4 nodes, each delegate on its own, on litert-2.3
-  delegate  outcome    delegated  multiply-adds  partitions  kernels  border bytes  first blocker
-  nnapi     delegated   2 (50 %)              -           3        2            64  ROUND 1: nnapi-operator
-  gpu       delegated   1 (25 %)              -           2        1            32  ROUND 1: gpu-unsupported-operator
-  vx        delegated   3 (75 %)              -           3        2            64  ROUND 1: vx-unsupported-operator
-  vx-nxp    delegated   3 (75 %)              -           3        2            64  ROUND 1: vx-unsupported-operator
-  coreml    none         0 (0 %)              -           0        0             0  ROUND 1: coreml-unsupported-operator
-  hexagon   none         0 (0 %)              -           0        0             0  ADD 2: hexagon-tensor-type
-  xnnpack   delegated  4 (100 %)              -           1        1            32
+  delegate      outcome    delegated  multiply-adds  partitions  kernels
+  nnapi         delegated   2 (50 %)              -           3        2
+  gpu           delegated   1 (25 %)              -           2        1
+  vx            delegated   3 (75 %)              -           3        2
+  vx-nxp        delegated   3 (75 %)              -           3        2
+  coreml        none         0 (0 %)              -           0        0
+  hexagon       none         0 (0 %)              -           0        0
+  xnnpack       delegated  4 (100 %)              -           1        1
+  npu-google    selected   4 (100 %)              -           1        1
+  npu-intel     selected    3 (75 %)              -           3        2
+  npu-mediatek  selected    3 (75 %)              -           3        2
+  npu-samsung   selected   4 (100 %)              -           1        1
+
+  delegate      border bytes  first blocker
+  nnapi                   64  ROUND 1: nnapi-operator
+  gpu                     32  ROUND 1: gpu-unsupported-operator
+  vx                      64  ROUND 1: vx-unsupported-operator
+  vx-nxp                  64  ROUND 1: vx-unsupported-operator
+  coreml                   0  ROUND 1: coreml-unsupported-operator
+  hexagon                  0  ADD 2: hexagon-tensor-type
+  xnnpack                 32
+  npu-google              32
+  npu-intel               64  ROUND 1: npu-intel-unsupported-operator
+  npu-mediatek            64  ROUND 1: npu-mediatek-unsupported-operator
+  npu-samsung             32
+
+selected: by a compiler plugin, on the host; whether the vendor's compiler takes the nodes, and whether they run, is not
+known.
 
 One in detail: --delegate NAME (all of them: --delegate all)
 """
 
 DYNAMIC = """\
 1 node, each delegate on its own, on litert-2.3
-  delegate  outcome  delegated  multiply-adds  partitions  kernels
-  nnapi     refused    0 (0 %)              -           0        0
-  gpu       refused    0 (0 %)              -           0        0
-  vx        none       0 (0 %)              -           0        0
-  vx-nxp    none       0 (0 %)              -           0        0
-  coreml    refused    0 (0 %)              -           0        0
-  hexagon   refused    0 (0 %)              -           0        0
-  xnnpack   none       0 (0 %)              -           0        0
+  delegate      outcome   delegated  multiply-adds  partitions  kernels
+  nnapi         refused     0 (0 %)              -           0        0
+  gpu           refused     0 (0 %)              -           0        0
+  vx            none        0 (0 %)              -           0        0
+  vx-nxp        none        0 (0 %)              -           0        0
+  coreml        refused     0 (0 %)              -           0        0
+  hexagon       refused     0 (0 %)              -           0        0
+  xnnpack       none        0 (0 %)              -           0        0
+  npu-google    selected  1 (100 %)              -           1        1
+  npu-intel     selected  1 (100 %)              -           1        1
+  npu-mediatek  selected  1 (100 %)              -           1        1
+  npu-samsung   selected  1 (100 %)              -           1        1
 
-  delegate  border bytes  first blocker
-  nnapi                0  RESHAPE 1: dynamic-tensors
-  gpu                  0  RESHAPE 1: dynamic-tensors
-  vx                   0  RESHAPE 1: vx-constant-operand
-  vx-nxp               0  RESHAPE 1: vx-constant-operand
-  coreml               0  RESHAPE 1: dynamic-tensors
-  hexagon              0  RESHAPE 1: dynamic-tensors
-  xnnpack              0  RESHAPE 1: xnnpack-constant-operand
+  delegate      border bytes  first blocker
+  nnapi                    0  RESHAPE 1: dynamic-tensors
+  gpu                      0  RESHAPE 1: dynamic-tensors
+  vx                       0  RESHAPE 1: vx-constant-operand
+  vx-nxp                   0  RESHAPE 1: vx-constant-operand
+  coreml                   0  RESHAPE 1: dynamic-tensors
+  hexagon                  0  RESHAPE 1: dynamic-tensors
+  xnnpack                  0  RESHAPE 1: xnnpack-constant-operand
+  npu-google              40
+  npu-intel               40
+  npu-mediatek            40
+  npu-samsung             40
+
+selected: by a compiler plugin, on the host; whether the vendor's compiler takes
+the nodes, and whether they run, is not known.
 
 One in detail: --delegate NAME (all of them: --delegate all)
 """

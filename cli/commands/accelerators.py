@@ -1,0 +1,57 @@
+"""``delegate-sim analyze --accelerators``: what LiteRT 2's CompiledModel makes of models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.results.stack import Stack, StackResult, parse_accelerators, simulate_stack
+from delegate_sim.runtime.interpreter import Assumptions
+
+from ..answers import Answer, ModelTable, write_answers
+from ..models import Models, read_model
+from ..terminal import width
+from ..text.many import STACKED
+from ..text.stack import stack_lines, stacked_row
+from ..text.view import View
+
+_FORMS = ("text", "json")
+
+
+def analyze_accelerators(
+    models: Sequence[str],
+    accelerators: str,
+    socs: Sequence[str],
+    options: Mapping[str, str],
+    release: str,
+    *,
+    own_resolver: bool,
+    form: str,
+    output: str | None,
+    verbose: bool,
+) -> int:
+    """Write what becomes of each model, on each SoC; return the exit code. Raises UsageError and OptionError."""
+    if form not in _FORMS:
+        raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")
+    asked = parse_accelerators(accelerators)
+    if "npu" in asked and not socs:
+        raise click.UsageError("the NPU needs a SoC: give --soc VENDOR:SOC, such as google:Tensor_G5")
+    if socs and "npu" not in asked:
+        raise click.UsageError("--soc is for the NPU, which is not among --accelerators")
+    stacks = [Stack(asked, soc) for soc in dict.fromkeys(socs)] or [Stack(asked)]
+    assumptions = Assumptions(has_own_resolver=own_resolver)
+    parsed = parse_release(release)
+
+    def answer(path: str) -> Answer:
+        model = read_model(path)
+        results: list[StackResult] = [simulate_stack(model, stack, parsed, options, assumptions) for stack in stacks]
+        view = View(width(), verbose)
+        return Answer(
+            lambda: [result.to_dict() for result in results],
+            lambda: stack_lines(results, view),
+            lambda: list(map(stacked_row, results)),
+        )
+
+    return write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)

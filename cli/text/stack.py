@@ -1,0 +1,88 @@
+"""What CompiledModel makes of a model, as text: each step with its lines, where nodes run, and SoCs side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.results.report import placements
+from delegate_sim.results.stack import StackResult
+
+from ..layout import counted, message, name, wrapped
+from ..terminal import Line
+from .report import report_lines
+from .tables import table
+from .view import HEADING, View
+
+_BAD = "bold red"
+
+
+def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
+    """Return the text of each stack, then of all of them side by side if there are several."""
+    for number, result in enumerate(results):
+        if number:
+            yield Line("")
+        if len(results) > 1:
+            yield Line(f"--- {message(_target(result))} ---", HEADING)
+        yield from report_lines(result.report, view)
+        yield Line("")
+        yield from _outcome(result, view)
+    if len(results) > 1:
+        yield Line("")
+        yield from _side_by_side(results, view)
+
+
+def stacked_row(result: StackResult) -> Sequence[str]:
+    """Return the SoC, whether CompiledModel is created, and how many nodes run where."""
+    places = _places(_summed(_by_operator(result)))
+    return [message(_target(result)), "created" if result.is_created else "not created", places]
+
+
+def _target(result: StackResult) -> str:
+    return result.stack.soc or ", ".join(result.stack.accelerators)
+
+
+def _outcome(result: StackResult, view: View) -> Iterator[Line]:
+    asked = ", ".join(result.stack.accelerators)
+    if result.is_created:
+        yield Line(f"CompiledModel ({asked}) is created", HEADING)
+    else:
+        yield Line(f"CompiledModel ({asked}) is not created", _BAD)
+    for note in result.notes:
+        yield from (Line(line) for line in wrapped(message(note), view.width, "  - ", "    "))
+
+
+def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
+    """Return a row for each operator, with how many of its nodes run where on each target."""
+    counts = [_by_operator(result) for result in results]
+    operators = list(dict.fromkeys([op for found in counts for op in found]))
+    operators.sort(key=lambda op: -sum([sum(found.get(op, Counter()).values()) for found in counts]))
+    total = [_summed(found) for found in counts]
+    yield Line("Side by side: where the nodes of each operator run", HEADING)
+    rows = [
+        ("operator", *[message(_target(result)) for result in results]),
+        ("all", *[_places(each) for each in total]),
+        *[(name(op), *[_places(found.get(op, Counter())) for found in counts]) for op in operators],
+    ]
+    yield from map(Line, table(rows, (), view.width, 2))
+    nodes = {sum(each.values()) for each in total}
+    yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")
+
+
+def _by_operator(result: StackResult) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    for places in placements(result.report.runs):
+        for node, place in places:
+            found.setdefault(node.op, Counter())[place] += 1
+    return found
+
+
+def _summed(found: dict[str, Counter[str]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in found.values():
+        total.update(each)
+    return total
+
+
+def _places(found: Counter[str]) -> str:
+    return ", ".join([f"{place} {number:,}" for place, number in found.most_common()])

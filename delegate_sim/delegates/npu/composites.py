@@ -1,0 +1,209 @@
+"""STABLEHLO_COMPOSITE nodes as LiteRT reads them, and inlining the bodies of those that a plugin does not take.
+
+Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``) and ``InlineSubgraph``
+(``litert/compiler/plugin/algo.cc``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ...graph.graph import Graph
+from ...model.model import Model, Node, Subgraph, Tensor
+from ...releases.catalogue import Release, parse_release
+
+COMPOSITE = "STABLEHLO_COMPOSITE"
+NPU_CALL, CPU_CALL = "odml.npu_call", "odml.cpu_call"
+
+_CPU_CALLS = parse_release("litert-2.1.5")
+"""Since when a composite can ask to stay on the CPU."""
+_CHECKED_ATTRIBUTES = parse_release("litert-2.2.0")
+"""Since when attributes that are no map make a composite an ordinary node."""
+_ERRORS = (AssertionError, AttributeError, IndexError, KeyError, OverflowError, TypeError, UnicodeError, ValueError, struct.error)
+
+_OTHER_TYPE = "Tensors of destination op and source subgraph does not have the same element type."
+_OTHER_SHAPE = "Tensors of destination op and source subgraph does not have the same ranked tensor layout."
+
+
+class Composite(NamedTuple):
+    """A composite's name and the subgraph that is its body."""
+
+    name: str
+    body: int
+
+
+def composite_name(model: Model, node: Node) -> str | None:
+    """Return the name of a composite, None of another node or where the file has no options for it."""
+    if node.op != COMPOSITE:
+        return None
+    options = model.options(node)
+    return None if options.table is None else str(options.name)
+
+
+def composite_of(model: Model, node: Node, release: Release) -> Composite | None:
+    """Return a node's composite; None if LiteRT treats the node as an ordinary one."""
+    name = composite_name(model, node)
+    if name is None:
+        return None
+    options = model.options(node)
+    if release.is_at_least(_CHECKED_ATTRIBUTES) and options.composite_attributes and attributes(model, node) is None:
+        return None
+    return Composite(name, int(options.decomposition_subgraph_index))
+
+
+def is_cpu_call(composite: Composite | None, release: Release) -> bool:
+    """Whether a composite is to stay on the CPU."""
+    return composite is not None and composite.name == CPU_CALL and release.is_at_least(_CPU_CALLS)
+
+
+def attributes(model: Model, node: Node) -> Any:
+    """Return the attributes of a composite, a flexbuffer's map; None if they are none."""
+    from flatbuffers import flexbuffers  # few models have composites
+
+    content = bytes(model.options(node).composite_attributes or ())
+    try:
+        root = flexbuffers.GetRoot(content)
+        if not root.IsMap:
+            return None
+        found = root.AsMap
+        for key, value in zip(found.Keys, found.Values, strict=True):
+            str(key.AsKey)
+            value.Value  # noqa: B018 - reads the value, which may lie outside
+        return found
+    except _ERRORS:
+        return None
+
+
+def as_integer(value: Any) -> int:
+    """Return a flexbuffer's value as the C++ library converts it to an integer: 0 where it cannot."""
+    try:
+        if value.IsBool:
+            return int(value.AsBool)
+        if value.IsInt:
+            return int(value.AsInt)
+        if value.IsFloat:
+            return int(value.AsFloat)
+        if value.IsString or value.IsKey:
+            return _leading_integer(str(value.AsString if value.IsString else value.AsKey))
+        return len(value.AsVector) if value.IsVector else 0
+    except _ERRORS:
+        return 0
+
+
+def _leading_integer(text: str) -> int:
+    digits = ""
+    for character in text.lstrip():
+        if not (character.isdecimal() or (not digits and character in "+-")):
+            break
+        digits += character
+    return int(digits) if digits.strip("+-") else 0
+
+
+def bodies(model: Model, release: Release) -> frozenset[int]:
+    """Return the subgraphs that are bodies of composites, which no plugin is asked about as such."""
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.op == COMPOSITE]
+    found = [composite_of(model, node, release) for node in nodes]
+    return frozenset([composite.body for composite in found if composite is not None])
+
+
+def given(indices: Sequence[int]) -> tuple[int, ...]:
+    """Return operands as LiteRT has them: without those that are left out."""
+    return tuple([index for index in indices if index >= 0])
+
+
+@dataclass
+class Inlining:
+    """A subgraph while composites in it are replaced by their bodies.
+
+    ``origins`` and ``places`` are those of added nodes: the composite that each stems from, and where it stands in the file;
+    ``tensor_places`` is where added tensors stand.
+    """
+
+    graph: Graph
+    origins: dict[int, int] = field(default_factory=dict)
+    places: dict[int, tuple[int, int]] = field(default_factory=dict)
+    tensor_places: dict[int, tuple[int, int]] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+
+    def inline(self, index: int, body_index: int) -> bool:
+        """Replace a composite by its body; False, with a line that says why, if LiteRT cannot."""
+        graph = self.graph
+        node = graph.nodes[index]
+        if not 0 <= body_index < len(graph.model.subgraphs):
+            return False
+        body = graph.model.subgraphs[body_index]
+        fault = _mismatch(graph, node, body)
+        if fault is not None:
+            self.lines += [fault] if fault else []
+            return False
+        self.graph = self._replaced(node, body)
+        return True
+
+    def _replaced(self, node: Node, body: Subgraph) -> Graph:
+        graph = self.graph
+        tensors, first = list(graph.tensors), len(graph.tensors)
+        for tensor in body.tensors:
+            self.tensor_places[len(tensors)] = (body.index, tensor.index)
+            tensors.append(tensor._replace(index=len(tensors)))
+        own = dict(zip(given(body.inputs), given(node.inputs), strict=True))
+        added = list(self._added(node, body, own, first))
+        results = {old: first + new for old, new in zip(given(node.outputs), given(body.outputs), strict=True)}
+        nodes = [_renamed(each, results) for each in graph.nodes]
+        plan: list[int] = []
+        for position in graph.execution_plan:
+            plan += [each.index for each in added] if position == node.index else [position]
+        nodes += added
+        return dataclasses.replace(
+            graph,
+            tensors=tuple(tensors),
+            nodes=tuple(nodes),
+            execution_plan=tuple([position for position in plan if not _is_dead(nodes[position])]),
+            outputs=tuple([results.get(tensor, tensor) for tensor in graph.outputs]),
+        )
+
+    def _added(self, node: Node, body: Subgraph, own: Mapping[int, int], first: int) -> Iterator[Node]:
+        origin = self.origins.get(node.index, node.index)
+        for number, inner in enumerate(body.nodes):
+            index = len(self.graph.nodes) + number
+            self.origins[index] = origin
+            self.places[index] = (body.index, inner.index)
+            yield inner._replace(
+                index=index,
+                inputs=tuple([tensor if tensor < 0 else own.get(tensor, first + tensor) for tensor in inner.inputs]),
+                outputs=tuple([tensor if tensor < 0 else first + tensor for tensor in inner.outputs]),
+            )
+
+
+def _renamed(node: Node, results: Mapping[int, int]) -> Node:
+    if results.keys().isdisjoint(node.inputs):
+        return node
+    return node._replace(inputs=tuple([results.get(tensor, tensor) for tensor in node.inputs]))
+
+
+def _is_dead(node: Node) -> bool:
+    return not given(node.inputs) and not given(node.outputs)
+
+
+def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
+    """Return what LiteRT logs of operands that do not fit the body: empty of their numbers, None if they fit."""
+    pairs = ((given(node.inputs), given(body.inputs)), (given(node.outputs), given(body.outputs)))
+    if any(len(outer) != len(inner) for outer, inner in pairs):
+        return ""
+    for outer, inner in pairs:
+        for one, other in zip(outer, inner, strict=True):
+            left, right = graph.tensors[one], body.tensors[other]
+            if left.type != right.type:
+                return _OTHER_TYPE
+            if layout(left) != layout(right):
+                return _OTHER_SHAPE
+    return None
+
+
+def layout(tensor: Tensor) -> tuple[int, ...]:
+    """Return a tensor's dimensions as LiteRT has them: those of the signature where it leaves a size open."""
+    signature = tensor.shape_signature
+    return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

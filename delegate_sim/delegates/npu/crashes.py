@@ -1,0 +1,41 @@
+"""Models that LiteRT takes apart and then cannot write: it crashes once every partition is decided.
+
+Measured: every model with two composites of one body, and all but a few with a result of an inlined body that nobody reads.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ...graph.graph import Graph
+from ...releases.catalogue import Release
+from ..base import Decision
+from .composites import COMPOSITE, composite_of
+
+
+def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Iterator[str]:
+    """Say why LiteRT will crash when it writes the model with its compiled partitions."""
+    composites = [composite_of(graph.model, node, release) for graph in graphs for node in graph.nodes if node.op == COMPOSITE]
+    shared = [body for body, count in Counter([each.body for each in composites if each is not None]).items() if count > 1]
+    if shared:
+        yield f"LiteRT will crash when it writes the model: several composites have subgraph {min(shared)} as their body"
+    for decision in decisions:
+        node = None if decision is None else _unread(decision)
+        if decision is not None and node is not None:
+            subgraph, index = decision.places[node]
+            yield (
+                "LiteRT will crash when it writes the model: nothing reads a result of node "
+                f"{index} ({decision.graph.nodes[node].op}) of subgraph {subgraph}, which was inlined"
+            )
+
+
+def _unread(decision: Decision) -> int | None:
+    """Return the first inlined node with a result that nobody reads."""
+    graph = decision.graph
+    for index in graph.execution_plan:
+        if index in decision.places and any(
+            tensor >= 0 and tensor not in graph.readers and tensor not in graph.outputs for tensor in graph.nodes[index].outputs
+        ):
+            return index
+    return None

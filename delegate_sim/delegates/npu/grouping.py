@@ -1,0 +1,118 @@
+"""How selected nodes become partitions, each compiled by itself.
+
+Source: ``GroupPartitionsV2`` and ``GroupPartitions`` (``litert/compiler/plugin/algo.cc``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ...graph.graph import Graph
+from ...graph.partition import Subset
+
+DEFAULT, WEAKLY_CONNECTED = "default", "weakly_connected"
+STRATEGIES = (DEFAULT, WEAKLY_CONNECTED)
+
+NodeGroup = tuple[int, ...]
+
+
+def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[NodeGroup, ...]:
+    """Return the groups of a strategy, each with its nodes in running order."""
+    return weakly_connected(graph, selected) if strategy == WEAKLY_CONNECTED else runs(graph, selected)
+
+
+def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
+    """Return runs of consecutive selected nodes, whatever data flows between them."""
+    groups: list[list[int]] = []
+    is_open = False
+    for index in graph.execution_plan:
+        if index in selected:
+            if not is_open:
+                groups.append([])
+            groups[-1].append(index)
+        is_open = index in selected
+    return tuple(map(tuple, groups))
+
+
+def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
+    """Return selected nodes that are joined by results that they read of each other, however far apart they run."""
+    parents = {index: index for index in graph.execution_plan if index in selected}
+
+    def root(index: int) -> int:
+        while parents[index] != index:
+            parents[index] = parents[parents[index]]
+            index = parents[index]
+        return index
+
+    for index in parents:
+        for tensor in graph.nodes[index].outputs:
+            for reader in graph.readers.get(tensor, ()) if tensor >= 0 else ():
+                if reader.index in parents:
+                    parents[root(index)] = root(reader.index)
+    groups: dict[int, list[int]] = {}
+    for index in parents:
+        groups.setdefault(root(index), []).append(index)
+    return tuple(map(tuple, groups.values()))
+
+
+def in_running_order(graph: Graph, groups: Sequence[NodeGroup]) -> tuple[tuple[Subset, ...], bool]:
+    """Return groups, and the nodes between them, in an order in which they can run, and whether there is one.
+
+    Each group runs as one; where groups wait for each other, they stand where their last node stood.
+    """
+    position = {index: number for number, index in enumerate(graph.execution_plan)}
+    steps = [(group, True) for group in groups]
+    taken = {index for group in groups for index in group}
+    steps += [((index,), False) for index in graph.execution_plan if index not in taken]
+    steps.sort(key=lambda step: position[step[0][-1]])
+    order = _sorted(graph, [nodes for nodes, _ in steps])
+    is_sorted = order is not None
+    subsets: list[tuple[bool, list[int]]] = []
+    for nodes, is_taken in [steps[number] for number in order] if order is not None else steps:
+        if is_taken or not subsets or subsets[-1][0]:
+            subsets.append((is_taken, []))
+        subsets[-1][1].extend(nodes)
+    return tuple([_subset(graph, is_taken, nodes) for is_taken, nodes in subsets]), is_sorted
+
+
+def _sorted(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
+    """Return an order in which each step finds its operands, keeping the given one where possible; None if there is none."""
+    step_of = {index: number for number, nodes in enumerate(steps) for index in nodes}
+    before: list[set[int]] = [set() for _ in steps]
+    after: list[set[int]] = [set() for _ in steps]
+    for number, nodes in enumerate(steps):
+        for index in nodes:
+            for tensor in graph.nodes[index].inputs:
+                for writer in graph.writers.get(tensor, ()) if tensor >= 0 else ():
+                    source = step_of.get(writer.index, number)
+                    if source != number:
+                        before[number].add(source)
+                        after[source].add(number)
+    if all(source < number for number, sources in enumerate(before) for source in sources):
+        return list(range(len(steps)))
+    from heapq import heapify, heappop, heappush
+
+    waiting = [len(sources) for sources in before]
+    ready = [number for number, count in enumerate(waiting) if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        number = heappop(ready)
+        order.append(number)
+        for follower in after[number]:
+            waiting[follower] -= 1
+            if not waiting[follower]:
+                heappush(ready, follower)
+    return order if len(order) == len(steps) else None
+
+
+def _subset(graph: Graph, is_taken: bool, nodes: Sequence[int]) -> Subset:
+    own = set(nodes)
+    written = {tensor for index in nodes for tensor in graph.nodes[index].outputs if tensor >= 0}
+    read = {tensor for index in nodes for tensor in graph.nodes[index].inputs if tensor >= 0}
+    leaving = {
+        tensor
+        for tensor in written
+        if tensor in graph.outputs or any(reader.index not in own for reader in graph.readers.get(tensor, ()))
+    }
+    return Subset(is_taken, tuple(nodes), tuple(sorted(read - written)), tuple(sorted(leaving)))

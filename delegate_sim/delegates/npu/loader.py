@@ -1,0 +1,127 @@
+"""What LiteRT's loader refuses before any plugin is asked, the whole model each time, and the line that it logs.
+
+Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/model/model_load.cc``), ``MapTensorType`` and
+``MapQuantization`` (``litert/core/model/flatbuffer_to_litert.cc``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...model import schema
+from ...model.model import Model, Subgraph, Tensor
+from ...releases.catalogue import Release, parse_release
+from ...rules.kinds import Kind
+from ..base import ModelFailure
+from .file_facts import FileFacts
+from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, TENSOR_RANK, VARIABLE, VARIANT
+
+_SPARSE_LINE = "Sparsity tensors may not yet be fully supported."
+_MOST_DIMENSIONS = 8
+_RANK_IS_CHECKED = parse_release("litert-2.3.0")
+
+_NEVER = frozenset({"COMPLEX128", "VARIANT"})
+_BEFORE = (
+    ("litert-2.1.5", frozenset({"STRING", "FLOAT64", "UINT64", "RESOURCE", "UINT16"})),
+    ("litert-2.2.0", frozenset({"UINT4", "FLOAT8_E4M3FN", "FLOAT8_E5M2"})),
+)
+"""Types that LiteRT has from a release on."""
+
+
+class Loaded(NamedTuple):
+    """What the loader logs, and why it gives up, if it does."""
+
+    lines: tuple[str, ...]
+    failure: ModelFailure | None
+
+
+class _LoaderFault(NamedTuple):
+    kind: Kind
+    line: str
+    node: int | None = None
+    tensor: int | None = None
+
+
+def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
+    """Read a model as LiteRT does: of each subgraph the tensors, then the nodes, up to the first error.
+
+    Errors of the codes ``ended`` are passed over.
+    """
+    unknown = _unknown_types(model, release)
+    lines: list[str] = []
+    for subgraph in model.subgraphs:
+        for tensor in subgraph.tensors:
+            faults = _tensor_faults(subgraph, tensor, facts, unknown, release)
+            fault = next((each for each in faults if each.kind.name not in ended), None)
+            if fault is not None:
+                return _refused(subgraph, fault, lines)
+            if tensor.sparsity is not None:
+                lines.append(_SPARSE_LINE)
+        fault = next((each for each in _node_faults(subgraph, facts) if each.kind.name not in ended), None)
+        if fault is not None:
+            return _refused(subgraph, fault, lines)
+    return Loaded(tuple(lines), None)
+
+
+def _unknown_types(model: Model, release: Release) -> frozenset[str]:
+    """Return the types in a model that a release's loader does not have."""
+    refused = _NEVER.union(*[types for since, types in _BEFORE if not release.is_at_least(parse_release(since))])
+    known = frozenset(schema.BITS_PER_ELEMENT).union(("STRING", "RESOURCE")) - refused
+    return frozenset({tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}) - known
+
+
+def _tensor_faults(
+    subgraph: Subgraph, tensor: Tensor, facts: FileFacts, unknown: frozenset[str], release: Release
+) -> Iterator[_LoaderFault]:
+    place = (subgraph.index, tensor.index)
+    if tensor.type in unknown:
+        yield _LoaderFault(ELEMENT_TYPE, f"Element type ({_number(tensor.type)}) not currently supported", None, tensor.index)
+    if len(tensor.shape) > _MOST_DIMENSIONS and release.is_at_least(_RANK_IS_CHECKED):
+        line = f"Tensor rank ({len(tensor.shape)}) exceeds max rank ({_MOST_DIMENSIONS})"
+        yield _LoaderFault(TENSOR_RANK, line, None, tensor.index)
+    if place in facts.invalid_channels:
+        yield _LoaderFault(CHANNELS, "Invalid per-channel quantization parameters", None, tensor.index)
+    if tensor.is_variable:
+        yield _LoaderFault(VARIABLE, "Variable tensors not yet supported.", None, tensor.index)
+    if place in facts.variants:
+        yield _LoaderFault(VARIANT, "Variant tensors not yet supported.", None, tensor.index)
+
+
+def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[_LoaderFault]:
+    for node in subgraph.nodes:
+        if node.intermediates:
+            yield _LoaderFault(INTERMEDIATE, "Intermediate tensors not yet supported.", node.index)
+        if (subgraph.index, node.index) in facts.mutating:
+            yield _LoaderFault(MUTATING, "Mutating variable inputs not yet supported.", node.index)
+        for tensor in node.outputs:
+            if tensor < 0:
+                yield _LoaderFault(MISSING_TENSOR, f"flatbuffer model has invalid op output index: {tensor}", node.index)
+    for side, tensors in (("input", subgraph.inputs), ("output", subgraph.outputs)):
+        for tensor in tensors:
+            if tensor < 0:
+                yield _LoaderFault(MISSING_TENSOR, f"flatbuffer model has invalid {side} index in subgraph: {tensor}")
+
+
+def _number(name: str) -> int:
+    """Return the schema's number of a type."""
+    numbers = {known: value for value, known in schema.enum_names("TensorType").items()}
+    return numbers[name] if name in numbers else int(name.removeprefix("UNKNOWN(").removesuffix(")"))
+
+
+def _refused(subgraph: Subgraph, fault: _LoaderFault, lines: list[str]) -> Loaded:
+    kind = fault.kind
+    message = f"{_place(subgraph, fault)}: {fault.line}"
+    failure = ModelFailure("load", subgraph.index, fault.node, fault.tensor, kind.name, message, kind.hint)
+    return Loaded((*lines, fault.line), failure)
+
+
+def _place(subgraph: Subgraph, fault: _LoaderFault) -> str:
+    where = f" of subgraph {subgraph.index}" if subgraph.index else ""
+    if fault.tensor is not None:
+        tensor = subgraph.tensors[fault.tensor]
+        name = f" ({tensor.name})" if tensor.name else ""
+        return f"tensor {fault.tensor}{name}{where}, of type {tensor.type}"
+    if fault.node is not None:
+        return f"node {fault.node} ({subgraph.nodes[fault.node].op}){where}"
+    return f"subgraph {subgraph.index}"

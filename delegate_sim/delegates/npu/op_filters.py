@@ -1,0 +1,184 @@
+"""Google's op filters: a text file of patterns that choose nodes by the names of their results.
+
+Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is a
+text-format ``OpFilters`` message: ``filter_behavior``, and ``filters`` with one ``op_name_pattern`` each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .regular_expressions import translated
+
+NOT_ON_TPU, ON_TPU = "MATCHES_NOT_RUN_ON_TPU", "MATCHES_RUN_ON_TPU"
+_BEHAVIOURS = {NOT_ON_TPU: NOT_ON_TPU, ON_TPU: ON_TPU, "0": NOT_ON_TPU, "1": ON_TPU}
+
+_TOKEN = re.compile(
+    r"""\s+ | \#[^\n]* | (?P<word>[A-Za-z_][A-Za-z0-9_]*) | (?P<number>-?[0-9]+)
+    | (?P<text>"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*') | (?P<sign>[{}<>\[\]:;,])""",
+    re.VERBOSE,
+)
+_CLOSING = {"{": "}", "<": ">"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+
+UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
+
+
+class FilterMatch(NamedTuple):
+    """What filters say of a node: whether it may run on the TPU, and the lines that the plugin logs about it."""
+
+    is_kept: bool
+    lines: tuple[str, ...] = ()
+    pattern: str | None = None
+
+
+class OpFilters(NamedTuple):
+    """A file of filters, and what is wrong with it, if anything: ``UNREADABLE`` or ``UNPARSABLE``."""
+
+    behaviour: str = NOT_ON_TPU
+    patterns: tuple[str, ...] = ()
+    fault: str = ""
+
+    def match(self, names: Sequence[str]) -> FilterMatch:
+        """Judge a node by the names of its results."""
+        if not self.patterns or not names:
+            return FilterMatch(self.behaviour == NOT_ON_TPU)
+        lines: list[str] = []
+        for pattern in self.patterns:
+            if not pattern:
+                lines.append("Empty op_name_pattern in OpFilter.")
+                continue
+            expression = translated(pattern)
+            found = next((name for name in names if expression is not None and expression.fullmatch(name)), None)
+            if found is not None:
+                where = "will RUN ON TPU" if self.behaviour == ON_TPU else "will NOT RUN ON TPU"
+                lines.append(f"Op with output tensor '{found}' {where} due to {self.behaviour} filter pattern '{pattern}'")
+                return FilterMatch(self.behaviour == ON_TPU, tuple(lines), pattern)
+        return FilterMatch(self.behaviour == NOT_ON_TPU, tuple(lines))
+
+
+class _FilterFault(Exception):
+    """The text is no such message."""
+
+
+def parsed(text: str) -> OpFilters:
+    """Return the filters of a file's text; with a fault if it is no such message."""
+    try:
+        tokens = _Tokens(text)
+        found = _message(tokens)
+    except _FilterFault:
+        return OpFilters(fault=UNPARSABLE)
+    return found
+
+
+class _Tokens:
+    """The words, numbers, texts and signs of a text, one after the other; "" at the end."""
+
+    def __init__(self, text: str) -> None:
+        self._found = list(_tokens(text))
+        self._next = 0
+
+    def peek(self) -> tuple[str, str]:
+        return self._found[self._next] if self._next < len(self._found) else ("end", "")
+
+    def take(self) -> tuple[str, str]:
+        token = self.peek()
+        self._next += 1
+        return token
+
+    def accept(self, *signs: str) -> str:
+        kind, value = self.peek()
+        if kind == "sign" and value in signs:
+            self._next += 1
+            return value
+        return ""
+
+    def end_field(self) -> None:
+        self.accept(";", ",")
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise _FilterFault
+        position = match.end()
+        if match.lastgroup is not None:
+            yield match.lastgroup, match.group()
+
+
+def _message(tokens: _Tokens) -> OpFilters:
+    behaviour: str | None = None
+    patterns: list[str] = []
+    while tokens.peek()[0] != "end":
+        kind, name = tokens.take()
+        if (kind, name) == ("word", "filter_behavior") and behaviour is None:
+            behaviour = _behaviour(tokens)
+        elif (kind, name) == ("word", "filters"):
+            patterns += _filters(tokens)
+        else:
+            raise _FilterFault
+        tokens.end_field()
+    return OpFilters(behaviour or NOT_ON_TPU, tuple(patterns))
+
+
+def _behaviour(tokens: _Tokens) -> str:
+    if not tokens.accept(":"):
+        raise _FilterFault
+    kind, value = tokens.take()
+    if kind not in ("word", "number") or value not in _BEHAVIOURS:
+        raise _FilterFault
+    return _BEHAVIOURS[value]
+
+
+def _filters(tokens: _Tokens) -> Iterator[str]:
+    has_colon = tokens.accept(":")
+    if not tokens.accept("["):
+        yield _filter(tokens)
+        return
+    if not has_colon:
+        raise _FilterFault
+    while not tokens.accept("]"):
+        yield _filter(tokens)
+        if not tokens.accept(",") and tokens.peek() != ("sign", "]"):
+            raise _FilterFault
+
+
+def _filter(tokens: _Tokens) -> str:
+    opening = tokens.accept(*_CLOSING)
+    if not opening:
+        raise _FilterFault
+    pattern: str | None = None
+    while not tokens.accept(_CLOSING[opening]):
+        if tokens.take() != ("word", "op_name_pattern") or not tokens.accept(":") or pattern is not None:
+            raise _FilterFault
+        pattern = _text(tokens)
+        tokens.end_field()
+    return pattern or ""
+
+
+def _text(tokens: _Tokens) -> str:
+    """Return a text; several that follow each other are one."""
+    if tokens.peek()[0] != "text":
+        raise _FilterFault
+    found = ""
+    while tokens.peek()[0] == "text":
+        found += _ESCAPE.sub(_unescaped, tokens.take()[1][1:-1])
+    return found
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    octal, hexadecimal, unicode, other = match.groups()
+    if octal:
+        return chr(int(octal, 8))
+    if hexadecimal or unicode:
+        return chr(int(hexadecimal or unicode, 16))
+    if other in _ESCAPES:
+        return _ESCAPES[other]
+    if other in "\\'\"?":
+        return str(other)
+    raise _FilterFault

@@ -1,0 +1,177 @@
+"""How LiteRT goes about a model with a compiler plugin, whichever it is.
+
+Source: ``PartitionModel`` and ``PartitionSubgraph`` (``litert/compiler/plugin/compiler_plugin.cc``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ...graph.graph import Graph
+from ...graph.partition import Subset
+from ...releases.catalogue import Release, parse_release
+from ...rules.rule import Reason, Verdict
+from ..base import Decision, ModelFailure
+from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
+from .grouping import DEFAULT, STRATEGIES, NodeGroup, grouped, in_running_order
+from .kinds import ISLANDS
+
+_LIMIT_SINCE = parse_release("litert-2.2.0")
+
+STRATEGY_LINE = "Partition strategy: {strategy}"
+EMPTY_LINE = "Found empty subgraph, skipping partitioning"
+INLINED_LINE = "Inlined {count} composite ops into subgraph<{subgraph}>"
+ISLANDS_LINE = "Partitioning yielded {found} NPU islands, which exceeds the maximum allowed ({limit})."
+PARTITIONED_LINE = (
+    "Partitioned subgraph<{subgraph}>, selected {selected} ops, from a total of {total} ops. resulted in {partitions} partitions."
+)
+NOT_SORTED_LINE = "Failed to topologically sort subgraph after slicing!"
+
+
+class Asked(NamedTuple):
+    """What a plugin answers for a subgraph: a verdict on each node, what it logs, or why it fails."""
+
+    verdicts: Mapping[int, Verdict]
+    lines: tuple[str, ...] = ()
+    failure: ModelFailure | None = None
+
+
+Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], Asked]
+"""Asks a plugin about a subgraph; the second argument is where tensors that inlining added stand in the file."""
+
+
+class Strategy(NamedTuple):
+    """How selected nodes are grouped, and how many groups are allowed; 0 for any number."""
+
+    name: str = DEFAULT
+    limit: int = 0
+
+
+class Partitioned(NamedTuple):
+    """What becomes of one subgraph."""
+
+    decision: Decision
+    lines: tuple[str, ...]
+    failure: ModelFailure | None = None
+
+
+def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Release, cpu_call: Reason) -> Partitioned:
+    """Have a plugin select nodes of a subgraph, inline what it does not select, ask again, and group what is selected."""
+    lines: list[str] = []
+    asked = ask(graph, {})
+    lines += asked.lines
+    if asked.failure is not None:
+        return Partitioned(_undecided(graph, asked), tuple(lines), asked.failure)
+    composites = _composites(graph, release)
+    work = Inlining(graph)
+    to_inline = [
+        (index, composite.body)
+        for index, composite in composites.items()
+        if composite.name != NPU_CALL and not is_cpu_call(composite, release) and not asked.verdicts[index].is_supported
+    ]
+    if to_inline:
+        for index, body in to_inline:
+            work.inline(index, body)
+        lines += [*work.lines, INLINED_LINE.format(count=len(to_inline), subgraph=graph.index)]
+        graph = work.graph
+        asked = ask(graph, work.tensor_places)
+        lines += asked.lines
+        if asked.failure is not None:
+            return Partitioned(_undecided(graph, asked), tuple(lines), asked.failure)
+        composites = _composites(graph, release)
+    verdicts = _without_cpu_calls(asked.verdicts, composites, release, cpu_call)
+    selected = {index for index in graph.execution_plan if verdicts[index].is_supported}
+    lines.append(STRATEGY_LINE.format(strategy=STRATEGIES.index(strategy.name)))
+    if not graph.execution_plan and strategy.name == DEFAULT:
+        lines.append(EMPTY_LINE)
+    groups = grouped(graph, selected, strategy.name)
+    npu_calls = [index for index, composite in composites.items() if composite.name == NPU_CALL and index not in selected]
+    total = len(graph.execution_plan)
+    verdicts = _inline_late(work, composites, verdicts, release)
+    decision = _decided(work.graph, verdicts, groups, npu_calls, work)
+    if strategy.limit and len(groups) > strategy.limit and release.is_at_least(_LIMIT_SINCE):
+        failure = _too_many(graph, len(groups), strategy.limit)
+        undone = dataclasses.replace(decision, nodes=(), subsets=None, preview=())
+        return Partitioned(undone, (*lines, failure.message), failure)
+    # LiteRT says so after each partition that it cuts out of such a graph; in which order it does is up to addresses in memory.
+    lines += [NOT_SORTED_LINE] if decision.warnings else []
+    lines.append(PARTITIONED_LINE.format(subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)))
+    return Partitioned(decision, tuple(lines))
+
+
+def _composites(graph: Graph, release: Release) -> dict[int, Composite]:
+    nodes = [index for index in graph.execution_plan if graph.nodes[index].op == COMPOSITE]
+    found = [(index, composite_of(graph.model, graph.nodes[index], release)) for index in nodes]
+    return {index: composite for index, composite in found if composite is not None}
+
+
+def _without_cpu_calls(
+    verdicts: Mapping[int, Verdict], composites: Mapping[int, Composite], release: Release, reason: Reason
+) -> Mapping[int, Verdict]:
+    kept = {
+        index: Verdict(False, (reason,))
+        for index, composite in composites.items()
+        if composite.name == CPU_CALL and is_cpu_call(composite, release)
+    }
+    return {**verdicts, **kept} if kept else verdicts
+
+
+def _inline_late(
+    work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
+) -> Mapping[int, Verdict]:
+    """Put the bodies of calls to the CPU in their places, once the partitions are known; their nodes have the calls' verdicts."""
+    found = dict(verdicts)
+    for index, composite in composites.items():
+        first = len(work.graph.nodes)
+        if is_cpu_call(composite, release) and work.inline(index, composite.body):
+            reasons = found.pop(index)
+            found |= dict.fromkeys(range(first, len(work.graph.nodes)), reasons)
+    return found
+
+
+def _undecided(graph: Graph, asked: Asked) -> Decision:
+    return Decision(graph, asked.verdicts)
+
+
+def _decided(
+    graph: Graph,
+    verdicts: Mapping[int, Verdict],
+    groups: Sequence[NodeGroup],
+    npu_calls: Sequence[int],
+    work: Inlining,
+) -> Decision:
+    """Return the decision; each call that the model itself gives to the NPU is a partition of its own, selected or not."""
+    subsets: tuple[Subset, ...] = ()
+    warnings: tuple[str, ...] = ()
+    if groups or npu_calls:
+        subsets, is_sorted = in_running_order(graph, [*groups, *[(index,) for index in npu_calls]])
+        if not is_sorted:
+            warnings = (
+                f"subgraph {graph.index}: partitions wait for each other in a circle, so that no order of them can run; the "
+                "strategy that groups what is connected allows this",
+            )
+    return Decision(
+        graph,
+        verdicts,
+        tuple([index for subset in subsets if subset.is_delegated for index in subset.nodes]),
+        subsets,
+        subsets=subsets if subsets else None,
+        origins=work.origins,
+        places=work.places,
+        warnings=warnings,
+        groups=tuple([tuple([work.places.get(index, (graph.index, index)) for index in group]) for group in groups]),
+    )
+
+
+def _too_many(graph: Graph, found: int, limit: int) -> ModelFailure:
+    line = ISLANDS_LINE.format(found=found, limit=limit)
+    return ModelFailure("partition", graph.index, None, None, ISLANDS.name, line, ISLANDS.hint)
+
+
+def selected_subgraphs(count: int, chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:
+    """Return the subgraphs that a plugin is asked about, in order."""
+    for index in range(count):
+        if index not in skipped and (not chosen or index in chosen):
+            yield index

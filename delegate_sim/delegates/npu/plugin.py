@@ -1,0 +1,188 @@
+"""What all compiler plugins are to the rest of the tool (``litert/compiler/plugin``, ``litert/vendors``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...graph.graph import Graph
+from ...options import Option, integer, text
+from ...releases.catalogue import NEWEST, Release, parse_release
+from ...releases.notes import release_notes
+from ...rules.book import RuleBook
+from ...rules.rule import Reason, Verdict
+from ..base import Decision, Delegate, ModelDecision, ModelFailure, OptionValues, kinds_by_code
+from .bodies import body_decisions
+from .composites import bodies
+from .crashes import crash_warnings
+from .file_facts import file_facts
+from .grouping import DEFAULT, STRATEGIES
+from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
+from .loader import load
+from .partitioning import Ask, Asked, Strategy, partition_subgraph, selected_subgraphs
+from .target import NpuTarget
+
+_FIRST_SINCE = parse_release("litert-2.1.3")
+
+
+def strategy(value: Any) -> str:
+    """Parse a partition strategy: its name or LiteRT's number."""
+    names = {**{name: name for name in STRATEGIES}, **{str(number): name for number, name in enumerate(STRATEGIES)}}
+    found = names.get(str(value).strip().lower())
+    if isinstance(value, bool) or found is None:
+        raise ValueError(f"takes {' or '.join(f'{name} ({number})' for number, name in enumerate(STRATEGIES))}, not {value!r}")
+    return found
+
+
+def natural(value: Any) -> int:
+    """Parse a whole number from 0 up."""
+    found = integer(value)
+    if found < 0:
+        raise ValueError(f"takes a whole number from 0 up, not {value!r}")
+    return found
+
+
+def subgraph_numbers(value: Any) -> tuple[int, ...]:
+    """Parse indices of subgraphs: a list of them, or one text with commas between them."""
+    if isinstance(value, str):
+        value = [part for part in value.split(",") if part.strip()]
+    elif isinstance(value, int) and not isinstance(value, bool):
+        value = [value]
+    if not isinstance(value, Sequence):
+        raise ValueError(f"takes a list of indices of subgraphs, not {value!r}")
+    return tuple([natural(each) for each in value])
+
+
+def soc_option(default: str, known: Sequence[str], note: str) -> Option:
+    """Return the option that names the SoC."""
+    return Option("soc", _soc, default, f"the SoC to compile for: {', '.join(known)}; {note}")
+
+
+def _soc(value: Any) -> str:
+    return text(value) or ""
+
+
+COMMON_OPTIONS = (
+    Option(
+        "partition_strategy",
+        strategy,
+        DEFAULT,
+        "how selected nodes are grouped: default (0), runs of consecutive ones, or weakly_connected (1), those that read each "
+        "other's results",
+    ),
+    Option(
+        "max_partitions",
+        natural,
+        0,
+        "how many partitions a subgraph may have; with more of them nothing is compiled; no limit at 0 (from litert-2.2.0)",
+    ),
+    Option(
+        "subgraphs",
+        subgraph_numbers,
+        (),
+        "indices of the subgraphs to ask the plugin about, with commas between them; all if empty",
+    ),
+)
+
+
+class NpuPlugin(Delegate):
+    """A vendor's compiler plugin."""
+
+    vendor: str
+    """The vendor's name in ``--soc VENDOR:SOC``."""
+    is_plugin = True
+    kernel_name = "DISPATCH_OP"
+    provider_name = "NPU"
+    further_kinds = kinds_by_code(*LOADER_KINDS, ISLANDS)
+    socs: tuple[str, ...] = ()
+    """The SoCs that the plugin knows."""
+    known_since = "litert-2.1.3"
+    rules: RuleBook[NpuTarget]
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Look at one subgraph by itself, as if it were all of the model."""
+        found = partition_subgraph(graph, self._ask(graph, options, release), _strategy(options), release, self._cpu_call)
+        return found.decision
+
+    def decide_model(
+        self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
+    ) -> ModelDecision:
+        """Load the file as LiteRT does, then ask about each subgraph that is not the body of a composite."""
+        model = graphs[0].model
+        loaded = load(model, file_facts(model), release, ended)
+        warnings = tuple(self.warnings(options, release))
+        decisions: list[Decision | None] = [None] * len(graphs)
+        if loaded.failure is not None:
+            return ModelDecision(tuple(decisions), loaded.lines, warnings, loaded.failure)
+        lines = list(loaded.lines)
+        for index in selected_subgraphs(len(graphs), options["subgraphs"], bodies(model, release)):
+            ask = self._ask(graphs[index], options, release, ended)
+            found = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
+            # A plugin that fails before it looks at nodes says nothing of them.
+            decisions[index] = found.decision if found.failure is None or found.decision.verdicts else None
+            lines += found.lines
+            warnings += found.decision.warnings
+            if found.failure is not None:
+                return ModelDecision(tuple(decisions), tuple(lines), warnings, found.failure)
+        warnings += tuple(crash_warnings(graphs, decisions, release))
+        completed = body_decisions(graphs, decisions, release)
+        return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
+
+    def release_notes(self, release: Release) -> Iterator[str]:
+        """Say so where a release of the runtime has no such plugin."""
+        if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
+            yield f"{release} has no compiler plugin whose rules are known: those of {self.known_since} are used"
+            return
+        yield from release_notes(self.name, release, self.known_since, is_unchanged=False)
+
+    def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
+        """Say what cannot be known of the plugin's decisions."""
+        return iter(())
+
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+        """Look at a subgraph as a whole before its nodes: what the plugin logs, and why it fails, if it does."""
+        return (), None
+
+    def target(self, graph: Graph, options: OptionValues, release: Release) -> NpuTarget:
+        """Return what the rules depend on."""
+        return NpuTarget(release, file_facts(graph.model))
+
+    def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
+        """Return what the plugin logs while it looks at a subgraph's nodes."""
+        for index, verdict in verdicts.items():
+            yield from self.lines_of(graph, index, verdict, target)
+
+    def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
+        """Return what the plugin logs of a node."""
+        return iter(())
+
+    def _ask(self, graph: Graph, options: OptionValues, release: Release, ended: frozenset[str] = frozenset()) -> Ask:
+        base = self.target(graph, options, release)
+
+        def ask(current: Graph, tensors: Mapping[int, tuple[int, int]]) -> Asked:
+            lines, failure = self.fault(current, options, release)
+            if failure is not None and failure.code not in ended:
+                return Asked({}, lines, failure)
+            target = base._replace(tensors=tensors)
+            views = [current.view(current.nodes[index]) for index in current.execution_plan]
+            verdicts = {view.node.index: self.rules.validate(view, target) for view in views}
+            return Asked(verdicts, (*lines, *self.lines(current, verdicts, target)))
+
+        return ask
+
+    @property
+    def _cpu_call(self) -> Reason:
+        message = f"the model asks for the CPU; needs another composite than {CPU_CALL.name}"
+        return Reason(f"{self.name}-cpu-call", CPU_CALL.name, message, "odml.cpu_call", "another composite", CPU_CALL.hint)
+
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
+        """Allow any number of partitions, or name the default SoC."""
+        if code == ISLANDS.name:
+            yield {"max_partitions": 0}
+        if code == SOC.name:
+            yield {"soc": self.options[0].default}
+        yield from super().remedies(code, options)
+
+
+def _strategy(options: OptionValues) -> Strategy:
+    return Strategy(options["partition_strategy"], options["max_partitions"])

@@ -1,0 +1,64 @@
+"""What the compiler plugins select: for each plugin the rules of every operator, in the order in which it tests them.
+
+The tables of a family (``rules/FAMILY.py``) have a row for each operator and a column for each plugin.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from ....rules.book import RuleBook, Unknown
+from ....rules.families import FAMILIES, LazyRules
+from ....rules.rule import OpRule, Rules
+from ....rules.source import Source
+from ..kinds import KINDS
+from ..target import NpuTarget
+from .checks import ANY as ANYTHING
+from .checks import FILTERED, GOOGLE, INTEL, MEDIATEK, SAMSUNG, column
+
+_FAMILIES = (
+    *("activation", "arithmetic", "conversion", "convolution", "custom", "matrix"),
+    *("recurrent", "reduction", "shape", "variable"),
+)
+_UNKNOWN = Unknown("an operator that the plugin selects", problem="is not selected")
+
+
+def _columns(plugin: str) -> Iterator[LazyRules[NpuTarget]]:
+    """Return a plugin's column of each family's table, which is loaded once a model has such operators."""
+
+    def load(family: str) -> Rules[NpuTarget]:
+        return column(import_module(f"{__name__}.{family}").TABLE, plugin)
+
+    for family in _FAMILIES:
+        yield LazyRules(FAMILIES[family], functools.partial(load, family))
+
+
+def _release(target: NpuTarget) -> Any:
+    return target.release
+
+
+def _book(
+    plugin: str, source: Source, *, others: OpRule[NpuTarget] | None = None, refuses_custom: bool = False
+) -> RuleBook[NpuTarget]:
+    return RuleBook(
+        f"npu-{plugin}",
+        families=() if plugin == "samsung" else tuple(_columns(plugin)),
+        kinds=KINDS,
+        source=source,
+        unknown=_UNKNOWN,
+        unknown_custom=_UNKNOWN if refuses_custom else None,
+        others=others,
+        key=_release,
+    )
+
+
+BOOKS = {
+    "google": _book("google", GOOGLE, others=OpRule((FILTERED,)).from_source(GOOGLE), refuses_custom=True),
+    "intel": _book("intel", INTEL),
+    "mediatek": _book("mediatek", MEDIATEK),
+    "samsung": _book("samsung", SAMSUNG, others=ANYTHING.from_source(SAMSUNG)),
+}
+"""The rules of each plugin by its vendor."""

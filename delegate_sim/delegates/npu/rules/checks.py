@@ -1,0 +1,269 @@
+"""The checks of the compiler plugins, and the table that each family of operators is written in.
+
+An operator has one row, with what each plugin demands of it. Samsung's takes every node, and Google's every one that its column
+does not refuse, so most rows have nothing for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....releases.catalogue import parse_release
+from ....rules.kinds import Kind
+from ....rules.rule import Check, OpRule, Rules
+from ....rules.source import LITERT, Source
+from ....rules.vocabulary import check
+from ..composites import as_integer, attributes, composite_name, given
+from ..file_facts import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, has_weights, quantization_kind
+from ..kinds import ATTRIBUTE, COMPOSITE, CONSTANT, OP_FILTER, OPERATOR, QUANTIZATION, TENSOR_TYPE
+from ..target import NpuTarget
+
+NpuRule: TypeAlias = OpRule[NpuTarget]
+
+GOOGLE = Source(LITERT, "litert/vendors/google_tensor/compiler/compiler_plugin.cc", "IsOpSupported")
+INTEL = Source(LITERT, "litert/vendors/intel_openvino/compiler/openvino_compiler_plugin.cc", "IsOpSupported")
+MEDIATEK = Source(LITERT, "litert/vendors/mediatek/compiler/compiler_plugin.cc", "IsOpSupported")
+SAMSUNG = Source(LITERT, "litert/vendors/samsung/compiler/compiler_plugin.cc", "LiteRtCompilerPluginPartition")
+_MEDIATEK_TYPES = Source(LITERT, "litert/vendors/mediatek/compiler/legalizations/neuron_utils.cc", "GetNeuronTensorType")
+_MEDIATEK_COMMON = Source(LITERT, "litert/vendors/mediatek/compiler/legalizations/common_op_legalization.cc", "VerifyCommonOp")
+
+
+class PluginRow(NamedTuple):
+    """What each plugin demands of an operator; None where it has no rule of its own for it."""
+
+    google: NpuRule | None = None
+    intel: NpuRule | None = None
+    mediatek: NpuRule | None = None
+
+
+PluginTable: TypeAlias = Mapping[str, PluginRow]
+
+
+def column(table: PluginTable, plugin: str) -> Rules[NpuTarget]:
+    """Return one plugin's rules of a family."""
+    return {op: getattr(row, plugin) for op, row in table.items() if getattr(row, plugin) is not None}
+
+
+def refused(message: str = "an operator that the plugin selects") -> Check[object]:
+    """Refuse an operator whatever the node."""
+    return check(OPERATOR, message, lambda node: node.op)
+
+
+_NOTHING: tuple[Check[NpuTarget], ...] = ()
+
+ANY: NpuRule = OpRule(_NOTHING).from_source(INTEL)
+"""Intel's plugin takes the operator, whatever its types and attributes."""
+
+REFUSED: NpuRule = OpRule((refused(),)).from_source(GOOGLE.with_symbol("kUnSupportedOps"))
+"""Google's plugin never takes the operator."""
+
+
+def _filtered(node: NodeView, target: NpuTarget) -> str | None:
+    if target.filters is None:
+        return None
+    match = target.filters.match([node.graph.tensors[index].name for index in given(node.node.outputs)])
+    if match.is_kept:
+        return None
+    return f"a result that matches {match.pattern!r}" if match.pattern is not None else "no result that matches a filter"
+
+
+FILTERED: Check[NpuTarget] = (
+    Check(OP_FILTER, "names of results that the op filters let run on the NPU", _filtered)
+    .from_source(GOOGLE.with_symbol("GetFilterOutcome"))
+    .from_release("litert-2.1.5")
+)
+
+REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), FILTERED)).from_source(
+    GOOGLE.with_symbol("kUnSupportedOps")
+)
+
+# Types, for MediaTek's plugin
+
+_WHATEVER = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8"})
+"""Types that are mapped with any quantisation."""
+_QUANTIZED = {
+    "INT8": ((PER_TENSOR, PER_CHANNEL), "Int8 is not supported."),
+    "INT4": ((PER_TENSOR, PER_CHANNEL), "Int4 is not supported."),
+    "INT2": ((PER_TENSOR, PER_CHANNEL), "Int2 is not supported."),
+    "INT16": ((PER_TENSOR,), "Int16 is not supported."),
+    "UINT16": ((PER_TENSOR,), "UInt16 is not supported."),
+}
+_NUMBERS = {
+    "INT64": 4,
+    "STRING": 5,
+    "COMPLEX64": 8,
+    "FLOAT64": 11,
+    "UINT64": 13,
+    "RESOURCE": 14,
+    "UINT32": 16,
+    "UINT16": 17,
+    "BFLOAT16": 19,
+    "INT2": 20,
+    "UINT4": 21,
+    "FLOAT8_E4M3FN": 22,
+    "FLOAT8_E5M2": 23,
+}
+"""LiteRT's own numbers of types that the plugin does not map."""
+_CAST_LINE = "Currently force casting int64 to int32 on constant."
+_INT2_SINCE = parse_release("litert-2.3.0")
+_UINT16_SINCE = parse_release("litert-2.2.0")
+_ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
+"""From when until when INT32 per channel needs zero points of 0."""
+_BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
+
+
+class TypeFault(NamedTuple):
+    """A tensor that MediaTek's plugin does not map: the kind of problem, what was found, and what it logs."""
+
+    kind: Kind
+    found: str
+    line: str
+
+
+def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
+    """Return the kind of quantisation of a node's tensor."""
+    tensor = node.graph.tensors[index]
+    place = (node.graph.index, index)
+    if target.tensors is not None:
+        place = target.tensors.get(index, place)
+    if target.facts is not None and tensor.quantization is None and place in target.facts.kinds:
+        return target.facts.kinds[place]
+    return quantization_kind(tensor)
+
+
+def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]:
+    """Go through operands and results, up to the first that is not mapped; yield lines of warnings, and the fault."""
+    inputs, outputs = given(node.node.inputs), given(node.node.outputs)
+    for names, indices in (("input", inputs), ("output", outputs)):
+        for position, index in enumerate(indices):
+            tensor = node.graph.tensors[index]
+            if tensor.type in _WHATEVER:
+                continue
+            fault = _fault(tensor, kind_of(node, index, target), target, f"{names} {position}")
+            if fault is not None:
+                yield fault
+                return
+            if tensor.type == "INT64":
+                yield _CAST_LINE
+
+
+def _fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> TypeFault | None:
+    if tensor.type == "INT32":
+        return _channels_fault(tensor, kind, target, name)
+    if tensor.type in _QUANTIZED and _is_known(tensor.type, target):
+        allowed, line = _QUANTIZED[tensor.type]
+        if kind in allowed:
+            return None
+        return TypeFault(QUANTIZATION, f"{name} is {tensor.type} {_words(kind)}", line)
+    if tensor.type == "INT64" and has_weights(tensor):
+        if kind != BLOCKWISE or not target.release.is_at_least(_BLOCKWISE_REFUSED):
+            return None
+        return TypeFault(QUANTIZATION, f"{name} is INT64 {_words(kind)}", "Int64 is not supported.")
+    number = _NUMBERS.get(tensor.type, 0)
+    found = f"{name} is {'a computed ' if tensor.type == 'INT64' else ''}{tensor.type}"
+    return TypeFault(TENSOR_TYPE, found, f"Unsupported element type: {number}")
+
+
+def _is_known(name: str, target: NpuTarget) -> bool:
+    since = {"INT2": _INT2_SINCE, "UINT16": _UINT16_SINCE}.get(name)
+    return since is None or target.release.is_at_least(since)
+
+
+def _channels_fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> TypeFault | None:
+    since, until = _ASYMMETRIC_REFUSED
+    if kind != PER_CHANNEL or not target.release.is_at_least(since) or target.release.is_at_least(until):
+        return None
+    quantization = tensor.quantization
+    if quantization is None or not quantization.zero_points.any():
+        return None
+    line = "Int32 per-channel quantization only supports symmetric zero points."
+    return TypeFault(QUANTIZATION, f"{name} is INT32 per channel with zero points other than 0", line)
+
+
+def _words(kind: str) -> str:
+    return "without quantisation" if kind == NONE else f"quantised {kind}"
+
+
+def _find_of(kind: Kind) -> Any:
+    def find(node: NodeView, target: NpuTarget) -> str | None:
+        fault = next((each for each in mapped_types(node, target) if isinstance(each, TypeFault)), None)
+        return fault.found if fault is not None and fault.kind is kind else None
+
+    return find
+
+
+_TYPES: tuple[Check[NpuTarget], ...] = (
+    Check(
+        TENSOR_TYPE,
+        "operands and results of FLOAT32, FLOAT16, BOOL, INT2 to INT32, UINT8, UINT16, or constants of INT64",
+        _find_of(TENSOR_TYPE),
+    ).from_source(_MEDIATEK_TYPES),
+    Check(
+        QUANTIZATION,
+        "INT8, INT4 and INT2 quantised per tensor or per channel, INT16 and UINT16 per tensor, INT64 not blockwise",
+        _find_of(QUANTIZATION),
+    ).from_source(_MEDIATEK_TYPES),
+)
+TYPED: NpuRule = OpRule(_TYPES).from_source(MEDIATEK)
+"""MediaTek's plugin takes the operator if it maps the types of all operands and results."""
+
+# Composites and what single operators demand
+
+
+def composite_named(names: Iterable[str]) -> Check[object]:
+    """Demand a composite of one of these names."""
+    allowed = tuple(names)
+
+    def find(node: NodeView) -> str | None:
+        name = composite_name(node.graph.model, node.node)
+        return None if name in allowed else f"composite {name!r}"
+
+    return check(COMPOSITE, f"composite {' or '.join(allowed)}", find, data=("composite", *sorted(allowed)))
+
+
+def _several_groups(node: NodeView) -> str | None:
+    if composite_name(node.graph.model, node.node) != "odml.group_norm":
+        return None
+    found = attributes(node.graph.model, node.node)
+    try:
+        groups = 0 if found is None else as_integer(found["num_groups"])
+    except KeyError:
+        groups = 0
+    return None if groups == 1 else f"num_groups {groups}"
+
+
+_RMS, _L2, _GROUP, _ATTENTION = "odml.rms_norm", "odml.l2_norm", "odml.group_norm", "odml.scaled_dot_product_attention"
+_NAMES_BEFORE_2_3 = composite_named((_RMS, _L2)).before_release("litert-2.3.0").from_source(_MEDIATEK_COMMON)
+_NAMES_FROM_2_3 = composite_named((_RMS, _L2, _GROUP)).from_release("litert-2.3.0").from_source(_MEDIATEK_COMMON)
+_ONE_GROUP = (
+    check(ATTRIBUTE, "odml.group_norm with num_groups 1", _several_groups, "normalise in one group")
+    .from_release("litert-2.3.0")
+    .from_source(_MEDIATEK_COMMON)
+)
+
+COMPOSITES = PluginRow(
+    google=OpRule((composite_named((_RMS, _GROUP, _ATTENTION)).from_release("litert-2.1.5"),)).from_source(
+        GOOGLE.with_symbol("IsShloCompositeOpSupported")
+    ),
+    intel=OpRule(
+        (
+            composite_named((_RMS,)).from_release("litert-2.2.0"),
+            refused("an operator that the plugin selects").before_release("litert-2.2.0"),
+        )
+    ).from_source(INTEL.with_symbol("IsCompositeOpSupported")),
+    mediatek=OpRule[NpuTarget]((*_TYPES, _NAMES_BEFORE_2_3, _NAMES_FROM_2_3, _ONE_GROUP)).from_source(MEDIATEK),
+)
+
+
+def _computed_count(node: NodeView) -> str | None:
+    inputs = given(node.node.inputs)
+    return None if len(inputs) > 1 and has_weights(node.graph.tensors[inputs[1]]) else "a number that is not constant"
+
+
+CONSTANT_COUNT: NpuRule = (
+    OpRule((check(CONSTANT, "a constant number of elements", _computed_count),)).from_source(INTEL).from_release("litert-2.2.0")
+)
+"""Intel's plugin takes TOPK_V2 if the number of elements is known."""

@@ -1,0 +1,14 @@
+"""Changes of type."""
+
+from __future__ import annotations
+
+from .checks import ANY, REFUSED, TYPED, PluginRow, PluginTable
+
+TABLE: PluginTable = {
+    "BUCKETIZE": PluginRow(google=REFUSED),
+    "CAST": PluginRow(intel=ANY, mediatek=TYPED),
+    "DENSIFY": PluginRow(google=REFUSED),
+    "DEQUANTIZE": PluginRow(intel=ANY, mediatek=TYPED),
+    "FAKE_QUANT": PluginRow(google=REFUSED),
+    "QUANTIZE": PluginRow(intel=ANY, mediatek=TYPED),
+}

@@ -1,0 +1,55 @@
+"""A process with limits on time and memory, whose crash is an outcome."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+SECONDS = 120
+MEMORY = 16 << 30
+"""Bytes of address space."""
+
+
+class Finished(NamedTuple):
+    """How a process ended: ``status`` is the exit code, below 0 a signal's number, None where it was stopped for its time."""
+
+    status: int | None
+    output: str
+
+    @property
+    def words(self) -> str:
+        """What is to be said of the end, empty for a good one."""
+        if self.status is None:
+            return f"it was stopped after {SECONDS} seconds"
+        if self.status < 0:
+            return f"it crashed ({signal.Signals(-self.status).name})"
+        return "" if self.status == 0 else f"it failed with status {self.status}"
+
+
+def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
+    """Run a command to its end in a folder."""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+            check=False,
+            preexec_fn=_limit_memory,
+        )
+    except subprocess.TimeoutExpired as expired:
+        return Finished(None, (expired.output or b"").decode("utf-8", "replace"))
+    except OSError as error:
+        return Finished(127, str(error))
+    return Finished(done.returncode, done.stdout.decode("utf-8", "replace"))
+
+
+def _limit_memory() -> None:
+    import resource  # not on every system
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -1,0 +1,93 @@
+"""Models that a compiler plugin compiled before: for which SoC, and what is left of the source.
+
+Source: ``litert/core/build_stamp.h``, ``litert/core/dispatch_op_schema.h``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..text import printable
+from .flexbuffer import custom_options
+from .model import Model, Node
+
+_DISPATCH = "DISPATCH_OP"
+_STAMP = "LiteRtStamp"
+_STAMP_FIELD = 125
+"""Bytes of each of the stamp's two texts."""
+
+
+class DispatchNode(NamedTuple):
+    """A node that runs compiled code: its place, the name of the entry in the code, and the code's size in bytes."""
+
+    subgraph: int
+    node: int
+    entry: str
+    bytecode_size: int
+
+
+class Precompiled(NamedTuple):
+    """What a file says of its compilation; empty for one that was not compiled."""
+
+    manufacturer: str = ""
+    soc: str = ""
+    is_stamped: bool = False
+    dispatches: tuple[DispatchNode, ...] = ()
+    other_nodes: int = 0
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the file holds compiled code, or says that it was compiled."""
+        return self.is_stamped or bool(self.dispatches)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is to be said of such a file."""
+        if not self.is_compiled:
+            return ()
+        target = (
+            f"{printable(self.manufacturer)} {printable(self.soc)}".strip() if self.is_stamped else "a SoC that it does not name"
+        )
+        total = len(self.dispatches) + self.other_nodes
+        size = max([each.bytecode_size for each in self.dispatches], default=0)
+        return (
+            f"the model is already compiled for {target}: {len(self.dispatches):,} of its {total:,} nodes run compiled code "
+            f"(DISPATCH_OP), of up to {size:,} bytes each; CompiledModel asks no plugin about it again",
+            "which nodes of the source model went into the code cannot be told from the file, nor the version of the plugin: the "
+            "file names the SoC alone. Other targets need the source model",
+        )
+
+
+def is_dispatch(node: Node) -> bool:
+    """Whether a node of a file runs code that was compiled ahead of time."""
+    return node.is_custom and node.custom_code == _DISPATCH
+
+
+def precompiled(model: Model) -> Precompiled:
+    """Look for the stamp and the nodes that a compiler plugin leaves in a file."""
+    stamp = _stamp(model)
+    dispatches: list[DispatchNode] = []
+    others = 0
+    for subgraph in model.subgraphs:
+        for node in subgraph.nodes:
+            if is_dispatch(node):
+                options = custom_options(model, node)
+                dispatches.append(
+                    DispatchNode(subgraph.index, node.index, options.text("name") or "", options.integer("bytecode_size") or 0)
+                )
+            else:
+                others += 1
+    if stamp is None and not dispatches:
+        return Precompiled()
+    return Precompiled(*(stamp or ("", "")), stamp is not None, tuple(dispatches), others)
+
+
+def _stamp(model: Model) -> tuple[str, str] | None:
+    """Return the manufacturer and the SoC of the build stamp, None if there is none of its size."""
+    span = model.metadata.get(_STAMP)
+    if span is None or span[1] != 2 * _STAMP_FIELD:
+        return None
+    content = bytes(model.content[span[0] : span[0] + span[1]])
+    parts = (content[:_STAMP_FIELD], content[_STAMP_FIELD:])
+    manufacturer, soc = [part.split(b"\0", 1)[0].decode("utf-8", "replace") for part in parts]
+    return manufacturer, soc

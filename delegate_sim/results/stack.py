@@ -1,0 +1,146 @@
+"""What LiteRT 2's CompiledModel makes of a model: the NPU's plugin, then the GPU, then the CPU, each on what is left.
+
+Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runtime/compiled_model.cc``).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..delegates.registry import ACCELERATORS, find_delegate, plugin_of
+from ..errors import OptionError
+from ..model.model import Model
+from ..model.precompiled import precompiled
+from ..options import parse_options
+from ..releases.catalogue import Release
+from ..runtime.interpreter import Application, Assumptions, Run, simulate_chain
+from .report import CPU, Report, placements
+
+_CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
+_GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
+
+
+class Stack(NamedTuple):
+    """The accelerators that an application asks for, and the SoC as ``vendor:model``; empty where there is no NPU."""
+
+    accelerators: tuple[str, ...]
+    soc: str = ""
+
+
+class StackResult(NamedTuple):
+    """What becomes of a model: the runs of each step, whether CompiledModel is created, and what is to be said."""
+
+    stack: Stack
+    report: Report
+    is_created: bool
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, with what CompiledModel does."""
+        return {
+            **self.report.to_dict(),
+            "compiled_model": {
+                "accelerators": list(self.stack.accelerators),
+                "soc": self.stack.soc,
+                "created": self.is_created,
+                "notes": list(self.notes),
+            },
+        }
+
+
+def parse_accelerators(text: str) -> tuple[str, ...]:
+    """Return the accelerators that a text names, in the order in which LiteRT applies them; raises OptionError."""
+    named = [part.strip().lower() for part in text.split(",") if part.strip()]
+    for part in named:
+        if part not in ACCELERATORS:
+            raise OptionError(f"there is no accelerator {part!r}; known are {', '.join(ACCELERATORS)}")
+    if not named:
+        raise OptionError(f"name at least one accelerator; known are {', '.join(ACCELERATORS)}")
+    return tuple([name for name in ACCELERATORS if name in named])
+
+
+def simulate_stack(
+    model: Model,
+    stack: Stack,
+    release: Release,
+    options: Mapping[str, Any] | None = None,
+    assumptions: Assumptions | None = None,
+) -> StackResult:
+    """Apply the accelerators to a model; ``options`` go to the steps that have them. Raises OptionError for an unknown SoC."""
+    given = dict(options or {})
+    # What was compiled ahead of time runs as it is: no plugin is asked again.
+    is_compiled = precompiled(model).is_compiled
+    applications = [each for each in _applications(stack, given) if not (is_compiled and each[0].is_plugin)]
+    by_default = None
+    if "cpu" in stack.accelerators:
+        by_default = applications.pop()
+    found = assumptions or Assumptions()
+    if not applications and by_default is not None:
+        applications, by_default = [by_default], None
+    last = None if by_default is None else functools.partial(_itself, by_default)
+    runs = simulate_chain(model, applications, release, "api", last, found) if applications else ()
+    is_created, notes = _outcome(model, stack, runs)
+    return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
+
+
+def _itself(application: Application) -> Application:
+    return application
+
+
+def _applications(stack: Stack, options: Mapping[str, Any]) -> Iterator[Application]:
+    for accelerator in stack.accelerators:
+        own = dict(options)
+        name = ACCELERATORS[accelerator]
+        if not name:
+            vendor, colon, soc = stack.soc.partition(":")
+            if not vendor:
+                raise OptionError("the NPU needs a SoC: name it as VENDOR:SOC, such as google:Tensor_G5")
+            name = plugin_of(vendor.strip().lower())
+            own |= {"soc": soc} if colon else {}
+        delegate = find_delegate(name)
+        known = {option.name for option in delegate.options}
+        yield delegate, parse_options(name, delegate.options, {key: value for key, value in own.items() if key in known})
+
+
+def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
+    """Say whether CompiledModel is created, and what it does about failures."""
+    notes: list[str] = []
+    if not runs:
+        return True, precompiled(model).words
+    first = runs[0]
+    if "npu" in stack.accelerators:
+        notes += precompiled(model).words
+        if first.refusal is not None and first.refusal.stage == "load":
+            notes.append(
+                "LiteRT cannot load the model, so there is no CompiledModel with any accelerator; the Interpreter may load it"
+            )
+            return False, tuple(notes)
+        notes += _npu_notes(first) if first.delegate.is_plugin else ()
+    is_created = True
+    for run in [run for run in runs if not run.delegate.is_plugin]:
+        if run.outcome in ("refused", "restored"):
+            is_created = False
+            notes.append(f"{run.delegate.name} cannot be applied, so CompiledModel is not created: nothing is tried after it")
+        elif run.outcome in ("not-loaded", "not-prepared"):
+            is_created = False
+            notes.append("the runtime cannot run what is left to the CPU, so CompiledModel cannot be used")
+            break
+    left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
+    if is_created and "cpu" not in stack.accelerators and left:
+        is_created = False
+        notes.append(f"nodes left to the CPU, which is not among the accelerators: {left:,}; so CompiledModel is not created")
+    return is_created, tuple(notes)
+
+
+def _npu_notes(run: Run) -> Iterator[str]:
+    if run.refusal is not None:
+        yield f"the plugin fails ({run.refusal.message}); {_GOES_ON}"
+    elif run.outcome == "none":
+        yield f"the plugin selects no node: {_GOES_ON}"
+    else:
+        yield (
+            "selected is not compiled: if the vendor's compiler fails for one partition, nothing runs on the NPU, and "
+            "CompiledModel goes on with the other accelerators"
+        )

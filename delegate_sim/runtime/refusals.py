@@ -1,0 +1,60 @@
+"""Why the runtime applies a delegate to nothing, or does not run a model, in words."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ..delegates.base import KernelFailure
+from ..graph.graph import Graph, PrepareFailure
+from ..model.model import Model
+from ..releases.wording import NOT_INITIALISED_LINE
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED
+from .loading import Loading, first_node
+from .run import NOT_LOADED, Refusal, Run
+
+
+def _load_refusal(model: Model, loading: Loading) -> Refusal:
+    """Return why a release does not load a model: at the first operator or tensor that it refuses."""
+    if not loading.refused:
+        tensor = loading.refused_tensors[0].index
+        kind = TENSOR_TYPE_NOT_LOADED
+        return Refusal(kind.name, loading.message, kind.hint, loading.subgraph, None, tensor)
+    message = loading.message
+    subgraph, node = first_node(model, loading.refused[0]) or (0, None)
+    if node is None:
+        message += "; the file lists the first of these, though no node uses it"
+    return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
+
+
+def not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
+    """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
+    if run.delegate.is_plugin:
+        return dataclasses.replace(run, outcome=NOT_LOADED, refusal=_load_refusal(model, loading))
+    return dataclasses.replace(
+        run,
+        outcome=NOT_LOADED,
+        refusal=_load_refusal(model, loading),
+        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines,
+        subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
+    )
+
+
+def not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
+    """Say that a CPU kernel cannot be prepared."""
+    message = f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): {failure.message}"
+    hint = CPU_KERNEL_NOT_PREPARED.hint
+    return Refusal(CPU_KERNEL_NOT_PREPARED.name, message, hint, graph.index, failure.node, None)
+
+
+def kernel_refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:
+    """Say that a kernel of a delegate cannot be made."""
+    return Refusal(
+        failure.code,
+        message,
+        failure.hint,
+        graph.index,
+        failure.node,
+        failure.tensor,
+        is_predicted=not failure.is_known,
+        behind=failure.stage,
+    )

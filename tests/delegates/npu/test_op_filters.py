@@ -1,0 +1,86 @@
+"""Files of op filters, and regular expressions as RE2 reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.delegates.npu.op_filters import NOT_ON_TPU, ON_TPU, UNPARSABLE, parsed
+from delegate_sim.delegates.npu.regular_expressions import translated
+
+
+@pytest.mark.parametrize(
+    ("text", "behaviour", "patterns"),
+    [
+        ("", NOT_ON_TPU, ()),
+        ("# nothing\n", NOT_ON_TPU, ()),
+        ("filter_behavior: MATCHES_RUN_ON_TPU", ON_TPU, ()),
+        ("filter_behavior: 1;", ON_TPU, ()),
+        ("filters { op_name_pattern: \"a\" } filters: < op_name_pattern: 'b' >", NOT_ON_TPU, ("a", "b")),
+        ('filters: [ { op_name_pattern: "a" }, { op_name_pattern: "b" "c" } ]', NOT_ON_TPU, ("a", "bc")),
+        ("filters { }", NOT_ON_TPU, ("",)),
+        (r'filters { op_name_pattern: "a\\.b\t\x41\101" }', NOT_ON_TPU, ("a\\.b\tAA",)),
+    ],
+)
+def test_messages(text, behaviour, patterns):
+    found = parsed(text)
+    assert (found.fault, found.behaviour, found.patterns) == ("", behaviour, patterns)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "filters { nope: 1 }",
+        "filters {",
+        'filters { op_name_pattern "a" }',
+        'filters { op_name_pattern: "a" op_name_pattern: "b" }',
+        "filter_behavior: SOMETHING",
+        "filter_behavior: MATCHES_RUN_ON_TPU filter_behavior: MATCHES_RUN_ON_TPU",
+        'filters [ { op_name_pattern: "a" } ]',
+        'filters { op_name_pattern: "\\q" }',
+        "!",
+        "filter_behavior 1",
+    ],
+)
+def test_what_is_no_message(text):
+    assert parsed(text).fault == UNPARSABLE
+
+
+def test_empty_patterns_are_skipped_with_a_warning():
+    match = parsed('filters { } filters { op_name_pattern: "a" }').match(["a"])
+    assert not match.is_kept
+    assert match.lines[0] == "Empty op_name_pattern in OpFilter."
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "matches"),
+    [
+        ("conv", "conv", True),
+        ("conv", "conv1", False),
+        (".*", "a\nb", False),
+        ("(?s).*", "a\nb", True),
+        ("[[:alpha:]]+", "abc", True),
+        ("[[:digit:]-]+", "1-2", True),
+        (r"\Qa.b\E", "a.b", True),
+        (r"\Qa.b\E", "axb", False),
+        (r"a\z", "a", True),
+        ("a(?i)B", "ab", True),
+        ("(a(?i)B)C", "abC", True),
+        ("(a(?i)B)C", "abc", False),
+        ("a{2}", "aa", True),
+        ("a{,2}", "a{,2}", True),
+        (r"\d+", "\u0661", False),
+        (r"\x{41}", "A", True),
+        ("[]a]", "]", True),
+        ("(?P<n>a)|b", "b", True),
+        ("a$", "a", True),
+    ],
+)
+def test_patterns(pattern, name, matches):
+    assert bool(translated(pattern).fullmatch(name)) == matches
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(", "a)", "(?=a)", r"(a)\1", "a**", "a*+", "a{1001}", "[", "[[:none:]]", r"\k", "(?U)a", "\\", "*"]
+)
+def test_patterns_that_re2_does_not_take(pattern):
+    assert translated(pattern) is None

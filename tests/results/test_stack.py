@@ -1,0 +1,109 @@
+"""What CompiledModel gives to NPU, GPU and CPU, and what it does about failures."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.results.report import placements
+from delegate_sim.results.stack import Stack, parse_accelerators, simulate_stack
+from tests.delegates.npu.models import chain, compiled, with_composites
+
+ALL = ("npu", "gpu", "cpu")
+
+
+def result(builder, accelerators=ALL, soc="mediatek:mt6991", **options):
+    return simulate_stack(delegate_sim.load(builder.bytes()), Stack(accelerators, soc), NEWEST, options)
+
+
+def places(found, subgraph=0):
+    return [place for _, place in placements(found.report.runs)[subgraph]]
+
+
+def test_each_takes_what_those_before_it_leave():
+    found = result(chain(["TANH", "TANH", "ELU", "CEIL", "SIGN"]))
+    assert places(found) == ["npu-mediatek", "npu-mediatek", "gpu", "xnnpack", "cpu"]
+    assert found.is_created
+    assert [line for run in found.report.runs for line in run.log_lines] == [
+        "Partition strategy: 0",
+        "Partitioned subgraph<0>, selected 2 ops, from a total of 5 ops. resulted in 1 partitions.",
+        "Replacing 1 out of 4 node(s) with delegate (DispatchDelegate) node, yielding 2 partitions for subgraph 0 (main).",
+        "Replacing 1 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main).",
+        "Replacing 1 out of 4 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0 (main).",
+    ]
+
+
+def test_nodes_of_bodies_are_placed_where_they_run():
+    found = result(with_composites(["TANH", ("other", 1, b"")], [["TANH", "CEIL"]]), ("npu", "cpu"))
+    assert places(found) == ["npu-mediatek", "cpu"]
+    assert places(found, 1) == ["npu-mediatek", "xnnpack"]
+
+
+def test_nothing_selected():
+    found = result(chain(["CEIL"]))
+    assert found.is_created
+    assert any("selects no node" in note for note in found.notes)
+
+
+def test_a_plugin_that_fails_leaves_everything_to_the_others():
+    found = result(chain(["TANH"]), soc="mediatek:mt0")
+    assert places(found) == ["gpu"]
+    assert found.is_created
+    assert any("the plugin fails (Unexpected SoC model: mt0)" in note for note in found.notes)
+
+
+def test_more_islands_than_allowed():
+    found = result(chain(["TANH", "ELU", "TANH"]), max_partitions=1)
+    assert "npu-mediatek" not in places(found)
+    assert any("exceeds the maximum allowed (1)" in note for note in found.notes)
+
+
+def test_a_model_that_litert_does_not_load():
+    found = result(chain(["RELU"], variable=True))
+    assert not found.is_created
+    assert any("LiteRT cannot load the model" in note for note in found.notes)
+    assert len(found.report.runs) == 1
+
+
+def test_without_the_cpu_everything_must_be_taken():
+    assert result(chain(["TANH"]), ("npu",)).is_created
+    found = result(chain(["TANH", "CEIL"]), ("npu",))
+    assert not found.is_created
+    assert any("which is not among the accelerators: 1" in note for note in found.notes)
+
+
+def test_a_compiled_model_is_not_given_to_a_plugin_again():
+    found = result(compiled())
+    assert [run.delegate.name for run in found.report.runs] == ["gpu", "xnnpack"]
+    assert places(found)[1] == "npu"
+    assert any("already compiled for Google Tensor_G5" in note for note in found.notes)
+
+
+def test_the_cpu_alone():
+    assert places(result(chain(["TANH"]), ("cpu",), "")) == ["xnnpack"]
+
+
+def test_json():
+    entry = result(chain(["TANH"])).to_dict()
+    assert entry["compiled_model"]["soc"] == "mediatek:mt6991"
+    assert entry["compiled_model"]["created"] is True
+    assert entry["runs"][0]["state"] == "selected"
+
+
+def test_accelerators_come_in_their_own_order():
+    assert parse_accelerators("cpu, npu") == ("npu", "cpu")
+    for text in ("", "tpu"):
+        with pytest.raises(delegate_sim.OptionError, match="known are npu, gpu, cpu"):
+            parse_accelerators(text)
+
+
+@pytest.mark.parametrize("soc", ["", "qualcomm:SM8750", ":x"])
+def test_the_vendor_must_be_known(soc):
+    with pytest.raises(delegate_sim.OptionError, match=r"VENDOR:SOC|known vendors"):
+        result(chain(["TANH"]), soc=soc)
+
+
+def test_a_plugin_comes_first():
+    with pytest.raises(delegate_sim.OptionError, match="name it first"):
+        delegate_sim.simulate(chain(["TANH"]).bytes(), [("gpu", {}), ("npu-google", {})])
