@@ -59,13 +59,15 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
     """Say of a node that the delegate's limit on partitions leaves it out."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
+    merge = "merge partitions by removing what splits them"
+    raised = f"raise {option_as_typed(delegate.options, delegate.limit_option)}, or " if delegate.limit_option else ""
     return Reason(
         PARTITION_LIMIT.name,
         PARTITION_LIMIT.name,
         f"its partition is not {largest} of {found}",
         f"{found} partitions",
         f"at most {limit}",
-        f"raise {option_as_typed(delegate.options, delegate.limit_option)}, or merge partitions by removing what splits them",
+        f"{raised}{merge}",
     )
 
 

@@ -1,0 +1,163 @@
+"""How ML Drift handles a subgraph (``GetOpsToReplaceWithOptions``, ``ml_drift_delegate/tflite/model_builder.cc``).
+
+Users call it the GPU of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, is the delegate ``gpu``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ...graph.graph import Graph
+from ...graph.partition import Subset, partition
+from ...model.model import Model
+from ...options import Option, boolean, text
+from ...releases.catalogue import NEWEST, Release
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
+from ...rules.rule import Verdict
+from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
+from ..float16 import FLOAT16_WIDENING, Float16Remapping
+from ..limits import keep_largest
+from .failures import WORDINGS, hint_not_met, not_fully_accelerated
+from .loading import load_refusal
+from .measured import notes, rules_of
+from .messages import refusal_lines
+from .rules import RULES
+from .rules.custom import composite_name
+from .target import MlDriftTarget
+
+_KERNELS = {
+    "opencl": "LITERT_CL",
+    "opengl": "LITERT_OPENGL",
+    "vulkan": "LITERT_VULKAN",
+    "metal": "LITERT_METAL",
+    "webgpu": "LITERT_WEBGPU",
+}
+_BACKENDS = {**{name: name for name in _KERNELS}, "cl": "opencl", "gl": "opengl"}
+_PRECISIONS = ("default", "fp16", "fp32")
+
+
+def backend(value: Any) -> str:
+    """Parse the name of a backend; without one it is OpenCL, which Android devices are tried with first."""
+    name = text(value)
+    if name is None:
+        return "opencl"
+    if name.lower() not in _BACKENDS:
+        raise ValueError(f"takes {', '.join(_KERNELS)}, not {value!r}")
+    return _BACKENDS[name.lower()]
+
+
+def precision(value: Any) -> str:
+    """Parse a precision."""
+    name = (text(value) or "default").lower()
+    if name not in _PRECISIONS:
+        raise ValueError(f"takes {', '.join(_PRECISIONS)}, not {value!r}")
+    return name
+
+
+def one_partition(value: Any) -> int:
+    """Parse the limit on partitions, which is a constant of every backend."""
+    if isinstance(value, bool) or str(value).strip() != "1":
+        raise ValueError(f"takes 1 only, a constant that no option of LiteRT's changes, not {value!r}")
+    return 1
+
+
+OPTIONS = (
+    Option("backend", backend, "opencl", "opencl, opengl, vulkan, metal or webgpu; all of them accept the same nodes"),
+    Option("precision", precision, "default", "default, fp16 or fp32: how kernels compute; changes no verdict"),
+    Option("max_delegated_partitions", one_partition, 1, "always 1, the partition of most nodes: LiteRT has no option for it"),
+    Option(
+        "hint_fully_delegated",
+        boolean,
+        False,
+        "the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate): CPU kernels are not prepared, "
+        "dynamic-sized tensors pass, and the model fails unless each subgraph is one kernel",
+    ),
+    Option(
+        "cpu_fallback",
+        boolean,
+        True,
+        "whether the CPU is among the accelerators: without it the model fails if any node is left over",
+    ),
+)
+
+
+class MlDriftDelegate(Delegate):
+    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+
+    name = "mldrift"
+    kernel_name = _KERNELS["opencl"]
+    provider_name = "GPU"
+    options = OPTIONS
+    rules = RULES
+    further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
+    fails_with_model = True
+    log = LogTraits(prints_refusals=True)
+    known_since = "litert-2.1.3"
+
+    def release_notes(self, release: Release) -> Iterator[str]:
+        """Say which measured release's rules are taken for one that is not measured."""
+        return notes(release)
+
+    def kernel_name_for(self, options: OptionValues) -> str:
+        """Return the name of the backend's kernels."""
+        return _KERNELS[options["backend"]]
+
+    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
+        """LiteRT's own loader refuses models that the interpreter would load."""
+        return load_refusal(model)
+
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+        """With the hint the runtime does not prepare CPU kernels before the delegate is asked."""
+        return bool(options["hint_fully_delegated"])
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Ask about every node, and take all of them or the largest partition (``FP16GraphPartitionHelper``)."""
+        target = MlDriftTarget(rules_of(release))
+        remapping = Float16Remapping()
+        verdicts = remapping.verdicts(graph, lambda node: RULES.validate(node, target))
+        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+        decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
+        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
+            decision = dataclasses.replace(decision, nodes=graph.execution_plan)
+        elif len(decision.candidates) > 1:
+            decision = keep_largest(self, decision, 1, minimum=0)
+        lines = refusal_lines(graph, _said(verdicts), len(decision.nodes))
+        skipped = frozenset(_lowered(graph, decision.nodes))
+        remapped = remapping.apply(graph, decision.nodes)
+        decision = dataclasses.replace(decision, log_lines=lines, skipped=skipped)
+        # Operands that change after the preview may change its partitions.
+        return decision if remapped is graph else dataclasses.replace(decision, graph=remapped, preview=())
+
+    def graph_refusal(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """With the hint, and without the CPU, nothing may be left over."""
+        left = [index for index in decision.graph.execution_plan if index not in set(decision.nodes)]
+        if options["hint_fully_delegated"] and (left or len(subsets) > 1):
+            return hint_not_met(decision, left)
+        if not options["cpu_fallback"] and left:
+            return not_fully_accelerated(decision, left)
+        return None
+
+
+def _said(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
+    """Return what is said of each refused node; nothing of DEQUANTIZE nodes that widen float16 constants."""
+    return {
+        index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
+        for index, verdict in verdicts.items()
+        if not verdict.is_supported
+    }
+
+
+def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
+    """Return the decompositions of composites that are taken: nothing runs them any more."""
+    for index in nodes:
+        node = graph.view(graph.nodes[index])
+        if node.op == "STABLEHLO_COMPOSITE" and not node.node.is_custom and composite_name(node):
+            yield node.options.decomposition_subgraph_index
+
+
+DELEGATE = MlDriftDelegate()
