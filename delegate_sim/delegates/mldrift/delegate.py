@@ -20,6 +20,7 @@ from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import FLOAT16_WIDENING, Float16Remapping
 from ..limits import keep_largest
+from ..sorting import llvm_sorted
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .loading import load_refusal
 from .measured import notes, rules_of
@@ -114,7 +115,10 @@ class MlDriftDelegate(Delegate):
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Ask about every node, and take all of them or the largest partition (``FP16GraphPartitionHelper``)."""
+        """Ask about every node, and take all of them or the largest partition (``FP16GraphPartitionHelper``).
+
+        LiteRT's binaries have LLVM's C++ library in them, which decides among partitions of equal size.
+        """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, lambda node: RULES.validate(node, target))
@@ -123,9 +127,10 @@ class MlDriftDelegate(Delegate):
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
             decision = dataclasses.replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > 1:
-            decision = keep_largest(self, decision, 1, minimum=0)
+            decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
         lines = refusal_lines(graph, _said(verdicts), len(decision.nodes))
-        skipped = frozenset(_lowered(graph, decision.nodes))
+        # With the hint, decompositions have to be taken wholly as well: so the binary was seen to do.
+        skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
         decision = dataclasses.replace(decision, log_lines=lines, skipped=skipped)
         # Operands that change after the preview may change its partitions.

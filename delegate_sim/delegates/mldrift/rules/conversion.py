@@ -9,6 +9,7 @@ from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
 from ...gpu_compatibility.questions import runtime_input_count
+from ..naming import name_of
 from .checks import (
     SINCE_2_1_5,
     SINCE_2_2,
@@ -37,7 +38,7 @@ def _is_computed(node: NodeView) -> bool:
 
 def _constant_rank(node: NodeView) -> Found | None:
     tensor = node.input(0)
-    said = f"Unsupported dims for tensor: {tensor.name} Got dims:{tensor.rank}"
+    said = f"Unsupported dims for tensor: {name_of(node.graph, tensor)} Got dims:{tensor.rank}"
     return None if 2 <= tensor.rank <= 4 else Found(f"a constant of rank {tensor.rank}", said)
 
 

@@ -121,6 +121,17 @@ _NORM_AND_ROPE = _numbers(
     lambda found: f"Invalid number of inputs: {found}, while expected 4 (qkv, position, q_weight, k_weight).",
     lambda found: f"Invalid number of outputs: {found}, while expected 3 (query_states, key_states, value_states).",
 )
+
+
+def _sizes_of_heads(node: NodeView) -> Found | None:
+    sizes = bhwc(node.input(0).shape).c, bhwc(node.input(2).shape).c
+    if all(size >= _SMALLEST_HEAD and size & (size - 1) == 0 for size in sizes):
+        return None
+    said = "gated_delta_update requires D_k and D_v to be powers of 2 (at least 16) and multiples of 4."
+    return Found(f"heads of {sizes[0]} and {sizes[1]}", said)
+
+
+_SMALLEST_HEAD = 16
 _GATED_DELTA = _numbers(
     (6,),
     2,
@@ -148,9 +159,20 @@ _SINCE_2_3: dict[str, Checks] = {
     "odml.swiglu": (_SWIGLU,),
     "odml.short_conv_step": (_SHORT_CONVOLUTION,),
     "odml.qkv_norm_rope": (_NORM_AND_ROPE,),
-    "gated_delta_update": (_GATED_DELTA,),
+    "gated_delta_update": (
+        _GATED_DELTA,
+        asked(SHAPE, "keys and values whose last size is a power of 2, at least 16", _sizes_of_heads),
+    ),
 }
-_INT32_INPUTS = ("odml.cache_update", "odml.runtime_bmm", "odml.rope", "odml.sdpa_transposed", "odml.swiglu", "moe")
+_INT32_INPUTS = (
+    "odml.cache_update",
+    "odml.runtime_bmm",
+    "odml.rope",
+    "odml.sdpa_transposed",
+    "odml.swiglu",
+    "odml.qkv_norm_rope",
+    "moe",
+)
 _WITH_BOOL = "odml.sdpa_transposed"
 
 
@@ -233,6 +255,6 @@ CUSTOM_RULES: dict[str, OpRule[object]] = {
     _ROTARY_NAME: _custom("RoPEParser", *_ROTARY),
     **{name: _like_composite(name, _ALWAYS[name]) for name in ("odml.cache_update", "odml.runtime_bmm")},
     **{name: _like_composite(name, checks, SINCE_2_2) for name, checks in _SINCE_2_2.items() if name != _ROTARY_NAME},
-    "odml.swiglu": _like_composite("odml.swiglu", (_SWIGLU,), SINCE_2_3),
+    **{name: _like_composite(name, checks, SINCE_2_3) for name, checks in _SINCE_2_3.items()},
 }
 """Custom operators, by name."""

@@ -17,6 +17,7 @@ from ....rules.numbers import counted, listed
 from ....rules.rule import Check
 from ....rules.vocabulary import check
 from ...gpu_compatibility.checks import Found, asked, joined
+from ..naming import name_of
 from ..shapes import is_linear
 from .checks import PARSER, READER, SINCE_2_2, Checks, before, since
 
@@ -54,7 +55,7 @@ def _ranked(name: str, tensors_of: TensorsOf) -> Checks:
     def limited(limit: int) -> Check[object]:
         def find(node: NodeView) -> Found | None:
             tensor = next((each for each in tensors_of(node) if each.rank > limit), None)
-            return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(tensor))
+            return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
 
         found = asked(kinds.RANK, f"{name} of rank at most {limit}", find)
         return found.from_source(PARSER.with_symbol("CheckTensorShape"))
@@ -62,9 +63,9 @@ def _ranked(name: str, tensors_of: TensorsOf) -> Checks:
     return (*before(SINCE_2_2, limited(_MOST_OLD)), *since(SINCE_2_2, limited(_MOST)))
 
 
-def bad_rank(tensor: Tensor) -> str:
+def bad_rank(node: NodeView, tensor: Tensor) -> str:
     """Return what ML Drift says of a tensor of a rank that it cannot use."""
-    return f'Tensor "{tensor.name}" has bad input dims size: {tensor.rank}.'
+    return f'Tensor "{name_of(node.graph, tensor)}" has bad input dims size: {tensor.rank}.'
 
 
 def _scaled(name: str, tensors_of: TensorsOf) -> Check[object]:
@@ -115,7 +116,7 @@ def _runtime_or_constant(positions: Sequence[int] | None, limit: int) -> Check[o
         found = f"input {position} of type {tensor.type} and rank {tensor.rank}"
         if tensor.type not in ("FLOAT32", "BOOL", "INT32"):
             return Found(found, f"Unsupported tensor type in NewConstNode: {tensor.type}")
-        return Found(found, bad_rank(tensor) if has_data(tensor) else "src has no data.")
+        return Found(found, bad_rank(node, tensor) if has_data(tensor) else "src has no data.")
 
     def find(node: NodeView) -> Found | None:
         found = (problem(node, each) for each in (range(len(node.node.inputs)) if positions is None else positions))
@@ -145,7 +146,7 @@ def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
 
     def find(node: NodeView) -> Found | None:
         tensor = next((each for each in tensors_of(node) if not 1 <= each.rank <= 4), None)
-        return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(tensor))
+        return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
 
     return asked(kinds.RANK, f"{name} of rank 1 to 4", find).from_source(PARSER.with_symbol("PreCheckTfLiteShape"))
 

@@ -14,6 +14,7 @@ from ....rules import kinds
 from ....rules.numbers import listed
 from ....rules.rule import OpRule, Rules
 from ...gpu_compatibility.checks import Found, asked
+from ..naming import name_of
 from .checks import SINCE_2_3, SOURCE, Checks
 
 _ALL_TENSORS = SOURCE.with_symbol("IsAllAllowedTensors")
@@ -96,7 +97,7 @@ def _side(types: tuple[str, ...], *, is_output: bool) -> Checks:
         for position, tensor in _tensors(node, is_output):
             if tensor.rank > _MAX_RANK:
                 found = f"{side} {position} of rank {tensor.rank}"
-                return Found(found, f"Tensor dimensions must be less than 5. {tensor.name}")
+                return Found(found, f"Tensor dimensions must be less than 5. {name_of(node.graph, tensor)}")
             if has_other_type(tensor):
                 return None
         return None
@@ -104,7 +105,7 @@ def _side(types: tuple[str, ...], *, is_output: bool) -> Checks:
     def find_type(node: NodeView) -> Found | None:
         for position, tensor in _tensors(node, is_output):
             if has_other_type(tensor):
-                said = f"Tensor type({tensor.type}) is not supported. {tensor.name}"
+                said = f"Tensor type({tensor.type}) is not supported. {name_of(node.graph, tensor)}"
                 return Found(f"{side} {position} of type {tensor.type}", said)
         return None
 
