@@ -16,12 +16,12 @@ from .checks import (
     before,
     exact_inputs,
     other_inputs,
-    parsed_by,
     results,
     runtime_inputs,
     since,
     version_up_to,
 )
+from .parsing import parsed_by
 from .reading import RESULTS, available, float_constant, has_data, readable
 from .tensors import with_tensors
 

@@ -28,11 +28,11 @@ from .checks import (
     before,
     exact_inputs,
     other_input_count,
-    parsed_by,
     since,
     version_up_to,
 )
 from .constants import one_constant, two_constants
+from .parsing import parsed_by
 from .reading import RESULTS, positive_rank, readable, readable_result, runtime_or_constant
 from .tensors import with_tensors
 

@@ -1,4 +1,4 @@
-"""What the rules of ML Drift have of their own: how a rule is put together, versions, and numbers of operands.
+"""What the rules of ML Drift have of their own: versions, and numbers of operands.
 
 Source: ``TFLiteOperationParser::ValidateSupport`` (``ml_drift_delegate/tflite/operation_parser.cc``). ML Drift stops at the first
 condition that a node does not meet, so the order of a rule's checks decides which reason is given. Every check also knows what ML
@@ -10,7 +10,7 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....rules import kinds
 from ....rules.numbers import at_most, counted
-from ....rules.rule import Check, OpRule
+from ....rules.rule import Check
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, operand_count, version
 from ...gpu_compatibility.checks import (
@@ -21,7 +21,6 @@ from ...gpu_compatibility.checks import (
     expected_runtime_inputs,
 )
 from ...gpu_compatibility.questions import ACTIVATIONS, runtime_input_count
-from ..measured import as_measured
 
 SOURCE = Source(LITERT, "ml_drift_delegate/tflite/model_builder.cc", "NewOperationParser")
 PARSER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.cc", "TFLiteOperationParser::ValidateSupport")
@@ -32,12 +31,6 @@ COMPOSITE = Source(LITERT, "ml_drift_delegate/delegate/composite/custom_parsers.
 Checks = tuple[Check[object], ...]
 
 SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.0"
-
-
-def parsed_by(parser: str, *checks: Check[object], source: Source = SOURCE) -> OpRule[object]:
-    """Return the rule of an operator that a class reads; checks that name no place are those of its ``IsSupported``."""
-    place = source.with_symbol(f"{parser}::IsSupported")
-    return OpRule(tuple([each if each.source else each.from_source(place) for each in as_measured(*checks)]), source=(place,))
 
 
 def before(release: str, *checks: Check[object]) -> Checks:

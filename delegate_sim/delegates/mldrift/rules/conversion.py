@@ -18,12 +18,12 @@ from .checks import (
     inputs_at_least,
     inputs_at_most,
     other_inputs,
-    parsed_by,
     results,
     runtime_inputs,
     since,
     version_up_to,
 )
+from .parsing import parsed_by
 from .reading import RANKED_RESULT, RESULTS, available, float_constant, readable
 from .tensors import with_tensors
 

@@ -8,7 +8,8 @@ from ....rules.numbers import counted
 from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.questions import runtime_input_count
-from .checks import FUSABLE, FUSED, parsed_by, version_up_to
+from .checks import FUSABLE, FUSED, version_up_to
+from .parsing import parsed_by
 from .reading import RESULTS, available, float_constant, quantized_weights, readable
 from .tensors import with_tensors
 

@@ -17,9 +17,10 @@ from ...gpu_compatibility import custom
 from ...gpu_compatibility.checks import Found, asked
 from ..shapes import bhwc
 from .attention import ATTENTION, BATCH_MATMUL, CACHE_UPDATE, TRANSPOSED_ATTENTION
-from .checks import COMPOSITE, SINCE_2_2, SINCE_2_3, Checks, before, parsed_by, since, version_up_to
+from .checks import COMPOSITE, SINCE_2_2, SINCE_2_3, Checks, before, since, version_up_to
 from .experts import EXPERTS
 from .normalization import GROUP_NORM, RMS_NORM, normalization
+from .parsing import parsed_by
 from .reading import RESULTS, available, float_constant, readable, runtime_or_constant
 from .tensors import tensor_checks, with_tensors
 

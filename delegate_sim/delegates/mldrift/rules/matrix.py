@@ -10,7 +10,8 @@ from ....rules.numbers import counted
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
-from .checks import FUSED, parsed_by, results, version_up_to
+from .checks import FUSED, results, version_up_to
+from .parsing import parsed_by
 from .reading import RESULTS, available, float_constant, quantized_weights, readable
 from .tensors import with_tensors
 

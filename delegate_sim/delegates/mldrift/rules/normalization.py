@@ -70,6 +70,11 @@ def is_layer_norm(node: NodeView) -> bool:
     return not is_group_norm(node)
 
 
+def says_no_axes(node: NodeView) -> bool:
+    """Whether ``odml.group_norm`` normalised over channels before LiteRT 2.1.5, which does not look at a ``sub_type``."""
+    return not says_axes(node)
+
+
 def _too_deep(name: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         shape = node.input(0).shape
@@ -99,7 +104,8 @@ def _reduced(node: NodeView) -> list[int]:
     return attributes(node).part(_AXES).integers("TENSOR_DATA")
 
 
-def _says_axes(node: NodeView) -> bool:
+def says_axes(node: NodeView) -> bool:
+    """Whether a composite names the axes that it reduces."""
     return attributes(node).has(_AXES)
 
 
@@ -112,7 +118,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
         said = f"{name} has unexpected reduction axes. Expected axes [{one}] but got [{other}]"
         return Found(f"reduction over axes {found}", said)
 
-    return where(_says_axes, "if given", asked(ATTRIBUTE, "the reduction over the axes that it stands for", find))
+    return where(says_axes, "if given", asked(ATTRIBUTE, "the reduction over the axes that it stands for", find))
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
@@ -146,16 +152,19 @@ def _old_axes(node: NodeView) -> Found | None:
 
 
 _SCALE = "Scale tensor channels don't match input tensor channels."
-_GROUPS: Checks = (
+_SIZES_OF_GROUPS: Checks = (
     _too_deep("GroupNorm"),
     *_unlike_last(1, "GroupNorm has bad gamma tensor dims.", _SCALE),
     *_unlike_last(2, "GroupNorm has bad beta tensor dims.", "Beta tensor channels don't match input tensor channels."),
-    *before(SINCE_2_1_5, *where(_says_axes, "if given", asked(ATTRIBUTE, "the reduction over the last axis", _old_axes))),
-    *since(SINCE_2_1_5, *_expected_axes("GroupNorm", _axes_of_groups)),
+)
+_ATTRIBUTES_OF_GROUPS: Checks = (
     asked(ATTRIBUTE, "channels in the last dimension", _other_channel_axis),
     _has_attribute("GroupNorm", "num_groups"),
     _has_attribute("GroupNorm", "epsilon"),
 )
+_OLD_AXES = asked(ATTRIBUTE, "the reduction over the last axis", _old_axes)
+_OLD_GROUPS: Checks = (*_SIZES_OF_GROUPS, _OLD_AXES, *_ATTRIBUTES_OF_GROUPS)
+_GROUPS: Checks = (*_SIZES_OF_GROUPS, *_expected_axes("GroupNorm", _axes_of_groups), *_ATTRIBUTES_OF_GROUPS)
 _CHANNELS: Checks = (
     _too_deep("LayerNorm"),
     *_unlike_last(1, "LayerNorm has bad scale tensor dims.", _SCALE),
@@ -163,13 +172,21 @@ _CHANNELS: Checks = (
     _has_attribute("LayerNorm", "epsilon"),
     *_expected_axes("LayerNorm", _last_axis),
 )
+_PLACES = tuple(SOURCE.with_symbol(f"Composite{name}NormParser::IsSupported") for name in ("Group", "Layer"))
+
+
+def _two_norms(over_groups: Checks, over_channels: Checks) -> Checks:
+    groups, channels = _PLACES
+    return (*[each.from_source(groups) for each in over_groups], *[each.from_source(channels) for each in over_channels])
+
+
 GROUP_NORM: Checks = (
-    *[
-        each.from_source(SOURCE.with_symbol("CompositeGroupNormParser::IsSupported"))
-        for each in where(is_group_norm, "over groups", *_GROUPS)
-    ],
-    *[
-        each.from_source(SOURCE.with_symbol("CompositeLayerNormParser::IsSupported"))
-        for each in where(is_layer_norm, "over channels", *_CHANNELS)
-    ],
+    *before(
+        SINCE_2_1_5,
+        *_two_norms(where(says_axes, "with axes", *_OLD_GROUPS), where(says_no_axes, "without axes", *_CHANNELS)),
+    ),
+    *since(
+        SINCE_2_1_5,
+        *_two_norms(where(is_group_norm, "over groups", *_GROUPS), where(is_layer_norm, "over channels", *_CHANNELS)),
+    ),
 )

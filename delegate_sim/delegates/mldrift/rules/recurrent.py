@@ -9,7 +9,8 @@ from ....rules.kinds import OPERAND_COUNT
 from ....rules.vocabulary import check, operand_count, where
 from ...gpu_compatibility import recurrent
 from ...gpu_compatibility.questions import is_full_lstm
-from .checks import Checks, parsed_by, version_up_to
+from .checks import Checks, version_up_to
+from .parsing import parsed_by
 from .reading import RESULTS, available, float_constant, readable, readable_result
 from .tensors import with_tensors
 

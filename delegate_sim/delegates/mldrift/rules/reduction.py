@@ -9,7 +9,8 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, constant, operand_count, where
 from ...gpu_compatibility import reduction
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
-from .checks import other_inputs, parsed_by, results, runtime_inputs, version_up_to
+from .checks import SINCE_2_2, other_inputs, results, runtime_inputs, since, version_up_to
+from .parsing import parsed_by
 from .reading import RANKED_RESULT, RESULTS, available, axes, integer_constant, integers, readable
 from .tensors import with_tensors
 
@@ -42,8 +43,7 @@ RULES = with_tensors(
         "ARG_MAX": parsed_by(
             "ArgMaxOperationParser",
             results(1),
-            runtime_inputs(1),
-            other_inputs(1),
+            *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
             *RESULTS,
             *integer_constant(1, "scalar"),
             available(0),

@@ -18,12 +18,12 @@ from .checks import (
     before,
     inputs_at_least,
     other_inputs,
-    parsed_by,
     results,
     runtime_inputs,
     since,
     version_up_to,
 )
+from .parsing import SEEN_FIRST, parsed_by
 from .reading import (
     ALL_RUNTIME_OR_CONSTANT,
     RANKED_RESULT,
@@ -170,13 +170,12 @@ def _other_type(node: NodeView) -> Found | None:
     return None if source == result else Found(f"{source} input and {result} output", "Input / output dtype mismatch.")
 
 
-_GATHER_INDICES = shape.GATHER[1]
+_ONE_DIMENSION, _INT32_INDICES = shape.GATHER[1:]
 _GATHER = parsed_by(
     "GatherOperationParser",
     shape.GATHER[0],
-    *before(SINCE_2_2, _GATHER_INDICES.saying("Only support 1D indices\n")),
-    *since(SINCE_2_2, _GATHER_INDICES),
-    *shape.GATHER[2:],
+    *before(SINCE_2_2, _ONE_DIMENSION.saying("Only support 1D indices\n"), _INT32_INDICES.saying("Only accept INT32 indices\n")),
+    *since(SINCE_2_2, _ONE_DIMENSION, _INT32_INDICES),
     *readable(0),
     *readable(1),
     *RESULTS,
@@ -397,7 +396,8 @@ RULES = with_tensors(
         "PACK": parsed_by(
             "PackOperationParser",
             *where(_has_one_input, "of one input", *readable(0), *RESULTS),
-            *where(_has_other_inputs, "of several inputs", *RESULTS, *ALL_RUNTIME_OR_CONSTANT),
+            *where(_has_other_inputs, "of several inputs", *SEEN_FIRST),
+            *where(_has_other_inputs, "of several inputs", *ALL_RUNTIME_OR_CONSTANT),
             *where(
                 _has_other_inputs,
                 "of several inputs",

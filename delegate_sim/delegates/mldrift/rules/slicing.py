@@ -11,7 +11,8 @@ from ....rules.vocabulary import check, refused_if
 from ...gpu_compatibility import shape
 from ...gpu_compatibility.checks import Found, asked
 from ..shapes import Bhwc, axes_of, bhwc, filled
-from .checks import inputs_at_least, parsed_by, version_up_to
+from .checks import inputs_at_least, version_up_to
+from .parsing import parsed_by
 from .reading import RESULTS, available, integer_constant, integers, readable
 
 _ZERO, _ONE = Bhwc(0, 0, 0, 0), Bhwc(1, 1, 1, 1)
