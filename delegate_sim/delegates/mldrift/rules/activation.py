@@ -105,9 +105,9 @@ RULES = with_tensors(
             "SoftmaxOperationParser",
             *version_up_to(4, older=2),
             *activation.SOFTMAX,
-            *since(SINCE_2_2, *_ONE_RUNTIME_INPUT),
-            *RESULTS,
+            *since(SINCE_2_2, *_ONE_RUNTIME_INPUT, *RESULTS),
             *readable(0),
+            *before(SINCE_2_2, *RESULTS),
         ),
         "TANH": unary(),
     }

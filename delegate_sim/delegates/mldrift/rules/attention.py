@@ -15,7 +15,7 @@ from ....rules.vocabulary import check, operand_count, where
 from ...gpu_compatibility.checks import Found, asked
 from ...gpu_compatibility.questions import runtime_input_count
 from ..shapes import Bhwc, bhwc
-from .checks import COMPOSITE, SINCE_2_1_5, SOURCE, Checks, since
+from .checks import COMPOSITE, SINCE_2_1_5, SOURCE, Checks, before, since
 from .normalization import attributes
 from .reading import RESULTS, available, readable, readable_tensor
 
@@ -92,27 +92,32 @@ def _attribute(name: str, key: str) -> Check[object]:
     return found.saying(f"{name} is missing {key}.")
 
 
-_CACHE = "odml.cache_update"
-
-
 def _has_attributes(node: NodeView) -> bool:
     return not node.node.is_custom
 
 
-CACHE_UPDATE: Checks = _placed(
-    "add_values_to_cache_parser.cc",
-    "AddValuesToCacheOperationParser",
-    _runtime((3, 7), f"{_CACHE} expects 3 or 7 inputs."),
-    *readable(0),
-    *readable(1),
-    *readable(2),
-    *RESULTS,
-    *since(SINCE_2_1_5, operand_count(outputs=2).saying(f"{_CACHE} expects 2 outputs.")),
-    *where(
-        _has_attributes,
-        "as a composite",
-        *[_attribute(_CACHE, key) for key in ("kv_cache_batch_size", "cache_size", "head_size")],
-    ),
+def _cache_update(name: str) -> Checks:
+    """The demands of ``odml.cache_update``, which ML Drift has called by two names."""
+    return _placed(
+        "add_values_to_cache_parser.cc",
+        "AddValuesToCacheOperationParser",
+        _runtime((3, 7), f"{name} expects 3 or 7 inputs."),
+        *readable(0),
+        *readable(1),
+        *readable(2),
+        *RESULTS,
+        *since(SINCE_2_1_5, operand_count(outputs=2).saying(f"{name} expects 2 outputs.")),
+        *where(
+            _has_attributes,
+            "as a composite",
+            *[_attribute(name, key) for key in ("kv_cache_batch_size", "cache_size", "head_size")],
+        ),
+    )
+
+
+CACHE_UPDATE: Checks = (
+    *before(SINCE_2_1_5, *_cache_update("AddValuesToCache")),
+    *since(SINCE_2_1_5, *_cache_update("odml.cache_update")),
 )
 
 _MATMUL = "Runtime BatchedMatMul"

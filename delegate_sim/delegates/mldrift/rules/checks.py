@@ -8,6 +8,7 @@ Drift says of it, which the lines in its log are made of.
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....releases.catalogue import Release, parse_release
 from ....rules import kinds
 from ....rules.numbers import at_most, counted
 from ....rules.rule import Check
@@ -34,13 +35,25 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Return checks for releases before one."""
-    return tuple([each.before_release(release) for each in checks])
+    """Return those of the checks that count before a release, for releases before it."""
+    until = parse_release(release)
+    counting = [each for each in checks if each.introduced is None or not each.introduced.is_at_least(until)]
+    return tuple([each if _ends_by(each, until) else each.before_release(release) for each in counting])
 
 
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Return checks for releases from one on."""
-    return tuple([each.from_release(release) for each in checks])
+    """Return those of the checks that count in a release or later, for releases from it on."""
+    start = parse_release(release)
+    counting = [each for each in checks if not _ends_by(each, start)]
+    return tuple([each if _starts_at(each, start) else each.from_release(release) for each in counting])
+
+
+def _ends_by(check: Check[object], release: Release) -> bool:
+    return check.withdrawn is not None and release.is_at_least(check.withdrawn)
+
+
+def _starts_at(check: Check[object], release: Release) -> bool:
+    return check.introduced is not None and check.introduced.is_at_least(release)
 
 
 def version_up_to(limit: int, *, older: int | None = None) -> Checks:

@@ -42,6 +42,10 @@ def _constant_rank(node: NodeView) -> Found | None:
     return None if 2 <= tensor.rank <= 4 else Found(f"a constant of rank {tensor.rank}", said)
 
 
+def _has_parameters(node: NodeView) -> bool:
+    return node.input(0).quantization is not None
+
+
 def _without_parameters(node: NodeView) -> Found | None:
     if node.input(0).quantization is not None:
         return None
@@ -79,7 +83,8 @@ _DEQUANTIZE = parsed_by(
         _is_computed,
         "of a runtime input",
         asked(QUANTIZATION, "one scale", _scales),
-        *readable(0),
+        *before(SINCE_2_2, *where(_has_parameters, "with quantisation parameters", *readable(0))),
+        *since(SINCE_2_2, *readable(0)),
     ),
 )
 

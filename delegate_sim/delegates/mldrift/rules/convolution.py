@@ -8,7 +8,7 @@ from ....rules.numbers import counted
 from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.questions import runtime_input_count
-from .checks import FUSABLE, FUSED, version_up_to
+from .checks import FUSABLE, FUSED, SINCE_2_2, since, version_up_to
 from .parsing import parsed_by
 from .reading import RESULTS, available, float_constant, quantized_weights, readable
 from .tensors import with_tensors
@@ -56,7 +56,7 @@ RULES = with_tensors(
             _CONSTANT_INPUT,
             available(1),
             *where(_is_convertible, "with quantised 1x1 weights", quantized_weights(1)),
-            *where(has_runtime_weights, "with weights computed at run time", *readable(1)),
+            *since(SINCE_2_2, *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
             *FUSED,
         ),
         "DEPTHWISE_CONV_2D": parsed_by(

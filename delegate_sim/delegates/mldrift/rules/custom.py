@@ -215,7 +215,7 @@ RULES = with_tensors(
         "STABLEHLO_COMPOSITE": parsed_by(
             "CustomOperationParserFactory",
             *before(SINCE_2_2, _unknown_to(_ALWAYS)),
-            *[each.before_release(SINCE_2_3) for each in since(SINCE_2_2, _unknown_to(_ALWAYS, _SINCE_2_2))],
+            *before(SINCE_2_3, *since(SINCE_2_2, _unknown_to(_ALWAYS, _SINCE_2_2))),
             *since(SINCE_2_3, _unknown_to(_ALWAYS, _SINCE_2_2, _SINCE_2_3)),
             *_of_all(_ALWAYS),
             *_of_all(_SINCE_2_2),

@@ -148,7 +148,7 @@ def _other_channel_axis(node: NodeView) -> Found | None:
 def _old_axes(node: NodeView) -> Found | None:
     found, last = _reduced(node), node.input(0).rank - 1
     said = f"Only reduction on the last axis is supported for GroupNorm. Expected axis {last} but got "
-    return None if found == [last] else Found(f"reduction over axes {found}", f"{said}{', '.join(map(str, found))}")
+    return None if found == [last] else Found(f"reduction over axes {found}", f"{said}{found[0] if found else 0}")
 
 
 _SCALE = "Scale tensor channels don't match input tensor channels."

@@ -231,10 +231,18 @@ def _deep_indices(node: NodeView) -> str | None:
     return f"indices of shape {list(found)}" if len(found) >= 4 and found[3] != 1 else None
 
 
+def _misspelt(check: Check[object]) -> Check[object]:
+    """Before LiteRT 2.2 a message had a slip of the pen."""
+    say = check.said
+    assert say is not None
+    return check.saying(lambda node: say(node, None).replace("Unsupported", "Unspported"))
+
+
+_OLD_ONE_HOT = tuple([_misspelt(each) if each.kind is SHAPE else each for each in shape.ONE_HOT])
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
-    *before(SINCE_2_2, *shape.ONE_HOT),
+    *before(SINCE_2_2, *_OLD_ONE_HOT),
     *since(
         SINCE_2_2,
         inputs_at_least(4),

@@ -15,7 +15,7 @@ from ....rules.numbers import listed
 from ....rules.rule import OpRule, Rules
 from ...gpu_compatibility.checks import Found, asked
 from ..naming import name_of
-from .checks import SINCE_2_3, SOURCE, Checks
+from .checks import SINCE_2_2, SINCE_2_3, SOURCE, Checks, before, since
 
 _ALL_TENSORS = SOURCE.with_symbol("IsAllAllowedTensors")
 _MAX_RANK = 4
@@ -23,6 +23,8 @@ _MAX_RANK = 4
 _INPUTS = ("FLOAT32", "FLOAT16", "BOOL", "INT2", "INT4", "INT8", "UINT8")
 _OUTPUTS = ("FLOAT32", "FLOAT16", "INT8", "UINT8")
 _SIGNED = ("INT8", "INT16", "INT32")
+_PACKED = ("INT2", "INT4")
+"""Types that are among those of inputs since LiteRT 2.2."""
 _UNSIGNED = ("UINT8", "UINT16", "UINT32")
 _ANY = (*_SIGNED, *_UNSIGNED, "BOOL", "BFLOAT16")
 _LOGICAL_TYPES = ("BOOL", *_SIGNED)
@@ -121,12 +123,19 @@ def tensor_checks(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -
     return (*_side(_once(_INPUTS + inputs), is_output=False), *_side(_once(_OUTPUTS + outputs), is_output=True))
 
 
+def _dated(older: Checks, newer: Checks, release: str) -> Checks:
+    return (*before(release, *older), *since(release, *newer))
+
+
 def _of_op(op: str) -> Checks:
     inputs, outputs = _types(op)
     on_inputs = _side(inputs, is_output=False)
+    without_4_bits = tuple(name for name in inputs if name not in _PACKED)
     if op == "ARG_MAX":
         newer = _side((*inputs, "INT32"), is_output=False)
-        on_inputs = (on_inputs[0], on_inputs[1].before_release(SINCE_2_3), newer[1].from_release(SINCE_2_3))
+        on_inputs = _dated(_dated(_side(without_4_bits, is_output=False), on_inputs, SINCE_2_2), newer, SINCE_2_3)
+    elif len(without_4_bits) < len(inputs):
+        on_inputs = _dated(_side(without_4_bits, is_output=False), on_inputs, SINCE_2_2)
     return (*on_inputs, *_side(outputs, is_output=True))
 
 
