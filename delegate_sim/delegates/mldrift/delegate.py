@@ -21,12 +21,12 @@ from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, k
 from ..float16 import FLOAT16_WIDENING, Float16Remapping
 from ..limits import keep_largest
 from ..sorting import llvm_sorted
+from .demands.composites import composite_name
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .loading import load_refusal
 from .measured import notes, rules_of
 from .messages import refusal_lines
 from .rules import RULES
-from .rules.custom import composite_name
 from .target import MlDriftTarget
 
 _KERNELS = {

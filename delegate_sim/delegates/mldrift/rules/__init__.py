@@ -12,9 +12,9 @@ import operator
 from typing import Any
 
 from ....rules.book import RuleBook, Unknown
+from ..demands.checks import SOURCE
 from ..kinds import KINDS
 from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
-from .checks import SOURCE
 
 RULES: RuleBook[Any] = RuleBook(
     "mldrift",

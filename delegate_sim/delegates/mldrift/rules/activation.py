@@ -7,9 +7,7 @@ from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import activation
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
-from ..shapes import bhwc, is_linear
-from .arithmetic import unary
-from .checks import (
+from ..demands.checks import (
     SINCE_2_1_5,
     SINCE_2_2,
     Checks,
@@ -21,9 +19,11 @@ from .checks import (
     since,
     version_up_to,
 )
-from .parsing import parsed_by
-from .reading import RESULTS, available, float_constant, has_data, readable
-from .tensors import with_tensors
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, available, float_constant, has_data, readable
+from ..demands.tensors import with_tensors
+from ..shapes import bhwc, is_linear
+from .arithmetic import unary
 
 _ONE_RUNTIME_INPUT: Checks = (results(1), runtime_inputs(1), other_inputs(0))
 

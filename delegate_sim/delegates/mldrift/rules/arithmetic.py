@@ -20,7 +20,7 @@ from ...gpu_compatibility.checks import (
     shapes,
 )
 from ...gpu_compatibility.questions import runtime_input_count
-from .checks import (
+from ..demands.checks import (
     FUSABLE,
     SINCE_2_3,
     SOURCE,
@@ -31,10 +31,10 @@ from .checks import (
     since,
     version_up_to,
 )
-from .constants import one_constant, two_constants
-from .parsing import parsed_by
-from .reading import RESULTS, positive_rank, readable, readable_result, runtime_or_constant
-from .tensors import with_tensors
+from ..demands.constants import one_constant, two_constants
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, positive_rank, readable, readable_result, runtime_or_constant
+from ..demands.tensors import with_tensors
 
 _PARSER = "ElementwiseOperationParser"
 

@@ -9,8 +9,7 @@ from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
 from ...gpu_compatibility.questions import runtime_input_count
-from ..naming import name_of
-from .checks import (
+from ..demands.checks import (
     SINCE_2_1_5,
     SINCE_2_2,
     before,
@@ -23,9 +22,10 @@ from .checks import (
     since,
     version_up_to,
 )
-from .parsing import parsed_by
-from .reading import RANKED_RESULT, RESULTS, available, float_constant, readable
-from .tensors import with_tensors
+from ..demands.parsing import parsed_by
+from ..demands.reading import RANKED_RESULT, RESULTS, available, float_constant, readable
+from ..demands.tensors import with_tensors
+from ..naming import name_of
 
 
 def _is_constant(node: NodeView) -> bool:

@@ -8,10 +8,10 @@ from ....rules.numbers import counted
 from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.questions import runtime_input_count
-from .checks import FUSABLE, FUSED, SINCE_2_2, since, version_up_to
-from .parsing import parsed_by
-from .reading import RESULTS, available, float_constant, quantized_weights, readable
-from .tensors import with_tensors
+from ..demands.checks import FUSABLE, FUSED, SINCE_2_2, since, version_up_to
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
+from ..demands.tensors import with_tensors
 
 
 def has_runtime_weights(node: NodeView) -> bool:

@@ -10,10 +10,10 @@ from ....rules.numbers import counted
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
-from .checks import FUSED, results, version_up_to
-from .parsing import parsed_by
-from .reading import RESULTS, available, float_constant, quantized_weights, readable
-from .tensors import with_tensors
+from ..demands.checks import FUSED, results, version_up_to
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
+from ..demands.tensors import with_tensors
 
 
 def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:

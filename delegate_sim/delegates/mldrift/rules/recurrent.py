@@ -9,10 +9,10 @@ from ....rules.kinds import OPERAND_COUNT
 from ....rules.vocabulary import check, operand_count, where
 from ...gpu_compatibility import recurrent
 from ...gpu_compatibility.questions import is_full_lstm
-from .checks import Checks, version_up_to
-from .parsing import parsed_by
-from .reading import RESULTS, available, float_constant, readable, readable_result
-from .tensors import with_tensors
+from ..demands.checks import Checks, version_up_to
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, available, float_constant, readable, readable_result
+from ..demands.tensors import with_tensors
 
 _OUTPUT_STATE, _CELL_STATE = 18, 19
 _INPUT_TO_INPUT, _CELL_TO_FORGET = 1, 10

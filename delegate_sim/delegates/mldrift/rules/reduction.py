@@ -5,19 +5,13 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....rules.kinds import CONSTANT
 from ....rules.operands import operand
-from ....rules.rule import Check
 from ....rules.vocabulary import check, constant, operand_count, where
 from ...gpu_compatibility import reduction
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
-from .checks import SINCE_2_2, other_inputs, results, runtime_inputs, since, version_up_to
-from .parsing import parsed_by
-from .reading import RANKED_RESULT, RESULTS, available, axes, integer_constant, integers, readable
-from .tensors import with_tensors
-
-INPUT_AXES: Check[object] = axes(
-    "the input", lambda node: node.input(0), lambda node: integers(node, 1)[: node.input(1).element_count]
-)
-"""Demand that the axes in operand 1 are among those of operand 0."""
+from ..demands.checks import SINCE_2_2, other_inputs, results, runtime_inputs, since, version_up_to
+from ..demands.parsing import parsed_by
+from ..demands.reading import INPUT_AXES, RANKED_RESULT, RESULTS, available, axes, integer_constant, integers, readable
+from ..demands.tensors import with_tensors
 
 
 def _drops_dimensions(node: NodeView) -> bool:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
+from ....rules.kinds import OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
 from ....rules.numbers import counted
 from ....rules.operands import operand
 from ....rules.rule import Check
-from ....rules.vocabulary import check, operand_count, rank, refused_if, typed, where
+from ....rules.vocabulary import check, operand_count, rank, typed, where
 from ...gpu_compatibility import reduction, shape
 from ...gpu_compatibility.checks import Found, asked, case, operands, runtime_operands
-from ..shapes import Bhwc, bhwc, filled
-from .checks import (
+from ..demands.checks import (
     FUSED,
     SINCE_2_2,
     Checks,
@@ -23,9 +22,10 @@ from .checks import (
     since,
     version_up_to,
 )
-from .parsing import SEEN_FIRST, parsed_by
-from .reading import (
+from ..demands.parsing import SEEN_FIRST, parsed_by
+from ..demands.reading import (
     ALL_RUNTIME_OR_CONSTANT,
+    INPUT_AXES,
     RANKED_RESULT,
     RESULTS,
     available,
@@ -36,12 +36,11 @@ from .reading import (
     quantized_weights,
     ranked,
     readable,
-    readable_result,
     readable_tensor,
 )
-from .reduction import INPUT_AXES
-from .slicing import SLICE, STRIDED_SLICE
-from .tensors import with_tensors
+from ..demands.slicing import DYNAMIC_UPDATE_SLICE, SLICE, STRIDED_SLICE
+from ..demands.tensors import with_tensors
+from ..shapes import Bhwc, bhwc
 
 # Joining
 
@@ -256,88 +255,6 @@ _ONE_HOT = parsed_by(
     *readable(0),
 )
 
-# Slices that are written
-
-
-def _says_types(node: NodeView) -> str:
-    one, other = (_TYPE_CODES.get(node.input(position).type, 0) for position in (0, 1))
-    start = "Array to update and updated slice must have the same data type, but got: array to update: "
-    return f"{start}{one}, updated slice: {other}"
-
-
-_TYPES = """
-    NO_TYPE FLOAT32 INT32 UINT8 INT64 STRING BOOL INT16 COMPLEX64 INT8 FLOAT16 FLOAT64 COMPLEX128 UINT64 RESOURCE VARIANT
-    UINT32 UINT16 INT4 BFLOAT16 INT2 UINT4
-"""
-_TYPE_CODES = {name: code for code, name in enumerate(_TYPES.split())}
-"""``TfLiteType``."""
-
-
-def _other_update_type(node: NodeView) -> str | None:
-    one, other = node.input(0).type, node.input(1).type
-    return None if one == other else f"{one} input and {other} update"
-
-
-def _other_update_rank(node: NodeView) -> Found | None:
-    one, other = node.input(0).rank, node.input(1).rank
-    said = f"Operand and update must have the same number of dimensions, but got: operand: {one}, update: {other}"
-    return None if one == other else Found(f"input of rank {one} and update of rank {other}", said)
-
-
-def _mapped(node: NodeView, position: int) -> Bhwc:
-    """``MapAxis``: the dimensions are the last axes."""
-    sizes = node.input(position).shape
-    return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)
-
-
-def _too_large(node: NodeView) -> Found | None:
-    array, update = _mapped(node, 0), _mapped(node, 1)
-    if all(size <= most for size, most in zip(update, array, strict=True)):
-        return None
-    one, other = ("".join(map(str, sizes)) for sizes in (update, array))
-    said = "Updated_slice shape must be less or equal to the array to update, but they are "
-    found = f"update {list(node.input(1).shape)} of an input {list(node.input(0).shape)}"
-    return Found(found, f"{said}updated_slice: [{one}], array_to_update: [{other}]")
-
-
-def _mappable(position: int | None, name: str) -> Check[object]:
-    """``CanMapAxis``."""
-
-    def find(node: NodeView) -> str | None:
-        found = (node.output(0) if position is None else node.input(position)).rank
-        return None if 1 <= found <= 4 else f"{name} of rank {found}"
-
-    return check(RANK, f"{name} of rank 1 to 4", find).saying(f"{name} dims must be 1D-4D.")
-
-
-_STARTS = operand(2, "start indices")
-_DYNAMIC_UPDATE_SLICE = parsed_by(
-    "DynamicUpdateSliceOperationParser",
-    *case(
-        operand_count(3).saying("DynamicUpdateSlice requires 3 inputs."),
-        check(TENSOR_TYPE, "input and update of one type", _other_update_type).saying(_says_types),
-        rank(_STARTS, 1).saying(lambda node: f"Start indices must be 1D, but got: {node.input(2).rank}"),
-        typed(_STARTS, shape.INT32).saying("start_indices must be of type int32."),
-        asked(RANK, "input and update of one rank", _other_update_rank),
-    ),
-    *RESULTS,
-    available(0),
-    available(1),
-    available(2),
-    refused_if(
-        CONSTANT, "start indices that are not constant", lambda node: node.input(2).is_constant, "constant start indices"
-    ).saying("start_indices must be a runtime tensor"),
-    *readable(0),
-    _mappable(0, "operand"),
-    *readable(1),
-    _mappable(1, "update"),
-    asked(SHAPE, "an update no larger than the input", _too_large),
-    *readable(2),
-    _mappable(2, "start_indices"),
-    *readable_result(0),
-    _mappable(None, "output"),
-)
-
 # Broadcasts
 
 
@@ -396,7 +313,7 @@ RULES = with_tensors(
     {
         "CONCATENATION": _CONCATENATION,
         "DEPTH_TO_SPACE": parsed_by("DepthToSpaceOperationParser", *shape.BLOCKS, *RESULTS, *readable(0)),
-        "DYNAMIC_UPDATE_SLICE": _DYNAMIC_UPDATE_SLICE,
+        "DYNAMIC_UPDATE_SLICE": DYNAMIC_UPDATE_SLICE,
         "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
         "GATHER": _GATHER,
         "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *shape.MIRROR_PAD, *_PADDINGS),

@@ -291,6 +291,11 @@ def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[
     return found.from_source(PARSER.with_symbol("PreCheckAxisFromIndex"))
 
 
+INPUT_AXES: Check[object] = axes(
+    "the input", lambda node: node.input(0), lambda node: integers(node, 1)[: node.input(1).element_count]
+)
+"""Demand that the axes in operand 1 are among those of operand 0."""
+
 # Quantised weights
 
 _WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
