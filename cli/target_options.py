@@ -32,6 +32,13 @@ def several_targets_options(command: Command) -> Command:
     return command
 
 
+def two_targets_options(command: Command) -> Command:
+    """Give a command the same options as ``target_options``, of which ``--delegate`` may be given twice, for A and for B."""
+    for option in reversed((_TWO_DELEGATES, *_OPTIONS[1:])):
+        command = option(command)
+    return command
+
+
 def chosen_targets(
     delegates: Sequence[str], pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]
 ) -> list[Target]:
@@ -98,4 +105,13 @@ _SEVERAL_DELEGATES = click.option(
     show_default=DEFAULT_DELEGATE,
     type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
     help="A delegate to apply; may be given several times.",
+)
+
+_TWO_DELEGATES = click.option(
+    "--delegate",
+    "delegates",
+    multiple=True,
+    show_default=DEFAULT_DELEGATE,
+    type=click.Choice(DELEGATE_NAMES),
+    help="The delegate to apply; a second one is that of B.",
 )

@@ -154,6 +154,10 @@ class Delegate:
     """The name of its kernels in log lines."""
     provider_name: str
     """The name in benchmark_model's lines."""
+    summary: str = ""
+    """Which delegate is meant and when one meets it, where the name leaves that open."""
+    is_in_benchmark_model: bool = True
+    """Whether benchmark_model can apply it, and then prints a line of its own about it."""
     rules: RuleBook[Any]
     """What it accepts with the default options."""
     options: tuple[Option, ...] = ()
@@ -202,6 +206,11 @@ class Delegate:
     def release_notes(self, release: Release) -> Iterator[str]:
         """Say which release's rules are taken where those of a release are not known as such."""
         return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """All names that its kernels may have in log lines."""
+        return (self.kernel_name,)
 
     def kernel_name_for(self, options: OptionValues) -> str:
         """Return the name of its kernels in log lines."""

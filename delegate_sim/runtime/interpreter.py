@@ -7,9 +7,8 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
 from ..graph.graph import Graph, PrepareFailure, file_graphs
@@ -35,6 +34,7 @@ from ..rules.kinds import (
     OPERATOR_NOT_LOADED,
     TENSOR_TYPE_NOT_LOADED,
 )
+from .assumptions import NOTHING_ASSUMED, Assumptions
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
 from .loading import Loading, first_node, load_on, loading_warnings
 from .plan import DELEGATE, ChangedPlan, plan_after
@@ -58,20 +58,6 @@ __all__ = [
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
 
-
-@dataclass(frozen=True)
-class Assumptions:
-    """What to assume, for what-if questions."""
-
-    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """Nodes of each subgraph that count as accepted by every delegate."""
-    fixed_shapes: bool = False
-    """Whether every tensor has the shape that the file gives it."""
-    has_own_resolver: bool = False
-    """Whether the application registers every operator that the runtime's own resolver does not have."""
-
-
-NOTHING_ASSUMED = Assumptions()
 
 Application = tuple[Delegate, OptionValues]
 """A delegate that is applied, with its options."""
@@ -430,7 +416,7 @@ class _Simulation:
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome in ("refused", NOT_PREPARED):
             self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        if self.defaults == "benchmark":
+        if self.defaults == "benchmark" and self.delegate.is_in_benchmark_model:
             self.log_lines.append(self._benchmark_line(outcome))
         return Run(
             self.delegate,

@@ -17,7 +17,7 @@ from ...options import Option, boolean, text
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
-from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
+from ..base import Decision, Delegate, KernelFailure, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import FLOAT16_WIDENING, Float16Remapping
 from ..limits import keep_largest
 from ..sorting import llvm_sorted
@@ -90,13 +90,22 @@ class MlDriftDelegate(Delegate):
 
     name = "mldrift"
     kernel_name = _KERNELS["opencl"]
-    provider_name = "GPU"
+    provider_name = "LiteRT GPU"
+    summary = (
+        "ML Drift, the GPU of LiteRT 2: what CompiledModel applies when the accelerators name the GPU (with OpenCL, OpenGL, "
+        "Vulkan, Metal or WebGPU), also in LiteRT.js. The older TfLiteGpuDelegateV2 of TFLite's interpreter is the delegate gpu."
+    )
+    is_in_benchmark_model = False
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     fails_with_model = True
-    log = LogTraits(prints_refusals=True)
     known_since = "litert-2.1.3"
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """The names of all backends' kernels."""
+        return tuple(_KERNELS.values())
 
     def release_notes(self, release: Release) -> Iterator[str]:
         """Say which measured release's rules are taken for one that is not measured."""

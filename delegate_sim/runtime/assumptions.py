@@ -1,0 +1,21 @@
+"""What is assumed of a model, for what-if questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What to assume, for what-if questions."""
+
+    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Nodes of each subgraph that count as accepted by every delegate."""
+    fixed_shapes: bool = False
+    """Whether every tensor has the shape that the file gives it."""
+    has_own_resolver: bool = False
+    """Whether the application registers every operator that the runtime's own resolver does not have."""
+
+
+NOTHING_ASSUMED = Assumptions()
