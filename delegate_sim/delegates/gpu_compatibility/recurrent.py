@@ -21,14 +21,22 @@ def _activation_depth(node: NodeView) -> str | None:
 
 
 _FULL = (
-    operand_count(exactly(20, 24)).saying(lambda node: f"Expected 20 or 24 input tensors, but node has {len(node.node.inputs)}."),
-    operand_count(outputs=1).saying(lambda node: f"Expected 1 output tensor, but node has {len(node.node.outputs)}."),
-    activation(("SIGMOID", "TANH")).saying("Only sigmoid or tanh activation is supported."),
+    operand_count(exactly(20, 24)).saying(
+        lambda node: f"Expected 20 or 24 input tensors, but node has {len(node.node.inputs)} input(s)."
+    ),
+    operand_count(outputs=1).saying(lambda node: f"Expected 1 output tensor, but node has {len(node.node.outputs)} output(s)."),
+    activation(("SIGMOID", "TANH")).saying(
+        lambda node: f"Only sigmoid or tanh activation is supported, but node has {node.options.fused_activation_function}"
+    ),
 )
 _BASIC = (
     operands(3, 2, 4),
-    check(SHAPE, "output 3 with a last size that 4 divides", _activation_depth).from_release("litert-2.1.6"),
-    activation(("TANH",)).saying("Only TANH activation is supported."),
+    check(SHAPE, "output 3 with a last size that 4 divides", _activation_depth)
+    .from_release("litert-2.1.6")
+    .saying("BasicLSTM activation depth must be a multiple of 4."),
+    activation(("TANH",)).saying(
+        lambda node: f"Only TANH activation is supported. but node has {node.options.fused_activation_function}"
+    ),
     option("cell_clip", 0).saying("cell_clip is not supported."),
     option("proj_clip", 0).saying("proj_clip is not supported."),
 )

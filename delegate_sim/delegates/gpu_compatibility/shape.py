@@ -120,8 +120,13 @@ def _one_hot_values(node: NodeView) -> str | None:
 ONE_HOT_AXIS = check(ATTRIBUTE, "axis -1, or equal to the last size of the indices", _one_hot_axis)
 _ONE_HOT_SAYS = "Indices must be int32 type, on/off tensors must be constant, scalar, float type, axis must be -1 or last dim"
 ONE_HOT = case(
-    check(OPERAND_COUNT, "4 inputs, or 1 output", _wrong_counts_both).before_release("litert-2.1.6"),
-    operand_count(4, 1).from_release("litert-2.1.6"),
+    *saying(
+        "Expects 4 inputs and 1 output",
+        (
+            check(OPERAND_COUNT, "4 inputs, or 1 output", _wrong_counts_both).before_release("litert-2.1.6"),
+            operand_count(4, 1).from_release("litert-2.1.6"),
+        ),
+    ),
     *saying(_ONE_HOT_SAYS, (typed(operand(0, "index tensor"), INT32, hint="use INT32 indices"), ONE_HOT_AXIS)),
     check(SHAPE, "indices whose sizes are 1, except batch and channels", _one_hot_dimension).saying(_say_one_hot_dimension),
     *saying(
