@@ -336,7 +336,7 @@ class _Simulation:
             self._will_fail(graph, failure, f"AllocateTensors will fail: {place}{failure.message}")
         else:
             return failure
-        return None
+        return self._ask_of_graph(graph, decision, subsets)
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Ask whether the subgraph may stay as it now is."""

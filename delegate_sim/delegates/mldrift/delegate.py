@@ -21,6 +21,7 @@ from ..base import Decision, Delegate, KernelFailure, OptionValues, kinds_by_cod
 from ..float16 import FLOAT16_WIDENING, Float16Remapping
 from ..limits import keep_largest
 from ..sorting import llvm_sorted
+from .build import build_failure
 from .demands.composites import composite_name
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .loading import load_refusal
@@ -81,6 +82,12 @@ OPTIONS = (
         boolean,
         True,
         "whether the CPU is among the accelerators: without it the model fails if any node is left over",
+    ),
+    Option(
+        "build_kernels",
+        boolean,
+        False,
+        "let the model fail where kernels are known not to be built, instead of showing what is taken and saying that it will",
     ),
 )
 
@@ -144,6 +151,15 @@ class MlDriftDelegate(Delegate):
         decision = dataclasses.replace(decision, log_lines=lines, skipped=skipped)
         # Operands that change after the preview may change its partitions.
         return decision if remapped is graph else dataclasses.replace(decision, graph=remapped, preview=())
+
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Build ML Drift's own model of one partition, as far as it is known what ends the process there."""
+        failure = build_failure(decision.graph, subset, options["backend"], release)
+        if failure is None or not options["build_kernels"]:
+            return failure
+        return failure._replace(is_crash=False, is_known=True)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST

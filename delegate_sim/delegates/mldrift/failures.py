@@ -37,6 +37,69 @@ NOT_ACCELERATED = Kind(
     "name the CPU among the accelerators, or change the nodes that are refused",
     is_shared=True,
 )
+CONSTANT_READ = Kind(
+    "mldrift-build-constant",
+    Problem.CONSTANT,
+    "constant where a value of the GPU is read",
+    "ML Drift accepts the node, but reads this operand only from GPU memory while it builds its model. Constants are not there, "
+    "and a check ends the process.",
+    "Compute the operand at run time, or fold the node.",
+    "compute the operand at run time, or fold the node",
+    is_shared=True,
+)
+CONSTANT_TYPE = Kind(
+    "mldrift-build-type",
+    Problem.TYPE,
+    "type that is not read while the model is built",
+    "ML Drift accepts the node, but does not read values of this type while it builds its model. A check ends the process.",
+    "Convert so that the tensor is float, or quantised with a scale.",
+    "convert so that the tensor is float, or quantised with a scale",
+    is_shared=True,
+)
+WEIGHTS = Kind(
+    "mldrift-build-weights",
+    Problem.CONSTANT,
+    "weights that the model cannot be built with",
+    "ML Drift accepts the node, but takes such weights, tables or values for granted to be constants of a certain form while it "
+    "builds its model. The process ends.",
+    "Make the operand a constant of the model, with one scale if it is quantised, and another than the input.",
+    "make the operand a constant of the model with one scale",
+    is_shared=True,
+)
+EMPTY = Kind(
+    "mldrift-build-empty",
+    Problem.SHAPE,
+    "tensor without elements",
+    "ML Drift accepts the node, but divides by the size of a dimension that is 0 while it makes shaders (seen with WebGPU).",
+    "Remove nodes whose tensors have no elements.",
+    "remove nodes whose tensors have no elements",
+    is_shared=True,
+)
+CHANNELS = Kind(
+    "mldrift-build-channels",
+    Problem.SHAPE,
+    "channels that do not fill vectors",
+    "ML Drift accepts the node, but searches for the largest elements in vectors of four channels only (seen with WebGPU).",
+    "Pad the last dimension to a multiple of 4.",
+    "pad the last dimension to a multiple of 4",
+    is_shared=True,
+)
+LOWERED = Kind(
+    "mldrift-build-composite",
+    Problem.OPERATOR,
+    "composite that ends the process",
+    "ML Drift accepts the composite, but the binaries of LiteRT for Linux on x86-64 end the process while they mark its "
+    "decomposition as not needed. It is not known of other platforms.",
+    "Run the model on another platform, or convert without the composite.",
+    "run the model on another platform, or convert without the composite",
+    is_shared=True,
+)
+
+
+def _crash(message: str, kind: Kind) -> FailureWording:
+    return FailureWording(message, kind, is_crash=True)
+
+
 WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
     {
         LITERT_LOADER.name: FailureWording("LiteRT does not load the model: {problem}", LITERT_LOADER),
@@ -44,6 +107,12 @@ WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
         NOT_ACCELERATED.name: FailureWording(
             "the CPU is not among the accelerators, and {problem}: the model fails", NOT_ACCELERATED
         ),
+        CONSTANT_READ.name: _crash("{tensor} is a constant, and is read as a value", CONSTANT_READ),
+        CONSTANT_TYPE.name: _crash("{tensor} of type {type} is not read", CONSTANT_TYPE),
+        WEIGHTS.name: _crash("the model cannot be built with {tensor} as it is", WEIGHTS),
+        EMPTY.name: _crash("{tensor} of shape {shape} has no elements", EMPTY),
+        CHANNELS.name: _crash("{tensor} of shape {shape} has channels that 4 does not divide", CHANNELS),
+        LOWERED.name: _crash("the composite that gives {tensor} ends the process", LOWERED),
     }
 )
 

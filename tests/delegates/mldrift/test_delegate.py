@@ -53,6 +53,7 @@ def test_defaults(sketch):
         "max_delegated_partitions": 1,
         "hint_fully_delegated": False,
         "cpu_fallback": True,
+        "build_kernels": False,
     }
 
 
@@ -191,6 +192,44 @@ def test_variables_are_refused_by_the_loader():
     assert (run["outcome"], run["refusal"]["code"], run["refusal"]["tensor"]) == ("refused", "litert-loader", state)
     assert run["log_lines"] == ["Variable tensors not yet supported."]
     assert nodes(run, "supported") == [0]
+
+
+# Kernels that cannot be built
+
+
+def split_of_a_constant(sketch):
+    axis = sketch.graph.tensor("axis", "INT32", (), [1])
+    data = sketch.graph.tensor("data", "FLOAT32", (1, 2, 1, 1), [1.0, 2.0])
+    halves = [sketch.graph.tensor(name, "FLOAT32", (1, 1, 1, 1)) for name in ("first", "second")]
+    sketch.graph.node("SPLIT", [axis, data], halves, 1, {"num_splits": 2})
+    return sketch.then("ADD", halves[0])
+
+
+def test_a_build_that_ends_the_process_is_said(sketch):
+    run = split_of_a_constant(sketch).run()
+    assert (run["outcome"], run["refusal"]["code"]) == ("delegated", "mldrift-build-constant")
+    assert "will crash the process" in run["refusal"]["message"]
+
+
+def test_a_build_that_fails_the_model(sketch):
+    run = split_of_a_constant(sketch).run(build_kernels=True)
+    assert (run["outcome"], run["refusal"]["code"]) == ("refused", "mldrift-build-constant")
+    assert run["log_lines"][-1] == "Restored original execution plan after delegate application failure."
+    assert nodes(run) == []
+
+
+def test_builds_of_older_releases_are_predicted(sketch):
+    run = split_of_a_constant(sketch).run("litert-2.2.0")
+    assert run["refusal"]["is_predicted"]
+
+
+@pytest.mark.parametrize(("backend", "code"), [("webgpu", "mldrift-build-empty"), ("opencl", None)])
+def test_tensors_without_elements(backend, code):
+    sketch = Sketch()
+    empty = sketch.graph.input("empty", "FLOAT32", (0, 4))
+    sketch.graph.node("ABS", [empty], [sketch.graph.tensor("y", "FLOAT32", (0, 4))])
+    run = sketch.then("ABS").run(backend=backend)
+    assert (run["refusal"] and run["refusal"]["code"]) == code
 
 
 # Releases
