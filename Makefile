@@ -66,6 +66,9 @@ docs: setup  ## remake docs/rules and docs/suggestions.md from the rules, docs/a
 sources: setup  ## whether every place that a rule names exists upstream (TREES="OWNER/NAME=PATH ...", git trees)
 	$(BIN)/python -m benchmarks.sources $(addprefix --tree ,$(TREES))
 
+gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
+	$(BIN)/python -m benchmarks.gpu_comparison --write
+
 peers: setup  ## remake the table in the README that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \
 	  test -x .venv-tensorflow-$$version/bin/python || { \
