@@ -10,7 +10,7 @@ DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry impor
 TREES ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources peers rewrites advice model-types releases driver-profiles bench clean
+.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources gpu-comparison peers rewrites advice model-types releases driver-profiles bench clean
 
 setup: $(STAMP)
 
