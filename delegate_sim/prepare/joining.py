@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_array, wrapped
 
@@ -22,6 +23,10 @@ _CONCATENATION_TYPES = frozenset(
 _SPLIT_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT32", "INT64"})
 _FUSED_ACTIVATIONS = range(1, 6)
 """The values of ``ActivationFunctionType`` that stand for an activation; the runtime takes unknown ones for none."""
+
+
+_REFUSES_SCALARS = parse_release("litert-2.2.0")
+"""Since when CONCATENATION refuses scalars that are not constant; measured in 2.1.5, which does not: a scalar came out."""
 
 
 @kernel("PACK")
@@ -101,7 +106,11 @@ def _join_constant_scalars(node: KernelNode, sources: Sequence[KernelTensor]) ->
 
 def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis: int) -> tuple[int, ...]:
     first = sources[0]
-    node.ensure(first.rank > 0, "scalars that are not constant cannot be concatenated")
+    if node.release.is_at_least(_REFUSES_SCALARS):
+        node.ensure(first.rank > 0, "scalars that are not constant cannot be concatenated")
+    elif first.rank == 0:
+        node.ensure(all(source.rank == 0 for source in sources), "the inputs have different ranks")
+        return ()
     before, after = first.shape[:axis], first.shape[axis + 1 :]
     for source in sources:
         node.ensure(source.rank == first.rank, "the inputs have different ranks")

@@ -120,6 +120,11 @@ def transpose_conv(kernels, release):
     return kernels.prepare("TRANSPOSE_CONV", operands, [result], release=release, stride_h=1, stride_w=1, padding=0)
 
 
+def scalars(kernels, release):
+    operands = [kernels.arena("FLOAT32"), kernels.arena("FLOAT32")]
+    return kernels.prepare("CONCATENATION", operands, [kernels.arena("FLOAT32")], release=release, axis=0)
+
+
 CHANGES = [
     Change("L2_NORMALIZATION-of-rank-5", "litert-2.1.6", REFUSED, TAKEN, l2_normalization(1, 1, 2, 2, 2)),
     Change("L2_NORMALIZATION-of-scalar", "litert-2.1.6", TAKEN, REFUSED, l2_normalization()),
@@ -133,6 +138,7 @@ CHANGES = [
     Change("DEPTHWISE_CONV_2D", "litert-2.2.0", TAKEN, REFUSED, depthwise_conv),
     *[Change(op, "litert-2.2.0", TAKEN, REFUSED, reduction(op, 1)) for op in REDUCTIONS],
     Change("REDUCE_PROD-of-UINT8", "litert-2.1.5", TAKEN, REFUSED, product_of_uint8),
+    Change("CONCATENATION-of-scalars", "litert-2.2.0", TAKEN, REFUSED, scalars),
     Change("SLICE-begin", "litert-2.3.0", TAKEN, REFUSED, slice_from(-1)),
     Change("SLICE-shape", "litert-2.3.0", TAKEN, REFUSED, slice_from(0, 3)),
 ]
