@@ -26,10 +26,10 @@ _HEAD = """\
 # Advice that was followed
 
 Each row is a network that was converted with TensorFlow {version}, diagnosed, and converted again with the change that the
-diagnosis ranks first. Foretold is what the diagnosis says would be without the cause, found is what the analysis says of the
-model that came out: nodes on the delegate of all, delegate kernels, and the share of multiply-adds on the delegate. What must
-agree is these, the outcome, the partitions and the bytes across borders; a layer that is written otherwise has more nodes, so
-that those left on the CPU count in place of the first. Made by `make advice`.
+diagnosis ranks first. "Foretold" is what the diagnosis expects without the cause, "found" what the analysis says of the new
+model: nodes on the delegate out of all nodes, delegate kernels, and the share of multiply-adds on the delegate. These must agree,
+and so must the outcome, the partitions and the bytes across borders; where a layer is written otherwise and has more nodes, the
+nodes left on the CPU are compared instead of those delegated. Made by `make advice`.
 
 | network | setting | delegate | now | change | foretold | found | agree |
 |---|---|---|---|---|---|---|---|

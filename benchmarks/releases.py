@@ -27,9 +27,9 @@ _HEAD = """\
 # Releases of the runtime
 
 `--runtime` chooses the release whose rules count: those of the delegates, what the CPU kernels' Prepare does, the versions that
-the runtime loads, and the wording of log lines. `delegate-sim releases MODEL` shows what each release makes of a model,
-`delegate-sim rules --changes` what each changed in the rules of a delegate. Where the rules of a release are not known as such,
-the output says which are taken. Below are three converted models; this page is made by the tool (`make releases`).
+the runtime loads, and the wording of log lines. `delegate-sim releases MODEL` shows how each release treats a model,
+`delegate-sim rules --changes` what each changed in the rules of a delegate. Where the rules of a release are not known, the
+output says which are used instead. Below are three converted models; this page is made by the tool (`make releases`).
 """
 
 
@@ -38,11 +38,12 @@ def main() -> int:
     if not MODELS.exists():
         print(f"{MODELS}: no converted models here", file=sys.stderr)
         return 2
-    DOCUMENT.write_text("\n".join(_sections()), encoding="utf-8")
+    DOCUMENT.write_text("\n".join(sections()), encoding="utf-8")
     return 0
 
 
-def _sections() -> Iterator[str]:
+def sections() -> Iterator[str]:
+    """Return the document: what it is about, and a section for each model."""
     yield _HEAD
     with zipfile.ZipFile(MODELS) as archive, tempfile.TemporaryDirectory() as folder:
         for kind, name in EXAMPLES:

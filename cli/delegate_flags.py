@@ -1,20 +1,23 @@
-"""Flags of the delegates' own options, made from the options that each delegate declares."""
+"""The options that name delegates and their options, and the flags made from the options that each delegate declares."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.options import RELEASE, Option, boolean
+from delegate_sim.options import DEFAULT_SETS, RELEASE, Option, boolean
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
 from .layout import default_text
 
 ALL_DELEGATES = "all"
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
 _CHOSEN = "delegate_sim.delegates"
@@ -52,6 +55,34 @@ class DelegateCommand(click.Command):
                         formatter.write_text(delegate.summary)
                         formatter.write_paragraph()
                     formatter.write_dl([(_spelling(option), _help(option)) for option in delegate.options])
+
+
+def several_delegates_option(shown_default: str) -> Callable[[Command], Command]:
+    """Return the option ``--delegate`` of which several may be given; help says what is meant where none is."""
+    return click.option(
+        "--delegate",
+        "delegates",
+        multiple=True,
+        show_default=shown_default,
+        type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
+        help="A delegate to apply; may be given several times.",
+    )
+
+
+pairs_option = click.option(
+    "--option",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="An option of the delegate, by its own name; may be given several times.",
+)
+defaults_option = click.option(
+    "--defaults",
+    type=click.Choice(DEFAULT_SETS),
+    default="benchmark",
+    show_default=True,
+    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
+)
 
 
 def chosen_delegates(names: Sequence[str]) -> tuple[Delegate, ...]:

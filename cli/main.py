@@ -129,8 +129,8 @@ Examples:
 
 \b
 Exit codes:
-  0    done; of check: nothing got worse
-  1    findings: of check, something is worse or over budget; of reconcile, a difference that remains unexplained
+  0    done; for check: nothing got worse
+  1    findings: for check, something is worse or over budget; for reconcile, a difference that remains unexplained
   2    wrong usage, or a file that cannot be read
   70   an error of {_PROGRAM} itself; {_DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted

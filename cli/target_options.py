@@ -9,17 +9,25 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
-from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
-from .delegate_flags import ALL_DELEGATES, chosen_delegates, given_options, release_in
+from .delegate_flags import (
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    release_in,
+    several_delegates_option,
+)
+from .resolver_option import own_resolver_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def target_options(command: Command) -> Command:
-    """Give a command (of the class ``DelegateCommand``) ``--delegate``, ``--option``, ``--runtime`` and ``--defaults``."""
+    """Give a command (of the class ``DelegateCommand``) the options that describe a target, ``--delegate`` first."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -27,7 +35,7 @@ def target_options(command: Command) -> Command:
 
 def several_targets_options(command: Command) -> Command:
     """Give a command the same options as ``target_options``, of which ``--delegate`` may be given several times."""
-    for option in reversed((_SEVERAL_DELEGATES, *_OPTIONS[1:])):
+    for option in reversed((several_delegates_option(DEFAULT_DELEGATE), *_OPTIONS[1:])):
         command = option(command)
     return command
 
@@ -40,25 +48,39 @@ def two_targets_options(command: Command) -> Command:
 
 
 def chosen_targets(
-    delegates: Sequence[str], pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]
+    delegates: Sequence[str],
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    own_resolver: bool,
+    flags: Mapping[str, str | None],
 ) -> list[Target]:
     """Return the targets that were asked for, the usual delegate if none is named; raises as ``chosen_target``."""
     chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
     pairs, release = release_in(pairs, release)
     refuse_foreign_flags(chosen, flags)
     return [
-        Target(delegate, parse_options(delegate.name, delegate.options, given, defaults), parse_release(release), defaults)
+        Target(
+            delegate,
+            parse_options(delegate.name, delegate.options, given, defaults),
+            parse_release(release),
+            defaults,
+            own_resolver,
+        )
         for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
     ]
 
 
-def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]) -> Target:
+def chosen_target(
+    delegate: str, pairs: Sequence[str], release: str, defaults: str, own_resolver: bool, flags: Mapping[str, str | None]
+) -> Target:
     """Return the target that was asked for; raises OptionError or a ClickException naming what is wrong."""
     (chosen,) = chosen_delegates([delegate])
     pairs, release = release_in(pairs, release)
     refuse_foreign_flags([chosen], flags)
     (given,) = given_options([chosen], pairs, flags)
-    return Target(chosen, parse_options(chosen.name, chosen.options, given, defaults), parse_release(release), defaults)
+    values = parse_options(chosen.name, chosen.options, given, defaults)
+    return Target(chosen, values, parse_release(release), defaults, own_resolver)
 
 
 def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
@@ -79,32 +101,12 @@ _OPTIONS = (
         type=click.Choice(DELEGATE_NAMES),
         help="The delegate to apply.",
     ),
-    click.option(
-        "--option",
-        "pairs",
-        metavar="KEY=VALUE",
-        multiple=True,
-        help="An option of the delegate, by its own name; may be given several times.",
-    ),
+    pairs_option,
     click.option(
         "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
     ),
-    click.option(
-        "--defaults",
-        type=click.Choice(DEFAULT_SETS),
-        default="benchmark",
-        show_default=True,
-        help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-    ),
-)
-
-_SEVERAL_DELEGATES = click.option(
-    "--delegate",
-    "delegates",
-    multiple=True,
-    show_default=DEFAULT_DELEGATE,
-    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
-    help="A delegate to apply; may be given several times.",
+    defaults_option,
+    own_resolver_option,
 )
 
 _TWO_DELEGATES = click.option(

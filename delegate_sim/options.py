@@ -75,7 +75,7 @@ def option_as_typed(declared: Sequence[Option], name: str) -> str:
 
 
 RELEASE = "release"
-"""The release of the runtime, which may be given among a delegate's options; vx-nxp has its own option of this name."""
+"""The release of the runtime, which may be given among a delegate's options; a delegate may have its own option of this name."""
 
 
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
-from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
+from delegate_sim.runtime.target import Target
 from delegate_sim.text import printable
 
-from ..delegate_flags import ALL_DELEGATES, DelegateCommand, chosen_delegates, given_options, release_in
+from ..delegate_flags import (
+    ALL_DELEGATES,
+    DelegateCommand,
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    release_in,
+    several_delegates_option,
+)
 from ..exits import DONE, USAGE
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, width, write, write_lines
-from ..text.overview import ModelRow, model_rows, models_lines, overview_lines
-from ..text.report import HEADING, View, report_lines
+from ..text.many import MANY, unanswered_lines
+from ..text.view import HEADING, View
 
 if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
     from delegate_sim.gate.results import Case, Results
+    from delegate_sim.model.model import Model
+    from delegate_sim.runtime.interpreter import Run
+
+    from ..text.overview import ModelRow
 
 _EPILOG = """\b
 Examples:
@@ -55,7 +70,7 @@ class _Analysis:
         release: Release,
         defaults: str,
         is_chain: bool,
-        by_default: Application | None,
+        by_default: Callable[[], Application] | None,
         assumptions: Assumptions,
     ) -> None:
         self.targets = targets
@@ -90,32 +105,19 @@ def _spans(releases: Iterable[str]) -> str:
 
 @click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option(
-    "--delegate",
-    "delegates",
-    multiple=True,
-    default=(),
-    show_default="an overview of all",
-    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
-    help="A delegate to apply; may be given several times.",
-)
+@several_delegates_option("an overview of all")
 @click.option(
     "--chain", is_flag=True, help="Apply the delegates one after another, each to the nodes that the previous ones left."
 )
 @click.option(
-    "--default-xnnpack/--no-default-xnnpack",
+    f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
+    "applies_default",
     default=True,
     show_default=True,
-    help="Whether the runtime applies XNNPACK by default to the nodes that a single delegate, or a chain, leaves.",
+    help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
 )
 @own_resolver_option
-@click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate, by its own name; may be given several times.",
-)
+@pairs_option
 @click.option(
     "--runtime",
     "release",
@@ -124,13 +126,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help=f"The release whose rules apply and whose log lines are shown: {_spans(RELEASES)}.",
 )
-@click.option(
-    "--defaults",
-    type=click.Choice(DEFAULT_SETS),
-    default="benchmark",
-    show_default=True,
-    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-)
+@defaults_option
 @output_options
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
@@ -138,7 +134,7 @@ def command(
     models: Sequence[str],
     delegates: Sequence[str],
     chain: bool,
-    default_xnnpack: bool,
+    applies_default: bool,
     own_resolver: bool,
     pairs: Sequence[str],
     release: str,
@@ -164,18 +160,23 @@ def command(
     )
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
-    by_default = _default_delegate(delegates) if default_xnnpack and (chain or len(delegates) == 1) else None
+    has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
     chosen_models = Models(models)
-    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults))
+    view = View(
+        width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver), _adviser(defaults, own_resolver)
+    )
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
     for number, parts in enumerate(chosen_models.each(lambda path: documents.parts(analysis.report(path), forms))):
         if streams:
             write_lines([Line(""), *parts["text"]] if number else parts["text"])
+    if streams and not chosen_models.is_single:
+        write_lines(documents.unanswered())
     write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
     if GITHUB in forms:
         summarise(documents.results())
@@ -184,12 +185,24 @@ def command(
     return USAGE if chosen_models.unreadable else DONE
 
 
+def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice]:
+    """Return what finds the causes behind a run, loaded only where nodes stay on the CPU."""
+
+    def advise(model: Model, run: Run) -> Advice:
+        from delegate_sim.diagnosis.advice import advise
+
+        return advise(model, Target(run.delegate, run.options, run.release, defaults, own_resolver))
+
+    return advise
+
+
 def _diagnose_arguments(
-    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str
+    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str, own_resolver: bool
 ) -> dict[str, str]:
     """Return the arguments that describe each target to ``diagnose``."""
     common = [*([] if release == DEFAULT_RELEASE else ["--runtime", release])]
     common += [] if defaults == "benchmark" else ["--defaults", defaults]
+    common += ["--own-resolver"] if own_resolver else []
     return {
         delegate.name: shlex.join(
             ["--delegate", delegate.name, *common, *[part for pair in own.items() for part in ("--option", "=".join(pair))]]
@@ -198,16 +211,10 @@ def _diagnose_arguments(
     }
 
 
-def _default_delegate(delegates: Sequence[str]) -> Application | None:
-    """Return the delegate that the runtime applies by default, unless it is among those given."""
-    if not {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates):
-        return None
+def _default_delegate() -> Application:
+    """Return the delegate that the runtime applies by default; its rules are imported only where something is left for it."""
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return delegate, parse_options(delegate.name, delegate.options, {})
-
-
-_TABLE_FROM = 4
-"""The number of models from which on text has a table, unless everything is to be shown."""
 
 
 class _Documents:
@@ -218,7 +225,7 @@ class _Documents:
         self.view = view
         self.analysis = analysis
         self.is_overview = is_overview
-        self.is_table = len(models.paths) >= _TABLE_FROM and not view.verbose
+        self.is_table = len(models.paths) >= MANY and not view.verbose
         self._parts: list[dict[str, Any]] = []
 
     def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
@@ -253,27 +260,44 @@ class _Documents:
 
     def _part(self, report: Report, kind: str) -> Any:
         if kind == "text":
-            return model_rows(report) if self.is_table else self._lines(report)
+            return self._rows(report) if self.is_table else self._lines(report)
         if kind == "json":
             return report.to_dict()
         from delegate_sim.gate.analysis import analysis_cases
 
         return analysis_cases(report)
 
+    def _rows(self, report: Report) -> list[ModelRow]:
+        from ..text.overview import model_rows
+
+        return model_rows(report)
+
     def _lines(self, report: Report) -> list[Line]:
-        lines = list(overview_lines(report, self.view.width) if self.is_overview else report_lines(report, self.view))
+        if self.is_overview:
+            from ..text.overview import overview_lines
+
+            lines = list(overview_lines(report, self.view.width))
+        else:
+            from ..text.report import report_lines
+
+            lines = list(report_lines(report, self.view))
         if self.models.is_single:
             return lines
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
 
+    def unanswered(self) -> Iterator[Line]:
+        """Say which models cannot be read, below the text of the others."""
+        messages = [model.message for model in self.models.unreadable]
+        return unanswered_lines(messages, self.view.width, is_first=not self._parts)
+
     def _text(self) -> str:
-        unreadable = self.models.unreadable
         if self.is_table:
+            from ..text.overview import ModelRow, models_lines
+
             rows = [row for parts in self._parts for row in parts["text"]]
-            rows += [ModelRow(path, message=message) for path, message in unreadable]
+            rows += [ModelRow(path, message=message) for path, message in self.models.unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))
-        pieces = [plain(parts["text"]) for parts in self._parts]
-        return "\n".join([*pieces, *[f"cannot be read: {printable(message)}\n" for _, message in unreadable]])
+        return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
 def _unreadable_cases(model: Unreadable, analysis: _Analysis) -> list[Case]:

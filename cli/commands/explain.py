@@ -62,7 +62,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
     if code in FEATURES:
         yield Line("A feature that raises the version of operators.")
     elif code in _OF_THE_RUNTIME or not any(code in delegate.kinds for delegate in delegates):
-        yield Line("Concerns every delegate.")
+        yield Line("Applies to every delegate.")
         return
     for delegate in delegates:
         if code in delegate.kinds:

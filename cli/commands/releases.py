@@ -6,14 +6,23 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
-from delegate_sim.options import DEFAULT_SETS, parse_options
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE
+from delegate_sim.options import parse_options
 from delegate_sim.results.release_table import ReleaseTable, release_table
 
-from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
-from ..models import Answer, Models, read_model, write_answers
+from ..answers import Answer, Table, write_answers
+from ..delegate_flags import (
+    DelegateCommand,
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    several_delegates_option,
+)
+from ..models import Models, read_model
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, result_options, width
+from ..text.many import RELEASED, released_row
 from ..text.releases import releases_entry, releases_lines
 
 _EPILOG = """\b
@@ -22,35 +31,16 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-Where the rules of a TensorFlow release are not known, those of the LiteRT release of the same time are used; the output says so.
+Where the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the output says
+so.
 """
 
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option(
-    "--delegate",
-    "delegates",
-    multiple=True,
-    default=(DEFAULT_DELEGATE,),
-    show_default=True,
-    type=click.Choice(DELEGATE_NAMES),
-    help="A delegate to apply; may be given several times.",
-)
-@click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate, by its own name; may be given several times.",
-)
-@click.option(
-    "--defaults",
-    type=click.Choice(DEFAULT_SETS),
-    default="benchmark",
-    show_default=True,
-    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-)
+@several_delegates_option(DEFAULT_DELEGATE)
+@pairs_option
+@defaults_option
 @own_resolver_option
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
@@ -70,7 +60,7 @@ def command(
     There is one row for each run of releases that behave the same, then which nodes move at each step and why, which releases
     delegate the whole model, and which is the first whose own kernels load it.
     """
-    chosen = chosen_delegates(delegates)
+    chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
     options = [
         (delegate, parse_options(delegate.name, delegate.options, given, defaults))
         for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
@@ -79,9 +69,13 @@ def command(
     def answer(path: str) -> Answer:
         model = read_model(path)
         tables = [release_table(model, *target, defaults, has_own_resolver=own_resolver) for target in options]
-        return Answer(lambda: list(map(releases_entry, tables)), lambda: _lines(tables, verbose))
+        return Answer(
+            lambda: list(map(releases_entry, tables)),
+            lambda: _lines(tables, verbose),
+            lambda: list(map(released_row, tables)),
+        )
 
-    return write_answers(Models(paths), form, output, answer)
+    return write_answers(Models(paths), form, output, Table(RELEASED, is_left_out=verbose), answer)
 
 
 def _lines(tables: Sequence[ReleaseTable], verbose: bool) -> Iterator[Line]:

@@ -41,7 +41,7 @@ def _heading(search: Search) -> str:
         return f"No set of causes reaches {aim} ({tried}); without any of them: {_cost_text(search.without_all)}"
     number = len(search.ways[0].causes)
     if not number:
-        return f"There are already {aim}"
+        return f"Reached already: {aim}"
     if search.is_exact:
         return f"{counted(number, 'cause')} must be removed for {aim}; fewer are not enough ({tried})"
     return (

@@ -1,4 +1,4 @@
-"""What every delegate is to the rest of the tool: how it decides, and all that others need to know of it.
+"""What every delegate is to the rest of the tool: how it decides, and all that others need to know about it.
 
 A delegate is a module-level object without state. Nothing outside its package knows its name, its options or its codes.
 """
@@ -118,7 +118,7 @@ class Decision:
 
 
 class LogTraits(NamedTuple):
-    """How a delegate shows in a device's log, beside the names of its kernels and its provider."""
+    """How a delegate shows in a device's log, besides the names of its kernels and its provider."""
 
     switch: str = ""
     """How benchmark_model describes the parameter that applies the delegate, in lower case."""
@@ -200,11 +200,11 @@ class Delegate:
         return (self.rules,)
 
     def rules_for(self, options: OptionValues) -> RuleBook[Any]:
-        """Return the rules that count with these options."""
+        """Return the rules that apply with these options."""
         return self.rules
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Say which release's rules are taken where those of a release are not known as such."""
+        """Say which release's rules are used where those of a release are not known."""
         return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
 
     @property
@@ -221,7 +221,7 @@ class Delegate:
         return None
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they stand in the file, dynamic tensors included."""
+        """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they are in the file, dynamic tensors included."""
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:

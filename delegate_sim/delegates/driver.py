@@ -1,4 +1,4 @@
-"""What an accelerator's driver decides: which operations it rejects, and what a delegate says of it to the rest."""
+"""What an accelerator's driver decides: which operations it rejects, and what a delegate tells the rest of the tool about it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DriverQuestion(NamedTuple):
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the partition's nodes are taken all or none."""
+    """Whether the partition's nodes are taken together or not at all."""
 
 
 class DriverQuestions(NamedTuple):
@@ -56,7 +56,7 @@ class DriverQuestions(NamedTuple):
 
 
 class DriverInterface(NamedTuple):
-    """What a delegate whose accelerator has a driver says of it, so that logs can be explained and learnt from."""
+    """What a delegate whose accelerator has a driver says about it, so that logs can be explained and learnt from."""
 
     option: str
     """The option that takes a ``Driver``."""

@@ -17,7 +17,7 @@ Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 
 
 def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, sort: Sort = gnu_sorted) -> tuple[Subset, ...]:
-    """Return the ``limit`` partitions of most nodes that have the minimum of nodes, largest first.
+    """Return the ``limit`` partitions with the most nodes, largest first, without those below the minimum of nodes.
 
     Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``), with equal ones as a C++ library orders them.
     """
@@ -26,14 +26,14 @@ def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, 
 
 
 def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
-    """Return how many nodes a partition must have; by an option of 0 and below as many as by default."""
+    """Return how many nodes a partition must have; an option of 0 or below means the default."""
     declared = next(option for option in delegate.options if option.name == delegate.minimum_option)
     given: int = options[declared.name]
     return given if given > 0 else int(declared.default)
 
 
 def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int, sort: Sort = gnu_sorted) -> Decision:
-    """Keep of a decision's nodes those of the largest partitions, and say of the others why they are left out.
+    """Keep the nodes of a decision's largest partitions, and say why the others are left out.
 
     Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
@@ -87,7 +87,7 @@ def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
 
 
 def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
-    """Whether which partitions the limit keeps is up to the C++ library's way with equal sizes."""
+    """Whether the partitions that the limit keeps depend on how the C++ library orders equal sizes."""
     if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
         return False
     sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)

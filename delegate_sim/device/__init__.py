@@ -1,1 +1,1 @@
-"""What a device did: its logs, held against simulations, and what they teach of its driver."""
+"""What a device did: its logs, compared with simulations, and what they teach about its driver."""

@@ -189,7 +189,8 @@ def _rejected(seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], no
         else:
             names = ", ".join(sorted({each.operation for each in possible}))
             notes.append(
-                f"the driver rejects at least one of {names} in nodes that are delegated all or none; which one is not known"
+                f"the driver rejects at least one of {names} in nodes that are delegated together or not at all; which one is "
+                f"not known"
             )
     return found
 

@@ -151,7 +151,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
             if ours and theirs and _compared(ours) != _compared(theirs):
                 what = part.replace("_", " ")
                 raise LogError(
-                    printable(f"{first_name} and {name} are not of one run: they differ in {what}; reconcile them one by one")
+                    printable(f"{first_name} and {name} are not from one run: they differ in {what}; reconcile them one by one")
                 )
         joined = DeviceLog(
             joined.replacements or log.replacements,

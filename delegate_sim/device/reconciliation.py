@@ -1,4 +1,4 @@
-"""The result of holding a device's log against the simulation, and its stable form as plain data."""
+"""The result of comparing a device's log with the simulation, and its stable form as plain data."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
             for subgraph in run.subgraphs
             if subgraph.decision is not None and (nodes := nodes_set_aside(subgraph.decision, interface.code))
         }
-        yield Match(run, Account("driver-profile", "the driver rejects what its profile says", changes, rejected))
+        yield Match(run, Account("driver-profile", "the driver rejects what its profile lists", changes, rejected))
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:

@@ -1,4 +1,4 @@
-"""Simulations under one assumption or another, held against what a log says."""
+"""Simulations under one assumption or another, compared with what a log says."""
 
 from __future__ import annotations
 

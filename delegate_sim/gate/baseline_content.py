@@ -130,7 +130,7 @@ def _operand(item: Any) -> OutlineOperand:
 
 def _outputs(items: list[Any]) -> tuple[Output, ...]:
     if not all(isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item) for item in items):
-        raise Unexpected("tensors are not pairs of name and type")
+        raise Unexpected("tensors are not pairs of a name and a type")
     return tuple(Output(*item) for item in items)
 
 

@@ -60,7 +60,7 @@ def read_ranges(text: str) -> list[int]:
         first, dash, last = span.partition("-")
         start, end = int(first), int(last if dash else first)
         if not 0 <= start <= end < _MOST_NODES:
-            raise ValueError(f"{span!r} is no range of nodes")
+            raise ValueError(f"{span!r} is not a range of nodes")
         nodes += range(start, end + 1)
     return nodes
 
@@ -82,7 +82,7 @@ def _subgraph(name: Any, inputs: Any, nodes: Any) -> SubgraphOutline:
 
 def _node(op: Any, version: Any, inputs: Any, outputs: Any) -> NodeOutline:
     if not isinstance(version, int):
-        raise TypeError(f"{version!r} is no version")
+        raise TypeError(f"{version!r} is not a version")
     return NodeOutline(_text(op), version, tuple(map(_operand, inputs)), tuple([_output(*item) for item in outputs]))
 
 
@@ -92,5 +92,5 @@ def _output(name: Any, kind: Any) -> Output:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a text")
     return value

@@ -10,20 +10,20 @@ import functools
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line
-from . import families
-from .folding import FoldedGraph, Folding
-from .kernel import KERNELS, KernelNode, KernelSubgraph, PrepareError
+from .families import FAMILY_OF, find_kernel
+from .kernel import KernelNode, KernelSubgraph, PrepareError
 
-__all__ = ["KERNELS", "PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_rest"]
+if TYPE_CHECKING:
+    from .folding import FoldedGraph, Folding
 
-families.register()
+__all__ = ["PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_rest"]
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
 """Of no subgraph anything."""
@@ -34,15 +34,27 @@ _MOST_CALLS = 100
 
 
 @functools.lru_cache(maxsize=1)
-def prepare(model: Model, fixed_shapes: bool = False, release: Release = NEWEST) -> tuple[Graph, ...]:
+def prepare(
+    model: Model,
+    fixed_shapes: bool = False,
+    release: Release = NEWEST,
+    repaired: frozenset[tuple[int, int]] = frozenset(),
+) -> tuple[Graph, ...]:
     """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
 
     With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
-    been converted so that it is known. The graphs of the last model and release are kept, as several delegates are often asked
-    about the same one.
+    been converted so that it is known. Kernels of ``repaired`` nodes (subgraph and node) refuse nothing. The graphs of the last
+    model and release are kept, as several delegates are often asked about the same one.
     """
-    interpreter = _Interpreter(model, fixed_shapes, release)
+    interpreter = _Interpreter(model, fixed_shapes, release, _by_subgraph(repaired))
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
+
+
+def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for subgraph, node in nodes:
+        found.setdefault(subgraph, set()).add(node)
+    return found
 
 
 def prepare_rest(
@@ -80,7 +92,7 @@ class Repreparation:
 
 def has_kernel(op: str, *, is_custom: bool) -> bool:
     """Whether the runtime's own kernels include this operator and its Prepare is modelled here."""
-    return _kernel_name(op, is_custom) in KERNELS
+    return _kernel_name(op, is_custom) in FAMILY_OF
 
 
 def _kernel_name(op: str, is_custom: bool) -> str:
@@ -88,7 +100,7 @@ def _kernel_name(op: str, is_custom: bool) -> str:
 
 
 def _run_kernel(node: KernelNode) -> None:
-    function = KERNELS.get(_kernel_name(node.op, node.node.is_custom))
+    function = find_kernel(_kernel_name(node.op, node.node.is_custom))
     if function is None:
         if node.node.is_custom:
             _keep_variants(node)
@@ -239,6 +251,8 @@ class _FoldingInterpreter(_Interpreter):
         return self._foldings[index].freeze()
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
+        from .folding import Folding  # few commands fold
+
         folding = self._foldings[subgraph.graph.index] = Folding(subgraph)
         self._preparing.append(subgraph)
         subgraph.failure = None

@@ -1,34 +1,68 @@
-"""Where the Prepare functions live: one module for each family of operators."""
+"""Where the Prepare functions are: one module for each family of operators, imported when a model has one of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 
-FAMILIES = (
-    "elementwise",
-    "activations",
-    "convolution",
-    "pooling",
-    "blocks",
-    "reduction",
-    "reshaping",
-    "joining",
-    "filling",
-    "slicing",
-    "padding",
-    "gathering",
-    "searching",
-    "recurrent",
-    "matrix",
-    "control_flow",
-    "stablehlo",
-    "signal",
-    "random",
-    "detection",
-)
+from .kernel import KERNELS, Kernel
+
+_FAMILIES = {
+    "elementwise": """
+        ABS ADD ADD_N ATAN2 BITCAST BITWISE_XOR BUCKETIZE CAST CEIL COMPLEX_ABS COS CUMSUM DEQUANTIZE DIV EQUAL EXP
+        FAKE_QUANT FLOOR FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL IMAG LESS LESS_EQUAL LOG LOGICAL_AND LOGICAL_NOT
+        LOGICAL_OR MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW QUANTIZE REAL RIGHT_SHIFT ROUND RSQRT SELECT SELECT_V2 SIGN SIN
+        SQRT SQUARE SQUARED_DIFFERENCE SUB ZEROS_LIKE
+    """,
+    "activations": """
+        ELU GELU HARD_SWISH L2_NORMALIZATION LEAKY_RELU LOCAL_RESPONSE_NORMALIZATION LOGISTIC LOG_SOFTMAX PRELU RELU RELU6
+        RELU_0_TO_1 RELU_N1_TO_1 SOFTMAX TANH
+    """,
+    "convolution": "CONV_2D CONV_3D CONV_3D_TRANSPOSE DEPTHWISE_CONV_2D TRANSPOSE_CONV",
+    "pooling": "AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
+    "blocks": "BATCH_TO_SPACE_ND DEPTH_TO_SPACE SPACE_TO_BATCH_ND SPACE_TO_DEPTH",
+    "reduction": "ARG_MAX ARG_MIN MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM",
+    "reshaping": "EXPAND_DIMS RANK RESHAPE SHAPE SQUEEZE TRANSPOSE",
+    "joining": "CONCATENATION PACK SPLIT SPLIT_V UNPACK",
+    "filling": "BROADCAST_ARGS BROADCAST_TO FILL ONE_HOT RANGE TILE",
+    "slicing": "DYNAMIC_UPDATE_SLICE REVERSE_SEQUENCE REVERSE_V2 SLICE STRIDED_SLICE",
+    "padding": "MIRROR_PAD PAD PADV2",
+    "gathering": """
+        GATHER GATHER_ND SCATTER_ND SEGMENT_SUM UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD
+        UNSORTED_SEGMENT_SUM
+    """,
+    "searching": "TOPK_V2 UNIQUE WHERE",
+    "recurrent": """
+        BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN LSTM RNN SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
+        UNIDIRECTIONAL_SEQUENCE_RNN
+    """,
+    "matrix": """
+        BATCH_MATMUL DENSIFY EMBEDDING_LOOKUP EMBEDDING_LOOKUP_SPARSE FULLY_CONNECTED HASHTABLE_LOOKUP LSH_PROJECTION
+        MATRIX_DIAG MATRIX_SET_DIAG SKIP_GRAM SPARSE_TO_DENSE
+    """,
+    "control_flow": """
+        ASSIGN_VARIABLE CALL_ONCE HASHTABLE HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_SIZE IF READ_VARIABLE VAR_HANDLE
+        WHILE
+    """,
+    "stablehlo": """
+        DILATE REDUCE_WINDOW STABLEHLO_ADD STABLEHLO_AND STABLEHLO_CASE STABLEHLO_COMPOSITE STABLEHLO_GATHER
+        STABLEHLO_MAXIMUM STABLEHLO_MINIMUM STABLEHLO_MULTIPLY STABLEHLO_PAD STABLEHLO_REDUCE_WINDOW STABLEHLO_SCATTER
+        STABLEHLO_SHIFT_LEFT
+    """,
+    "signal": "CUSTOM:AudioSpectrogram CUSTOM:Mfcc CUSTOM:NumericVerify CUSTOM:aeq.hadamard_rotation RFFT2D",
+    "random": "MULTINOMIAL RANDOM_STANDARD_NORMAL RANDOM_UNIFORM STABLEHLO_RNG_BIT_GENERATOR",
+    "detection": "CUSTOM:TFLite_Detection_PostProcess NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5",
+}
+
+FAMILY_OF: Mapping[str, str] = MappingProxyType({op: family for family, ops in _FAMILIES.items() for op in ops.split()})
+"""The module of each operator's Prepare function; custom operators are written ``CUSTOM:NAME``."""
 
 
-def register() -> None:
-    """Import every family, which registers its Prepare functions."""
-    for family in FAMILIES:
-        import_module(f".{family}", __package__)
+def find_kernel(op: str) -> Kernel | None:
+    """Return the Prepare function of an operator, None if it has none here."""
+    function = KERNELS.get(op)
+    if function is None and op in FAMILY_OF:
+        import_module(f".{FAMILY_OF[op]}", __package__)
+        function = KERNELS[op]
+    return function

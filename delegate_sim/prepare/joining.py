@@ -14,6 +14,7 @@ from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_array, wrapped
 
 _LARGEST_DIMENSION = 2**31 - 1
+_SCALARS_REFUSED = parse_release("litert-2.1.6")
 
 _PACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "UINT32", "INT8", "INT16", "INT64"})
 _UNPACK_TYPES = frozenset({"INT32", "FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT8", "INT16", "BOOL"})
@@ -23,10 +24,6 @@ _CONCATENATION_TYPES = frozenset(
 _SPLIT_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT32", "INT64"})
 _FUSED_ACTIVATIONS = range(1, 6)
 """The values of ``ActivationFunctionType`` that stand for an activation; the runtime takes unknown ones for none."""
-
-
-_REFUSES_SCALARS = parse_release("litert-2.2.0")
-"""Since when CONCATENATION refuses scalars that are not constant; measured in 2.1.5, which does not: a scalar came out."""
 
 
 @kernel("PACK")
@@ -106,11 +103,10 @@ def _join_constant_scalars(node: KernelNode, sources: Sequence[KernelTensor]) ->
 
 def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis: int) -> tuple[int, ...]:
     first = sources[0]
-    if node.release.is_at_least(_REFUSES_SCALARS):
-        node.ensure(first.rank > 0, "scalars that are not constant cannot be concatenated")
-    elif first.rank == 0:
-        node.ensure(all(source.rank == 0 for source in sources), "the inputs have different ranks")
+    if first.rank == 0 and not node.release.is_at_least(_SCALARS_REFUSED):
+        node.ensure(all(source.rank == 0 and source.type == first.type for source in sources), "the inputs differ")
         return ()
+    node.ensure(first.rank > 0, "scalars that are not constant cannot be concatenated")
     before, after = first.shape[:axis], first.shape[axis + 1 :]
     for source in sources:
         node.ensure(source.rank == first.rank, "the inputs have different ranks")
@@ -136,7 +132,7 @@ def _concatenated(
     is_rescaled = result.type == "UINT8" and any(
         (source.scale, source.zero_point) != (result.scale, result.zero_point) for source in sources
     )
-    if is_rescaled or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
+    if is_rescaled or not shape or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
         return None
     arrays = [known_array(source) for source in sources]
     known = [array for array in arrays if array is not None]

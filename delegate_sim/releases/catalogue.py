@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -63,6 +64,7 @@ NEWEST = Release("litert", (2, 3))
 """The release whose rules are those with no last release."""
 
 
+@functools.lru_cache(maxsize=256)
 def parse_release(text: str) -> Release:
     """Return the release of this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 

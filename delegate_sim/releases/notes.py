@@ -23,9 +23,9 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
         yield f"the rules of {delegate} in {release} are not well known: those of {since}, the oldest known, are used"
     elif release.family == "tf" and release.order[0] and not is_unchanged:
         counterpart = f"litert-{'.'.join(map(str, release.order))}"
-        yield f"the rules of {delegate} in {release} are not known: those of {counterpart}, of the same time, are used"
+        yield f"the rules of {delegate} in {release} are not known: those of {counterpart}, from the same time, are used"
 
 
 def predicted_build(release: Release) -> str:
     """Say that it is read from the newest sources whether a release can make a delegate's kernels."""
-    return f"whether {release} can make the delegate's kernels is predicted as the newest sources make them"
+    return f"whether {release} can create the delegate's kernels is predicted from the newest sources"

@@ -1,4 +1,4 @@
-"""What comes first of all that keeps nodes of a run on the CPU: a cause, not what follows from one."""
+"""The main reason why nodes of a run stay on the CPU: a cause, not what follows from one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONSEQUENCES = frozenset({Problem.NEIGHBOURS, Problem.LIMIT})
 class Blocker(NamedTuple):
     """A code, and the nodes that it keeps on the CPU: their operator, how many they are, and their multiply-adds.
 
-    Without an operator it is about the graph as a whole; ``is_input`` says that an input of unknown size is what stands behind.
+    Without an operator it is about the graph as a whole; ``is_input`` says that the cause is an input of unknown size.
     """
 
     code: str
@@ -41,18 +41,18 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
             return Blocker(refusal.code, is_input=True)
         op = "" if refusal.node is None else run.subgraphs[refusal.subgraph].graph.nodes[refusal.node].op
         return Blocker(refusal.code, op, int(bool(op)))
-    kinds = run.delegate.kinds
-    totals: dict[tuple[bool, str, str], list[int]] = defaultdict(lambda: [0, 0])
+    totals: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for subgraph, index, reasons in on_cpu(run):
         op, work = subgraph.graph.nodes[index].op, compute.by_node[subgraph.graph.index].get(index, 0)
-        for code in dict.fromkeys([reason.code for reason in reasons]):
-            total = totals[_is_consequence(run, code, kinds), op, code]
+        for code in {reason.code: None for reason in reasons}:
+            total = totals[op, code]
             total[0] += work
             total[1] += 1
-    ranked = sorted(totals.items(), key=lambda entry: (entry[0][0], -entry[1][0], -entry[1][1]))
-    if not ranked:
+    if not totals:
         return None if refusal is None else Blocker(refusal.code)
-    (_, op, code), (work, nodes) = ranked[0]
+    kinds = run.delegate.kinds
+    consequences = {code: _is_consequence(run, code, kinds) for _, code in totals}
+    (op, code), (work, nodes) = min(totals.items(), key=lambda entry: (consequences[entry[0][1]], -entry[1][0], -entry[1][1]))
     return Blocker(code, op, nodes, work)
 
 

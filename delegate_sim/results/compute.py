@@ -70,12 +70,18 @@ class Compute:
 def compute_of(run: Run) -> Compute:
     """Count the multiply-adds of a run, over all subgraphs."""
     return Compute(
-        tuple([_by_node(subgraph.graph) for subgraph in run.subgraphs]),
+        _by_node(tuple([subgraph.graph for subgraph in run.subgraphs])),
         tuple([subgraph.delegated for subgraph in run.subgraphs]),
     )
 
 
-def _by_node(graph: Graph) -> Mapping[int, int]:
+@functools.lru_cache(maxsize=2)
+def _by_node(graphs: tuple[Graph, ...]) -> tuple[Mapping[int, int], ...]:
+    """Count once for all delegates that see the same graphs: those of the file, or those that were prepared."""
+    return tuple([_counts_of(graph) for graph in graphs])
+
+
+def _counts_of(graph: Graph) -> Mapping[int, int]:
     counts = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -86,7 +92,7 @@ def _by_node(graph: Graph) -> Mapping[int, int]:
 
 def _product(sizes: Sequence[int]) -> int:
     """Multiply sizes; 0 if they cannot be those of a tensor."""
-    return math.prod(sizes) if len(sizes) <= _GREATEST_RANK and min(sizes, default=0) >= 0 else 0
+    return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else math.prod(sizes)
 
 
 def _elements(tensor: Tensor) -> int:
@@ -102,7 +108,9 @@ def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> i
 
     The filter of a grouped convolution has the input channels of one group only, so groups need no special treatment.
     """
-    return _elements(weights) * _product(positions.shape[:-1]) if _has_ranks(rank, weights, positions) else 0
+    if len(weights.shape) != rank or len(positions.shape) != rank:
+        return 0
+    return _product(weights.shape) * _product(positions.shape[:-1])
 
 
 def _convolution(rank: int) -> Callable[[NodeView], int]:

@@ -51,7 +51,7 @@ class Shown:
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
         """Return one of the result's tables as a data frame, by default the first of those that it has.
 
-        Raises OptionError naming the tables for one that there is not, MissingPackageError where pandas is not installed.
+        Raises OptionError naming the tables if there is none of that name, MissingPackageError where pandas is not installed.
         """
         tables = self._tables()
         name = next(iter(tables)) if table is None else table

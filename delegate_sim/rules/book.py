@@ -93,12 +93,8 @@ class RuleBook(Generic[T]):
 
     @functools.cached_property
     def rules(self) -> Rules[T]:
-        """Every rule by operator, builtin ones first."""
-        return MappingProxyType({**self._builtin, **self.custom})
-
-    @functools.cached_property
-    def _builtin(self) -> Rules[T]:
-        return _joined(self.families)
+        """Every rule by operator, builtin ones first. Asking for it loads every family."""
+        return MappingProxyType({**_joined(self.families), **self.custom})
 
     @functools.cached_property
     def _by_name(self) -> Mapping[str, Kind]:
@@ -180,8 +176,11 @@ class RuleBook(Generic[T]):
             counting = self._kept[key] = self._counting(op, is_custom, target)
             return counting
 
+    def _builtin(self, op: str) -> OpRule[T] | None:
+        return next((family[op] for family in self.families if op in family), None)
+
     def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
-        rule = (self.custom if is_custom else self._builtin).get(op)
+        rule = self.custom.get(op) if is_custom else self._builtin(op)
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return None
         early = rule.accepted_early

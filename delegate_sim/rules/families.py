@@ -1,12 +1,20 @@
 """Which file of a delegate's rules each operator is in: the same for every delegate.
 
 ``delegates/DELEGATE/rules/FAMILY.py`` has the rules of a family; a delegate with no operators in a family has no such file.
+A model has operators of a few families, and only the files of these are imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from types import MappingProxyType
+from typing import TypeVar, cast
+
+from .rule import OpRule, Rules
+
+T = TypeVar("T")
 
 _FAMILIES = {
     "activation": """
@@ -41,3 +49,41 @@ _FAMILIES = {
 
 FAMILIES: Mapping[str, frozenset[str]] = MappingProxyType({name: frozenset(ops.split()) for name, ops in _FAMILIES.items()})
 """The operators of each family; custom operators belong to the family ``custom``."""
+
+
+class LazyRules(Mapping[str, OpRule[T]]):
+    """Rules that are loaded when one of the operators that may be among them is first asked for."""
+
+    def __init__(self, possible: frozenset[str], load: Callable[[], Rules[T]]) -> None:
+        self.possible = possible
+        self._load = load
+
+    @functools.cached_property
+    def _rules(self) -> Rules[T]:
+        return self._load()
+
+    def __getitem__(self, op: str) -> OpRule[T]:
+        if op not in self.possible:
+            raise KeyError(op)
+        return self._rules[op]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rules)
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+
+def family_rules(package: str, *families: str) -> tuple[LazyRules[T], ...]:
+    """Return the rules of families: each is ``RULES`` of the module of its name in a package."""
+
+    def load(family: str) -> Rules[T]:
+        return cast(Rules[T], import_module(f"{package}.{family}").RULES)
+
+    return tuple(LazyRules(FAMILIES[family], functools.partial(load, family)) for family in families)
+
+
+def with_change(rules: Rules[T], change: Callable[[Rules[T]], Rules[T]]) -> LazyRules[T]:
+    """Return rules with a change to be made when they are loaded; it adds none."""
+    possible = rules.possible if isinstance(rules, LazyRules) else frozenset(rules)
+    return LazyRules(possible, lambda: change(rules))

@@ -3,8 +3,9 @@
 Each function is named after what it demands, and takes the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
 option that it is about. A demand that only one delegate makes is a ``check`` with a function of its own.
 
-Each sets ``Check.data`` by which the version of a rule set knows it, so that its words may change. A check with a function of
-its own, and ``where`` with a condition of its own, have their words instead: reword them only together with what they demand.
+Each sets ``Check.data``, by which the version of a rule set knows it, so that its words may change. A check with a function of
+its own has its words instead, unless it is given ``data`` with its limits; ``where`` always has the words of its condition.
+Reword those only together with what they demand.
 """
 
 from __future__ import annotations
@@ -168,7 +169,8 @@ def has_elements(which: Operand, *, allows_negative: bool = True, kind: Kind = S
         is_empty = 0 in shape or (not allows_negative and shape and min(shape) < 0)
         return f"{which.name} of shape {list(shape)}" if is_empty else None
 
-    return check(kind, f"{which.name} without dimensions of 0", find, hint, data=("elements", *which.data))
+    data = ("elements", *which.data, *(() if allows_negative else ("none below 0",)))
+    return check(kind, f"{which.name} without dimensions of 0", find, hint, data=data)
 
 
 def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:

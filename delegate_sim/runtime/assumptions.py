@@ -16,6 +16,8 @@ class Assumptions:
     """Whether every tensor has the shape that the file gives it."""
     has_own_resolver: bool = False
     """Whether the application registers every operator that the runtime's own resolver does not have."""
+    repaired: frozenset[tuple[int, int]] = frozenset()
+    """Nodes, as subgraph and node, that their CPU kernels do not refuse."""
 
 
 NOTHING_ASSUMED = Assumptions()

@@ -7,7 +7,7 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
@@ -80,14 +80,14 @@ def simulate_chain(
     targets: Sequence[Application],
     release: Release,
     defaults: str = "api",
-    by_default: Application | None = None,
+    by_default: Callable[[], Application] | None = None,
     assumptions: Assumptions = NOTHING_ASSUMED,
 ) -> tuple[Run, ...]:
     """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
 
-    ``by_default`` is a delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph then
-    runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). benchmark_model does not
-    get that far after a delegate that cannot be applied.
+    ``by_default`` gives the delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph
+    then runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``): only then is it called.
+    benchmark_model does not get that far after a delegate that cannot be applied.
     """
     model = as_read_by(model, release)
     chain = _Chain(model, release, assumptions)
@@ -97,7 +97,7 @@ def simulate_chain(
         return tuple([_not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
     is_over = defaults == "benchmark" and any(run.outcome in _NOT_APPLIED for run in chain.runs)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
-        chain.apply(*by_default, "api")
+        chain.apply(*by_default(), "api")
         chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
     if not is_over:
         chain.allocate_tensors(defaults)
@@ -208,11 +208,14 @@ class _Chain:
         self.runs[-1] = dataclasses.replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
 
     def _delegated(self) -> dict[int, set[int]]:
-        """Return the nodes of each changed subgraph that run on delegates, their kernels among them."""
-        return {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
+        """Return the nodes of each subgraph whose CPU kernels are not asked: what runs on delegates, their kernels among them."""
+        found = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
+        for subgraph, node in self.assumptions.repaired:
+            found.setdefault(subgraph, set()).add(node)
+        return found
 
     def _prepared(self) -> tuple[Graph, ...]:
-        return prepare(self.model, self.assumptions.fixed_shapes, self.release)
+        return prepare(self.model, self.assumptions.fixed_shapes, self.release, self.assumptions.repaired)
 
     def _current(self, graph: Graph) -> Graph:
         accepted = self.assumptions.accepted.get(graph.index)
@@ -285,7 +288,7 @@ class _Simulation:
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
     def _refused_to_load(self) -> Refusal | None:
-        found = self.delegate.load_refusal(self.graphs[0].model, self.options, self.release)
+        found = self.delegate.load_refusal(self.graphs[0].model, self.options, self.release) if self.graphs else None
         if found is None:
             return None
         index, failure = found

@@ -145,6 +145,9 @@ def test_check_of_some_models(project):
     delegate_sim.check(update=True)
     found = delegate_sim.check(models=["other.tflite"], targets=["phone", "board"])
     assert {case.model for case in found.results.cases} == {"other.tflite"}
+    for given in ("other*", [project / "o*.tflite"]):
+        assert {case.model for case in delegate_sim.check(models=given).results.cases} == {"other.tflite"}
+    assert len(delegate_sim.check(models=project).results.cases) == 4
 
 
 @pytest.fixture
@@ -189,8 +192,8 @@ WRONG = 17.5
         (lambda m: sim.analyze(WRONG), "ModelError", "a model is a path, the bytes of a file, or what load"),
         (lambda m: sim.load(None), "ModelError", "a model is a path, .*, not None"),
         (lambda m: sim.diagnose("missing.tflite"), "ModelError", "missing.tflite: No such file"),
-        (lambda m: sim.analyze(m, WRONG), "OptionError", "a delegate is named by a text, .*; known are nnapi, gpu"),
-        (lambda m: sim.diagnose(m, ["nnapi"]), "OptionError", "a delegate is named by a text, .* type list; known"),
+        (lambda m: sim.analyze(m, WRONG), "OptionError", "a delegate is given by its name, .*; known are nnapi, gpu"),
+        (lambda m: sim.diagnose(m, ["nnapi"]), "OptionError", "a delegate is given by its name, .* type list; known"),
         (lambda m: sim.diagnose(m, "npu"), "OptionError", "there is no delegate 'npu'; known are nnapi, gpu"),
         (lambda m: sim.analyze(m, "nnapi", "x=1"), "OptionError", "options of nnapi are given by name, .* feature_level"),
         (lambda m: sim.diagnose(m, options={"x": 1}), "OptionError", "nnapi has no option 'x'; its options are"),
@@ -200,11 +203,11 @@ WRONG = 17.5
         (lambda m: sim.diagnose(m, defaults=WRONG), "OptionError", "there are no defaults named 17.5; known are api"),
         (lambda m: sim.simulate(m, "gpu"), "OptionError", "delegates are pairs of a name and options"),
         (lambda m: sim.simulate(m, ["gpu"]), "OptionError", "a delegate to apply is a pair of a name and options"),
-        (lambda m: sim.simulate(m, []), "OptionError", "there is no delegate to apply"),
+        (lambda m: sim.simulate(m, []), "OptionError", "no delegate is given"),
         (sim.compare, "OptionError", "nothing differs between A and B: give a second model, or changed="),
         (lambda m: sim.compare(m, changed=WRONG), "OptionError", "what changes are given by name, .* delegate, runtime"),
         (lambda m: sim.compare(m, changed={"x": 1}), "OptionError", "nnapi has no option 'x'; what can change is delegate"),
-        (sim.whatif, "OptionError", "nothing is supposed: give accept, versions, batch, fix_shapes, conv"),
+        (sim.whatif, "OptionError", "no change is given: give accept, versions, batch, fix_shapes, conv"),
         (lambda m: sim.whatif(m, accept=WRONG), "OptionError", "accept takes names of operators and nodes"),
         (lambda m: sim.whatif(m, accept=[WRONG]), "OptionError", "an operator is given by its name, a node by its index"),
         (lambda m: sim.whatif(m, accept=["MEAN"]), "OptionError", "the model has no node of MEAN; its operators are ADD"),
@@ -215,12 +218,14 @@ WRONG = 17.5
         (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
         (lambda m: sim.whatif(m, conversion="int4"), "OptionError", "a conversion is one of float, int8, not 'int4'"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes is true or false"),
+        (lambda m: sim.analyze(m, own_resolver="yes"), "OptionError", "own_resolver is true or false"),
+        (lambda m: sim.check(update="yes"), "OptionError", "update is true or false"),
         (lambda m: sim.check("missing.toml"), "ConfigurationError", "missing.toml: No such file"),
         (lambda m: sim.check(WRONG), "OptionError", "config takes a path"),
         (lambda m: sim.check(models=[WRONG]), "OptionError", "models takes a path, or a list of paths"),
         (lambda m: sim.check(targets=[WRONG]), "OptionError", "targets takes a name, or a list of names"),
         (lambda m: sim.reconcile(m, WRONG), "OptionError", "log takes a path, or a list of paths"),
-        (lambda m: sim.reconcile(m, []), "OptionError", "there is no log"),
+        (lambda m: sim.reconcile(m, []), "OptionError", "no log is given"),
         (lambda m: sim.reconcile(m, "missing.txt"), "LogError", "missing.txt: No such file"),
         (lambda m: sim.analyze(m).to_pandas("node"), "OptionError", "no table 'node'; its tables are nodes, partitions"),
     ],

@@ -82,7 +82,7 @@ def test_json(run_json, tmp_path, example):
         for name, value in example.options.items()
         for argument in ("--option", f"{name}={','.join(value) if isinstance(value, tuple) else value}")
     ]
-    found = run_json("diagnose", tmp_path / "m.tflite", "--delegate", example.delegate, *options)
+    found = run_json("diagnose", tmp_path / "m.tflite", "--delegate", example.delegate, "--runtime", example.runtime, *options)
     validate("diagnosis", found)
     assert example.code in {cause["suggestion"]["code"] for cause in found["causes"]}
 
@@ -144,7 +144,7 @@ def test_what_would_move(run, chain):
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        ([], "nothing is supposed"),
+        ([], "no change is given"),
         (["--accept", "MEAN"], "the model has no node of MEAN; its operators are ADD, GELU"),
         (["--accept", "node:9"], "the model has no node 9 in subgraph 0"),
         (["--set-version", "ADD"], "takes OP=VERSION or node:N=VERSION, not 'ADD'"),
@@ -189,7 +189,7 @@ def test_search(run, run_json, chain):
     ]
     assert (
         run("whatif", chain, "--search", "5").stdout
-        == "There are already at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, 3 delegate kernels\n"
+        == "Reached already: at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, 3 delegate kernels\n"
     )
 
 

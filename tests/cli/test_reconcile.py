@@ -93,7 +93,7 @@ def test_several_logs_of_one_run(run, chain, device_log):
     assert "Explained" in run("reconcile", chain, "--log", printed, "--log", logcat).stdout
     other = run("reconcile", chain, "--log", device_log(name="a.txt"), "--log", device_log("RELU", name="b.txt"))
     assert other.exit_code == 2
-    assert "are not of one run" in other.stderr
+    assert "are not from one run" in other.stderr
 
 
 def test_the_command_line_overrides_the_log(run, chain, device_log):

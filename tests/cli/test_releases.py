@@ -82,3 +82,7 @@ def test_two_releases_are_too_many(run, chain):
     result = run("analyze", chain, "--runtime", "tf-2.15", "--option", "release=litert-2.1.3")
     assert result.exit_code == 2
     assert "two releases are named: tf-2.15 and litert-2.1.3" in result.stderr
+
+
+def test_all_delegates_may_be_named_at_once(run_json, chain):
+    assert [entry["delegate"] for entry in run_json("releases", chain, "--delegate", "all")] == list(DELEGATE_NAMES)

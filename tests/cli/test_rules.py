@@ -39,7 +39,7 @@ nnapi-missing-bias: CONV_2D without bias
 
 The delegate takes CONV_2D only with a bias operand.
 
-What to do: Give the layer a bias of zeros.
+What to do: Give the node the operand, for example a bias of zeros.
 
 Delegate nnapi
   needs 3 inputs
@@ -60,7 +60,7 @@ that determines shapes becomes constant. The report names the tensor, the node
 that makes it dynamic and, if there is one, the operand that would have to be
 constant.
 
-Concerns every delegate.
+Applies to every delegate.
 """
 
 CODE_POSITIONS = {"Reason": 0, "Finding": 0, "Regression": 0, "Check": 0, "Refusal": 0, "KernelFailure": 2, "kernel_failure": 0}
@@ -167,7 +167,7 @@ def test_explain_every_code(run):
         result = run("explain", code, COLUMNS="10000")
         assert result.exit_code == 0
         assert result.stdout.startswith(f"{code}: ")
-        concerns = ("Delegate ", "Concerns every delegate.", "A feature that raises the version of operators.")
+        concerns = ("Delegate ", "Applies to every delegate.", "A feature that raises the version of operators.")
         assert any(words in result.stdout for words in concerns)
 
 

@@ -223,7 +223,7 @@ def test_what_benchmark_model_printed_and_what_logcat_kept_are_joined():
 
 def test_logs_of_different_runs_are_refused():
     other = LINE.replace("31 out", "30 out")
-    with pytest.raises(LogError, match="a and b are not of one run"):
+    with pytest.raises(LogError, match="a and b are not from one run"):
         join_logs([("a", read_log(LINE)), ("b", read_log(other))])
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from delegate_sim.model import schema
 from delegate_sim.model.model import Allocation, Node, Options, Tensor
-from delegate_sim.prepare.kernel import KERNELS, KernelNode, KernelTensor
+from delegate_sim.prepare.families import find_kernel
+from delegate_sim.prepare.kernel import KernelNode, KernelTensor
 from delegate_sim.releases.catalogue import NEWEST, Release
 from tests import graphs
 from tests.graphs import MODEL
@@ -59,7 +60,9 @@ class Kernels:
         running = KernelNode(model, node, tensors, None, release)
         if options:
             running._options = Options(schema.options_table(op), options)
-        KERNELS[op](running)
+        function = find_kernel(op)
+        assert function is not None
+        function(running)
         return running
 
     def assert_static(self, node: KernelNode, *shapes: tuple[int, ...]) -> None:

@@ -77,7 +77,7 @@ def test_the_release_of_nxps_support_package_is_another_matter():
 def test_what_is_not_known_is_said():
     assert list(find_delegate("gpu").release_notes(parse_release("litert-2.1.3"))) == []
     assert "oldest known" in " ".join(find_delegate("xnnpack").release_notes(parse_release("tf-2.15")))
-    assert "litert-1.4.0, of the same time" in " ".join(find_delegate("xnnpack").release_notes(parse_release("tf-2.20")))
+    assert "litert-1.4.0, from the same time" in " ".join(find_delegate("xnnpack").release_notes(parse_release("tf-2.20")))
     assert list(find_delegate("nnapi").release_notes(parse_release("tf-2.20"))) == []
     assert list(find_delegate("vx").release_notes(parse_release("tf-2.15"))) == []
 
@@ -168,7 +168,7 @@ def test_a_build_of_an_older_release_is_predicted_and_marked():
     older = delegate_sim.analyze(model, "gpu", runtime="litert-2.1.3").to_dict()["runs"][0]
     assert (older["outcome"], older["refusal"]["is_predicted"]) == ("delegated", True)
     assert older["refusal"]["code"] == newest["refusal"]["code"]
-    assert any("litert-2.1.3 can make the delegate's kernels is predicted" in warning for warning in older["warnings"])
+    assert any("litert-2.1.3 can create the delegate's kernels is predicted" in warning for warning in older["warnings"])
     gpu = find_delegate("gpu")
     table = release_table(load(model), gpu, parse_options("gpu", gpu.options, {}, "benchmark"), "benchmark")
     assert {row.is_certain for row in table.rows} == {True, False}

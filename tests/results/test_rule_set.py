@@ -159,6 +159,18 @@ def test_a_check_with_a_function_of_its_own_counts_by_its_words():
     assert version_with(given_only) != version_with(always)
 
 
+def test_looking_for_negative_sizes_too_changes_the_version():
+    assert version_with(has_elements(INPUT, allows_negative=False)) != version_with(has_elements(INPUT))
+
+
+def test_a_check_with_a_function_of_its_own_counts_by_its_limits_if_it_names_them():
+    def limited(words, limit):
+        return check(RANK, words, lambda node: None if node.input(0).rank <= limit else "more", data=("limit", limit))
+
+    assert version_with(limited("one thing", 4)) == version_with(limited("another", 4))
+    assert version_with(limited("one thing", 4)) != version_with(limited("one thing", 5))
+
+
 def test_the_numbers_for_semantics_change_the_version(before, monkeypatch):
     delegate = TinyDelegate()
     delegate.semantics = 2

@@ -1,4 +1,4 @@
-"""How the Core ML delegate goes about a subgraph.
+"""How the Core ML delegate handles a subgraph.
 
 Source: ``CoreMlDelegate`` and ``DelegatePrepare`` (``delegates/coreml/coreml_delegate.mm``).
 """

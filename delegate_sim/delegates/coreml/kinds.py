@@ -1,4 +1,4 @@
-"""Kinds of problem that the rules of coreml meet, in words that fit it."""
+"""The kinds of problem that Core ML's rules report, in the words of that delegate where they differ."""
 
 from __future__ import annotations
 

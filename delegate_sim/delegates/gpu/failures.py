@@ -265,7 +265,7 @@ _WORDINGS = (
         ),
     ),
     FailureWording(
-        "the constant behind it is merged into one consumer, but has more",
+        "its constant is merged into one consumer, but has more than one",
         Kind(
             "gpu-build-shared-constant",
             Problem.CONSTANT,

@@ -1,4 +1,4 @@
-"""How the Hexagon delegate goes about a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
+"""How the Hexagon delegate handles a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
 It is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), never applied to dynamic tensors but to run
 with varying batch sizes, an experimental setting that is not simulated. What its kernels then build for the DSP is not simulated

@@ -1,4 +1,4 @@
-"""Kinds of problem that the rules of hexagon meet, in words that fit it."""
+"""The kinds of problem that the Hexagon delegate's rules report, in the words of that delegate where they differ."""
 
 from __future__ import annotations
 

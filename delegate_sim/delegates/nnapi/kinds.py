@@ -1,4 +1,4 @@
-"""Kinds of problem that the rules of nnapi meet, in words that fit it, and those of its driver."""
+"""The kinds of problem that NNAPI's rules and its drivers report, in the words of that delegate where they differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OUTPUT_TYPE = Kind(
     "type of the result",
     "The operation does not give results of this type at this feature level.",
     "Convert the model so that the result has another type, or insert a CAST.",
-    "convert so that the result has a type that is accepted",
+    "convert so that the result has a supported type",
     native=UNSUPPORTED_OUTPUT_TYPE,
 )
 SCALAR_OUTPUT = Kind(
@@ -114,7 +114,6 @@ KINDS = (
         title="type of an operand",
         meaning="The operation does not take operands of this type at this feature level.",
         advice="Convert the model so that this tensor has another type (float, or quantised to 8 bits), or insert a CAST.",
-        hint="convert so that the operand has a type that is accepted",
         suffix="input-type",
         native=UNSUPPORTED_INPUT_TYPE,
     ),
@@ -128,10 +127,7 @@ KINDS = (
         meaning="The operation cannot apply a fused activation, or not with operands of this type.",
         native="kNoActivationExpected",
     ),
-    kinds.CONSTANT.reworded(
-        advice="Fix the shapes of the model before converting it, so that the converter folds the operand into a constant.",
-        native="kInputTensorShouldHaveConstantShape",
-    ),
+    kinds.CONSTANT.reworded(native="kInputTensorShouldHaveConstantShape"),
     kinds.OPERAND_VALUE.reworded(
         title="value of an operand or option",
         meaning="The operation is not taken with this setting at this feature level.",
@@ -148,8 +144,6 @@ KINDS = (
     kinds.OPTIONAL_OPERAND.reworded(
         title="CONV_2D without bias",
         meaning="The delegate takes CONV_2D only with a bias operand.",
-        advice="Give the layer a bias of zeros.",
-        hint="give the layer a bias, of zeros if need be",
         suffix="missing-bias",
         native="kMissingRequiredOperand",
     ),

@@ -1,4 +1,4 @@
-"""How the TIM-VX delegate goes about a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
+"""How the TIM-VX delegate handles a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
 
 It takes every node that it supports, sees graphs as they are in the file, and does not limit partitions. Its kernels always
 initialise and prepare: they build their network only when they are first invoked.

@@ -1,4 +1,4 @@
-"""Kinds of problem that the rules of vx meet, in words that fit it."""
+"""The kinds of problem that the TIM-VX delegate's rules report, in the words of that delegate where they differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NXP's variant of the TIM-VX delegate (nxp-imx/tflite-vx-delegate-imx), which goes about a subgraph as upstream does."""
+"""NXP's variant of the TIM-VX delegate (nxp-imx/tflite-vx-delegate-imx), which handles a subgraph as upstream's does."""
 
 from __future__ import annotations
 

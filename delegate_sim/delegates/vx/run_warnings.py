@@ -61,4 +61,4 @@ def _dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection
         )
     else:
         meaning = "kernels that depend on it are built for its size at the first Invoke, and any later size gives wrong values"
-    return f"{where} is known only at run time. The delegate takes the graph nevertheless, by the shapes in the file: {meaning}"
+    return f"{where} is known only at run time. The delegate takes the graph nevertheless, with the shapes in the file: {meaning}"

@@ -1,4 +1,4 @@
-"""How the XNNPACK delegate goes about a subgraph.
+"""How the XNNPACK delegate handles a subgraph.
 
 Source: ``DelegatePrepare`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 """
@@ -47,10 +47,11 @@ _FLAG_HELP = {
     "variable_operators": "take operators of variables; has no effect from litert-1.3.0 on, where they are always taken",
     "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
     "enable_latest_operators": (
-        "take operators that are not yet on by default; there are none from litert-2.0.2 on, and before, the runtime sets it"
+        "take operators that are not yet on by default; there are none from litert-2.0.2 on, and before that the runtime sets "
+        "the flag"
     ),
     "enable_subgraph_reshaping": "take graphs with dynamic tensors; has no effect, it is on by default",
-    "slow_consistent_arithmetic": "compute the same on all processors; changes no verdict",
+    "slow_consistent_arithmetic": "compute the same results on all processors; changes no verdict",
     "disable_subgraph_reshaping": "refuse graphs with dynamic tensors, and see others as the CPU kernels prepare them",
     "disable_dynamically_quantized_ops": (
         "refuse CONV_2D and FULLY_CONNECTED of float activations with integer weights; has an effect from litert-2.0.2 on"

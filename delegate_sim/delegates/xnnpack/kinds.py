@@ -1,4 +1,4 @@
-"""Kinds of problem that the rules of xnnpack meet, in words that fit it."""
+"""The kinds of problem that the XNNPACK delegate's rules report, in the words of that delegate where they differ."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ KINDS = (
         hint="convert without sparse weights",
     ),
     kinds.OPERAND_COUNT.reworded(
-        title="number of operands and results",
         meaning="The operator is accepted only with certain numbers of operands and results, those left out included; "
         "CONCATENATION with two to five operands, SPLIT with two to four results.",
         advice="Split the node into several smaller ones.",
@@ -26,7 +25,6 @@ KINDS = (
     ),
     kinds.OPTIONAL_OPERAND,
     kinds.CONSTANT.reworded(
-        title="operand that must be constant",
         meaning="Weights, biases, axes, shapes and the like must be stored in the model file, or be made from constants by "
         "DEQUANTIZE or DENSIFY alone. What the runtime computes while it prepares the graph does not count.",
         advice="Make the operand a constant of the model, for example by fixing shapes before converting. For FULLY_CONNECTED "
@@ -50,7 +48,6 @@ KINDS = (
         meaning="XNNPACK's tensors have at most six dimensions, and some operators demand an exact number.",
     ),
     kinds.SHAPE.reworded(
-        title="sizes of a tensor",
         meaning="The delegate takes the sizes from the model file. No dimension may be 0, and operands must fit each other.",
         advice="Give the model fixed shapes before converting it.",
         hint="give the model fixed shapes before converting it",

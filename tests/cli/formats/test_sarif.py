@@ -96,12 +96,12 @@ def test_rules_are_those_that_occur_and_say_what_explain_says():
         "fullDescription": {"text": "The delegate takes CONV_2D only with a bias operand."},
         "help": {
             "text": (
-                "The delegate takes CONV_2D only with a bias operand.\n\nWhat to do: Give the layer a bias of zeros."
-                f"\n\nSource: {place}"
+                "The delegate takes CONV_2D only with a bias operand.\n\n"
+                f"What to do: Give the node the operand, for example a bias of zeros.\n\nSource: {place}"
             ),
             "markdown": (
-                "The delegate takes CONV_2D only with a bias operand.\n\n**What to do:** Give the layer a bias of zeros."
-                f"\n\n**Source:** `{place}`"
+                "The delegate takes CONV_2D only with a bias operand.\n\n"
+                f"**What to do:** Give the node the operand, for example a bias of zeros.\n\n**Source:** `{place}`"
             ),
         },
         "helpUri": f"https://github.com/{LITERT.name}/blob/{LITERT.commit}/{file}",

@@ -1,4 +1,4 @@
-"""How the delegate goes about a subgraph: levels and accelerators, the driver, limits, and what it says of itself."""
+"""How the delegate handles a subgraph: levels and accelerators, the driver, limits, and what it says of itself."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import pytest
 
 from delegate_sim.delegates.vx import delegate, nxp
 from delegate_sim.delegates.vx.rules import NXP_RULES, RULES, custom
+from delegate_sim.delegates.vx.rules.upstream import NXP_VX_5_15_71, NXP_VX_6_6_3, VX_DELEGATE
 from delegate_sim.graph.graph import NodeView
-from delegate_sim.rules.source import NXP_VX_5_15_71, NXP_VX_6_6_3, VX_DELEGATE
 from tests.delegates.cases import assert_explained
 from tests.delegates.vx.cases import (
     BOOKS,

@@ -7,21 +7,14 @@ Source: ``IsNodeSupportedByDelegate`` (``delegates/coreml/coreml_delegate.mm``) 
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
+from ....rules.families import family_rules
 from ..kinds import KINDS
 from ..target import CoreMlTarget
-from . import activation, arithmetic, convolution, matrix, reduction, shape
 from .checks import SOURCE
 
 RULES: RuleBook[CoreMlTarget] = RuleBook(
     "coreml",
-    families=(
-        activation.RULES,
-        arithmetic.RULES,
-        convolution.RULES,
-        matrix.RULES,
-        reduction.RULES,
-        shape.RULES,
-    ),
+    families=family_rules(__name__, "activation", "arithmetic", "convolution", "matrix", "reduction", "shape"),
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that the Core ML delegate has"),

@@ -12,10 +12,11 @@ import operator
 
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook, Unknown
+from ....rules.families import family_rules
 from ....rules.rule import Reason
 from ..kinds import KINDS
 from ..target import GpuTarget
-from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
+from . import custom
 from .checks import SOURCE
 
 _LEFT_OUT = Unknown(
@@ -33,15 +34,8 @@ def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
 
 RULES: RuleBook[GpuTarget] = RuleBook(
     "gpu",
-    families=(
-        activation.RULES,
-        arithmetic.RULES,
-        conversion.RULES,
-        convolution.RULES,
-        matrix.RULES,
-        recurrent.RULES,
-        reduction.RULES,
-        shape.RULES,
+    families=family_rules(
+        __name__, "activation", "arithmetic", "conversion", "convolution", "matrix", "recurrent", "reduction", "shape"
     ),
     custom=custom.RULES,
     kinds=KINDS,

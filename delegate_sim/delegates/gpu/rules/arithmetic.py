@@ -131,7 +131,7 @@ RULES = {
     "MUL": gpu_rule(
         _ELEMENTWISE,
         arithmetic.MUL_OPERANDS,
-        check(BROADCAST, "one operand that is nowhere the smaller", _each_smaller).before_release("litert-1.1.0"),
+        check(BROADCAST, "one operand that is smaller in no dimension", _each_smaller).before_release("litert-1.1.0"),
         _BROADCAST,
         KNOWN_ACTIVATION,
         version_in=UP_TO_3,

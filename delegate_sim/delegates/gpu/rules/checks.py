@@ -1,4 +1,4 @@
-"""What the GPU rules have of their own beside the shared vocabulary and ``gpu_compatibility``.
+"""What the GPU rules have of their own besides the shared vocabulary and ``gpu_compatibility``.
 
 Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first condition that a node
 does not meet, so the order of a rule's checks decides which reason is given.
@@ -39,7 +39,7 @@ def gpu_rule(
     """Return the rule of an operator: the version, its own checks, and those of all tensors.
 
     The class ``parser`` is asked first, and then the functions ``cases`` of ``gpu_compatibility.cc``, if any. Checks that name no
-    place are those of the last one. Tensors may have the types ``inputs`` and ``outputs`` beside the usual ones.
+    place are those of the last one. Tensors may have the types ``inputs`` and ``outputs`` besides the usual ones.
     """
     asked = SOURCE.with_symbol(f"{parser}::IsSupported")
     sources = (asked, *[COMPATIBILITY.with_symbol(case) for case in cases])

@@ -6,22 +6,14 @@ Source: ``IsNodeSupportedByHexagon`` and ``CheckOpVersion`` (``delegates/hexagon
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
+from ....rules.families import family_rules
 from ..kinds import KINDS
 from ..target import HexagonTarget
-from . import activation, arithmetic, conversion, convolution, matrix, reduction, shape
 from .checks import SOURCE
 
 RULES: RuleBook[HexagonTarget] = RuleBook(
     "hexagon",
-    families=(
-        activation.RULES,
-        arithmetic.RULES,
-        conversion.RULES,
-        convolution.RULES,
-        matrix.RULES,
-        reduction.RULES,
-        shape.RULES,
-    ),
+    families=family_rules(__name__, "activation", "arithmetic", "conversion", "convolution", "matrix", "reduction", "shape"),
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that the Hexagon delegate has"),

@@ -69,7 +69,7 @@ RULES = {
         *_CONVOLVED,
         RELU_ACTIVATION,
         _SMALL_STRIDES,
-        check(ATTRIBUTE, "no dilation", _dilation, "use a larger filter in place of dilation"),
+        check(ATTRIBUTE, "no dilation", _dilation, "use a larger filter instead of dilation"),
         version_in=UP_TO_3,
     ),
     "DEPTHWISE_CONV_2D": hexagon_rule(
@@ -81,7 +81,7 @@ RULES = {
             SHAPE,
             "depth multiplier 1, or a single input channel and no dilation",
             _depth_multiplier,
-            "convolve with CONV_2D in place of a depth multiplier",
+            "use CONV_2D instead of a depth multiplier",
         ),
         check(SHAPE, "a filter at least 2 high", _flat_filter, "pad the filter with zeros, or use CONV_2D"),
         version_in=UP_TO_3,

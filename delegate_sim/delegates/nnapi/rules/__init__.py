@@ -6,22 +6,15 @@ Source: ``NNAPIDelegateKernel::Validate`` (``delegates/nnapi/nnapi_delegate.cc``
 from __future__ import annotations
 
 from ....rules.book import Policy, RuleBook, Unknown
+from ....rules.families import family_rules
 from ..kinds import KINDS
 from ..target import NnapiTarget
-from . import activation, arithmetic, conversion, convolution, matrix, recurrent, reduction, shape
 from .checks import SOURCE
 
 RULES: RuleBook[NnapiTarget] = RuleBook(
     "nnapi",
-    families=(
-        activation.RULES,
-        arithmetic.RULES,
-        conversion.RULES,
-        convolution.RULES,
-        matrix.RULES,
-        recurrent.RULES,
-        reduction.RULES,
-        shape.RULES,
+    families=family_rules(
+        __name__, "activation", "arithmetic", "conversion", "convolution", "matrix", "recurrent", "reduction", "shape"
     ),
     kinds=KINDS,
     source=SOURCE,

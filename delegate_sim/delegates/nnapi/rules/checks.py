@@ -1,4 +1,4 @@
-"""What the NNAPI rules have of their own beside the shared vocabulary.
+"""What the NNAPI rules have of their own besides the shared vocabulary.
 
 Source: ``NNAPIDelegateKernel::Validate`` and its ``Expect...`` helpers (``delegates/nnapi/nnapi_delegate.cc``). The delegate
 collects every failure, under names of its own.
@@ -79,7 +79,7 @@ def constant_int32(which: Operand) -> Check[object]:
         tensor = which.tensor(node)
         return None if tensor.type == "INT32" and tensor.is_constant else f"{which.name} is {type_and_storage(tensor)}"
 
-    found = check(kinds.CONSTANT, f"a constant INT32 {which.name}", find, f"make the {which.name} a constant of type INT32")
+    found = check(kinds.CONSTANT, f"a constant INT32 {which.name}", find, f"store {which.name} as an INT32 constant")
     return found.reported_as(UNSUPPORTED_INPUT_TYPE)
 
 

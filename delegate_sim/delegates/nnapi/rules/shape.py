@@ -160,7 +160,7 @@ _PAD: OpRule[NnapiTarget] = OpRule(
             "2 inputs before NNAPI 1.2",
             lambda node: len(node.inputs) == 3,
             "3 inputs",
-            "pad with zeros, without a value of its own, or target NNAPI 1.2",
+            "pad with zeros without giving a value, or target NNAPI 1.2",
         ).when(below_level(NNAPI_1_2)),
         *where(
             lambda node: len(node.inputs) != 3,
@@ -350,7 +350,7 @@ RULES: Rules[NnapiTarget] = {
             type_in(INPUT, FLOAT_QUANT8),
             rank(INPUT, at_least(2), kind=OPERAND_VALUE, hint="unpack tensors of at least two dimensions"),
             rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE),
-            check(OPERAND_VALUE, _NOT_LAST_AXIS, _unpack_last_axis, "unpack along another axis, with a TRANSPOSE before"),
+            check(OPERAND_VALUE, _NOT_LAST_AXIS, _unpack_last_axis, "unpack along another axis, after a TRANSPOSE"),
         )
     ),
 }

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ....rules.book import RuleBook, Unknown
+from ....rules.families import family_rules
 from ..kinds import CUSTOM_OPERATOR, KINDS
 from ..target import VxTarget
-from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
+from . import custom
 from .checks import SOURCE
 from .variants import lf_5_15_71, lf_6_6_3
 
@@ -22,15 +23,8 @@ _WITHOUT_MAPPER = "(in the delegate's log: op {builtin_code}) has no mapper"
 
 RULES: RuleBook[VxTarget] = RuleBook(
     "vx",
-    families=(
-        activation.RULES,
-        arithmetic.RULES,
-        conversion.RULES,
-        convolution.RULES,
-        matrix.RULES,
-        reduction.RULES,
-        shape.RULES,
-        recurrent.RULES,
+    families=family_rules(
+        __name__, "activation", "arithmetic", "conversion", "convolution", "matrix", "reduction", "shape", "recurrent"
     ),
     custom=custom.RULES,
     kinds=KINDS,

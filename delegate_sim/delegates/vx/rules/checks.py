@@ -1,4 +1,4 @@
-"""What the VX rules have of their own beside the shared vocabulary.
+"""What the VX rules have of their own besides the shared vocabulary.
 
 Source: ``OpMapperBase::IsSupported``, which every operator goes through, and what the ``IsOpSupported`` of several mappers
 have in common (``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first condition that a node does
@@ -20,10 +20,11 @@ from ....rules.kinds import Kind
 from ....rules.numbers import listed
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
-from ....rules.source import VX_DELEGATE, Source
+from ....rules.source import Source
 from ....rules.vocabulary import check, refused_if, same_type
 from ..kinds import DYNAMIC_SHAPE
 from ..target import VxTarget
+from .upstream import VX_DELEGATE
 
 SOURCE = Source(VX_DELEGATE, "op_map.cc", "OpMapperBase::IsSupported")
 

@@ -77,7 +77,7 @@ def _spatial_dimensions(node: NodeView) -> str | None:
     return None if shape[:1] == (2,) else f"a block shape of shape {list(shape)}"
 
 
-_TWO_BLOCKS = check(SHAPE, "two spatial dimensions", _spatial_dimensions, "move blocks of height and width only")
+_TWO_BLOCKS = check(SHAPE, "two spatial dimensions", _spatial_dimensions, "use blocks of height and width only")
 
 
 def _unknown_size(node: NodeView) -> str | None:

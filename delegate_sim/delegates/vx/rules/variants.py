@@ -8,14 +8,16 @@ from types import MappingProxyType
 
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook
+from ....rules.families import with_change
 from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE
 from ....rules.rule import OpRule, Rules
-from ....rules.source import NXP_VX_5_15_71, NXP_VX_6_6_3, Repository, Source
+from ....rules.source import Repository, Source
 from ....rules.vocabulary import refused_if
 from ..target import VxTarget
 from .checks import EIGHT_BITS, OUTPUT_WITH_DIMENSIONS, vx_rule
 from .matrix import NO_INT32_OUTPUT, NOT_BOTH_ADJOINT
 from .reduction import ARGUMENT_WITH_DIMENSIONS
+from .upstream import NXP_VX_5_15_71, NXP_VX_6_6_3
 
 
 def _is_8_bit_vector(node: NodeView) -> bool:
@@ -123,7 +125,7 @@ def _changed(
 
     return dataclasses.replace(
         book,
-        families=tuple(map(changed, book.families)),
+        families=tuple(with_change(rules, changed) for rules in book.families),
         custom=changed(book.custom),
         source=book.source._replace(repository=repository),
     )

@@ -7,23 +7,16 @@ Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go 
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
+from ....rules.families import family_rules
 from ..kinds import KINDS
 from ..visit import Visit
-from . import activation, arithmetic, conversion, convolution, custom, matrix, reduction, shape, variable
+from . import custom
 from .upstream import SOURCE
 
 RULES: RuleBook[Visit] = RuleBook(
     "xnnpack",
-    families=(
-        activation.RULES,
-        arithmetic.RULES,
-        conversion.RULES,
-        convolution.RULES,
-        custom.RULES,
-        matrix.RULES,
-        reduction.RULES,
-        shape.RULES,
-        variable.RULES,
+    families=family_rules(
+        __name__, "activation", "arithmetic", "conversion", "convolution", "custom", "matrix", "reduction", "shape", "variable"
     ),
     custom=custom.CUSTOM_RULES,
     kinds=KINDS,

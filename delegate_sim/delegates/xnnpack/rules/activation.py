@@ -94,11 +94,17 @@ RULES = {
         FLOAT_OR_8_BITS_ARITHMETIC,
         FLOAT_OR_8_BITS_ARITHMETIC,
         check(ATTRIBUTE, "an alpha that is a normal number other than 0", _alpha),
-        check(QUANTIZATION, "8-bit input with a scale of 1/256 to 128 times the output's", _unusable_positive_scale),
+        check(
+            QUANTIZATION,
+            "8-bit input with a scale of 1/256 to 128 times the output's",
+            _unusable_positive_scale,
+            data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
+        ),
         check(
             QUANTIZATION,
             "8-bit input with a scale times alpha of 1/256 to 128 times the output's, positive or negative",
             _unusable_negative_scale,
+            data=("scale times alpha to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION, _LOWEST_NEGATIVE_SCALE),
         ),
         shapes_from=SHAPES_FROM,
     ),

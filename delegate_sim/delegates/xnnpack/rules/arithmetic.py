@@ -40,7 +40,8 @@ def _sum_scale(which: Operand) -> Check[object]:
         return f"scale {ratio:g} times the output's" if ratio < _SMALLEST_SUM_SCALE or ratio >= _LARGEST_SCALE else None
 
     needed = f"8-bit {which.name} with a scale of 1/1024 to below 256 times the output's"
-    return check(QUANTIZATION, needed, find).from_source(method("CheckTensorsInputOutputScale"))
+    data = ("scale to the output's", *which.data, _SMALLEST_SUM_SCALE, _LARGEST_SCALE)
+    return check(QUANTIZATION, needed, find, data=data).from_source(method("CheckTensorsInputOutputScale"))
 
 
 def _product_scale(node: NodeView) -> str | None:
@@ -56,7 +57,10 @@ def _float32_product(first: Tensor, second: Tensor) -> float:
 
 
 _PRODUCT = check(
-    QUANTIZATION, "8-bit inputs with scales whose product is 1/65536 to below 256 times the output's", _product_scale
+    QUANTIZATION,
+    "8-bit inputs with scales whose product is 1/65536 to below 256 times the output's",
+    _product_scale,
+    data=("product of scales to the output's", _SMALLEST_PRODUCT_SCALE, _LARGEST_SCALE),
 ).from_source(method("CheckTensorsInputProductOutputScale"))
 
 _UNARY = unary(_UNARY_FLOAT, _UNARY_FLOAT, shapes_from=SHAPES_FROM)

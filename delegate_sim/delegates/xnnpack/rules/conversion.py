@@ -96,7 +96,12 @@ RULES = {
     "QUANTIZE": unary(
         FLOAT_OR_8_BITS_ARITHMETIC,
         FLOAT_OR_8_BITS_ARITHMETIC,
-        check(QUANTIZATION, "8-bit input with a scale of 1/256 to 128 times the output's", _unusable_requantization),
+        check(
+            QUANTIZATION,
+            "8-bit input with a scale of 1/256 to 128 times the output's",
+            _unusable_requantization,
+            data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
+        ),
         check(TENSOR_TYPE, "float input, or usable 8-bit input and output of one type", _unknown_conversion),
     ),
 }

@@ -52,7 +52,7 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
                 return None
             return found
 
-        return replace(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find)
+        return replace(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
 
     return tuple(unless(each) for each in checks)
 

@@ -42,7 +42,7 @@ def _reduction(*checks: Check[Visit]) -> OpRule[Visit]:
         rank(_AXES, at_most(1)).from_source(method("CheckAxesTensorShape")),
         stored(_AXES),
         check(SHAPE, "at least 1 axis", _no_axes, "name the axes to reduce").from_release("litert-2.0.2"),
-        check(SHAPE, "axes of dimensions that there are", _axis_of_scalar, "reduce no scalar").from_release("litert-2.1.5"),
+        check(SHAPE, "axes that the input has", _axis_of_scalar, "do not reduce a scalar").from_release("litert-2.1.5"),
         check(SHAPE, f"at most {MAX_RANK} axes", _too_many_axes, "name each axis once").from_release("litert-2.1.5"),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         *checks,

@@ -162,7 +162,7 @@ RULES = {
         "VisitConcatenationNode",
         operands(between(2, 5)),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
-        check(ATTRIBUTE, "an axis of a dimension that the inputs have", _new_dimension).from_release("litert-2.1.4"),
+        check(ATTRIBUTE, "an axis that the inputs have", _new_dimension).from_release("litert-2.1.4"),
         check(QUANTIZATION, "inputs with the scale and zero point of a UINT8 output", _rescaled_inputs),
         *_each_of_types("input"),
     ),
