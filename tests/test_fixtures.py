@@ -53,7 +53,7 @@ COVERAGE = {
             custom_call.absolute_positional_embedding custom_call.rotary_positional_embedding gated_delta_update moe
             odml.cache_update odml.qkv_norm_rope odml.rope odml.runtime_bmm odml.sdpa_transposed odml.short_conv_step odml.swiglu
             """,
-        UNUSABLE | {"delegated", "refused"},
+        UNUSABLE | {"delegated", "none", "refused"},
     ),
     "vx": Coverage(0.19, _VX_UNTAKEN, UNUSABLE | {"delegated"}),
     "vx-nxp": Coverage(0.18, _VX_UNTAKEN, UNUSABLE | {"delegated"}),

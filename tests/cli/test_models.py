@@ -174,7 +174,7 @@ def test_text_has_a_table_beyond_three_models(run, folder):
     ]
     assert "Coverage" in run("analyze", "models", *VX, "--verbose").stdout
     rows = list(csv.DictReader(io.StringIO(run("analyze", "models", "--format", "csv").stdout)))
-    assert len(rows) == 5 * 7
+    assert len(rows) == 5 * 8
     assert {row["status"] for row in rows if row["model"] == "models/broken.tflite"} == {"unreadable"}
 
 

@@ -10,6 +10,7 @@ MIXED = """\
   delegate  outcome    delegated  multiply-adds  partitions  kernels  border bytes  first blocker
   nnapi     delegated   2 (50 %)              -           3        2            64  ROUND 1: nnapi-operator
   gpu       delegated   1 (25 %)              -           2        1            32  ROUND 1: gpu-unsupported-operator
+  mldrift   delegated  4 (100 %)              -           1        1            32
   vx        delegated   3 (75 %)              -           3        2            64  ROUND 1: vx-unsupported-operator
   vx-nxp    delegated   3 (75 %)              -           3        2            64  ROUND 1: vx-unsupported-operator
   coreml    none         0 (0 %)              -           0        0             0  ROUND 1: coreml-unsupported-operator
@@ -24,6 +25,7 @@ DYNAMIC = """\
   delegate  outcome  delegated  multiply-adds  partitions  kernels
   nnapi     refused    0 (0 %)              -           0        0
   gpu       refused    0 (0 %)              -           0        0
+  mldrift   refused    0 (0 %)              -           0        0
   vx        none       0 (0 %)              -           0        0
   vx-nxp    none       0 (0 %)              -           0        0
   coreml    refused    0 (0 %)              -           0        0
@@ -33,6 +35,7 @@ DYNAMIC = """\
   delegate  border bytes  first blocker
   nnapi                0  RESHAPE 1: dynamic-tensors
   gpu                  0  RESHAPE 1: dynamic-tensors
+  mldrift              0  RESHAPE 1: dynamic-tensors
   vx                   0  RESHAPE 1: vx-constant-operand
   vx-nxp               0  RESHAPE 1: vx-constant-operand
   coreml               0  RESHAPE 1: dynamic-tensors

@@ -13,7 +13,7 @@ from typing import Any
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model.model import Model
-from ...options import Option, boolean, text
+from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
@@ -59,17 +59,15 @@ def precision(value: Any) -> str:
     return name
 
 
-def one_partition(value: Any) -> int:
-    """Parse the limit on partitions, which is a constant of every backend."""
-    if isinstance(value, bool) or str(value).strip() != "1":
-        raise ValueError(f"takes 1 only, a constant that no option of LiteRT's changes, not {value!r}")
-    return 1
-
-
 OPTIONS = (
     Option("backend", backend, "opencl", "opencl, opengl, vulkan, metal or webgpu; all of them accept the same nodes"),
     Option("precision", precision, "default", "default, fp16 or fp32: how kernels compute; changes no verdict"),
-    Option("max_delegated_partitions", one_partition, 1, "always 1, the partition of most nodes: LiteRT has no option for it"),
+    Option(
+        "max_delegated_partitions",
+        integer,
+        1,
+        "counts as 1 whatever is given, the partition with the most nodes: it is a constant, which LiteRT has no option for",
+    ),
     Option(
         "hint_fully_delegated",
         boolean,
