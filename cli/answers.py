@@ -21,14 +21,14 @@ class Answer(NamedTuple):
     rows: Callable[[], list[Sequence[str]]]
 
 
-class Table(NamedTuple):
+class ModelTable(NamedTuple):
     """The columns of a table of many models, and whether everything is to be shown in its place."""
 
     columns: Columns
     is_left_out: bool
 
 
-def write_answers(models: Models, form: str, output: str | None, table: Table, answer: Callable[[str], Answer]) -> int:
+def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
     """Write what a command says of each model; return the exit code.
 
     Several have their path above them in text, many are a table.

@@ -17,7 +17,7 @@ from delegate_sim.results.comparison import compare
 from delegate_sim.results.sides import simulated_side
 from delegate_sim.runtime.target import Target
 
-from ..answers import Answer, Table, write_answers
+from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand, given_options
 from ..models import Models, model_paths, read_model, stands_for_many
 from ..suggestions import suggestion
@@ -77,7 +77,7 @@ def command(
     delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
     different reasons.
     """
-    table = Table(COMPARED, is_left_out=verbose)
+    table = ModelTable(COMPARED, is_left_out=verbose)
     a, b = _targets(*_named(delegates, _settings(settings)), pairs, release, defaults, flags)
     a, b = a._replace(has_own_resolver=own_resolver), b._replace(has_own_resolver=own_resolver)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):

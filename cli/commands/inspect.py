@@ -10,7 +10,7 @@ from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare import prepare
 
-from ..answers import Answer, Table, write_answers
+from ..answers import Answer, ModelTable, write_answers
 from ..models import Models, read_model
 from ..terminal import result_options, width
 from ..text.graph import model_entry, model_lines
@@ -47,7 +47,7 @@ def command(paths: Sequence[str], subgraph: int | None, file_shapes: bool, form:
             lambda: [inspected_row(model, graphs)],
         )
 
-    return write_answers(Models(paths), form, output, Table(INSPECTED, is_left_out=verbose), answer)
+    return write_answers(Models(paths), form, output, ModelTable(INSPECTED, is_left_out=verbose), answer)
 
 
 def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, tuple[Graph, ...]]:

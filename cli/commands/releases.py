@@ -10,7 +10,7 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE
 from delegate_sim.options import parse_options
 from delegate_sim.results.release_table import ReleaseTable, release_table
 
-from ..answers import Answer, Table, write_answers
+from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import (
     DelegateCommand,
     chosen_delegates,
@@ -75,7 +75,7 @@ def command(
             lambda: list(map(released_row, tables)),
         )
 
-    return write_answers(Models(paths), form, output, Table(RELEASED, is_left_out=verbose), answer)
+    return write_answers(Models(paths), form, output, ModelTable(RELEASED, is_left_out=verbose), answer)
 
 
 def _lines(tables: Sequence[ReleaseTable], verbose: bool) -> Iterator[Line]:

@@ -17,7 +17,7 @@ from delegate_sim.results.sides import simulated_side, supposed_side
 from delegate_sim.runtime.suppositions import CONVERSIONS, NodeKey, Supposition
 from delegate_sim.runtime.target import Target
 
-from ..answers import Answer, Table, write_answers
+from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand, given_options
 from ..models import Models, read_model
 from ..target_options import chosen_target, target_options
@@ -120,7 +120,7 @@ def command(
         if supposition != Supposition() or base:
             raise click.UsageError("--search takes options of the delegate only: leave out the suppositions and --base")
         aim = parse_goal(goal)
-        table = Table(SEARCHED, is_left_out=verbose)
+        table = ModelTable(SEARCHED, is_left_out=verbose)
         return write_answers(models, form, output, table, lambda path: _searched(read_model(path), after, aim, verbose))
     before = _before(after, base)
     if before == after and supposition == Supposition():
@@ -137,7 +137,7 @@ def command(
             lambda: [compared_row(found)],
         )
 
-    return write_answers(models, form, output, Table(COMPARED, is_left_out=verbose), supposed)
+    return write_answers(models, form, output, ModelTable(COMPARED, is_left_out=verbose), supposed)
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
