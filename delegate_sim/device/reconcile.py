@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from ..delegates.driver import Driver
@@ -36,6 +37,7 @@ def reconcile(
     setting = setting_of(log) if setting is None else setting
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
+    setting, run = _fitting_platform(model, setting, facts, run)
     trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
     unavailable = _unavailable(log, facts, first)
     found = [*unavailable, *differences(facts, first)]
@@ -59,6 +61,23 @@ def reconcile(
         notes=tuple(dict.fromkeys([*_other_model(trials, first), *setting.notes, *facts.notes, *_notes(trials, first)])),
         run=best,
     )
+
+
+def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
+    """Take another release of the platform behind the delegate where the one that is simulated refuses what the device took."""
+    platform = setting.delegate.platform
+    is_refused = run.refusal is not None and run.refusal.stage is not None
+    if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
+        return setting, run
+    refused = setting.options[platform.option]
+    for name in (*reversed(platform.releases), platform.alone):
+        options = {**setting.options, platform.option: name}
+        note = f"{platform.key} {refused} would refuse this model, and the device did not: {platform.option}={name} is simulated"
+        other = dataclasses.replace(setting, options=options, notes=(*setting.notes, note))
+        then = simulate_setting(model, other, other.release)
+        if then.refusal is None or then.refusal.stage is None:
+            return other, then
+    return setting, run
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:

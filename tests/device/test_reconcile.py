@@ -296,3 +296,21 @@ def test_options_of_the_log_and_what_overrides_them():
     assert [str(release) for release in overridden.releases] == ["tf-2.15"]
     broken = setting_of(read_log(text.replace("partitions: [3]", "partitions: [\x1b[1mx\u202e]")))
     assert any("max_number_delegated_partitions is ignored" in note for note in broken.notes)
+
+
+def test_a_runtime_that_takes_what_the_newest_refuses_is_simulated():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    shape = (1, 1, 1, 2, 2)
+    middle, result = graph.tensor("m", "FLOAT32", shape), graph.tensor("y", "FLOAT32", shape)
+    graph.node("RELU", [graph.input("x", "FLOAT32", shape)], [middle])
+    graph.node("LOGISTIC", [middle], [result])
+    graph.outputs(result)
+    model = delegate_sim.load(builder.bytes())
+    log = read_log(write_log(model, Device(HiddenDriver(), {"feature_level": 29, "nnapi_runtime": "10"}), "desktop"))
+    found = reconcile(model, log, setting_of(log, options={"feature_level": 29}))
+    assert found.status == "reproduced"
+    assert found.setting.options["nnapi_runtime"] == "10"
+    assert any("android 13 would refuse this model" in note for note in found.notes)
+    known = setting_of(log, options={"feature_level": 29, "nnapi_runtime": "13"})
+    assert reconcile(model, log, known).status == "unexplained"
