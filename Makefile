@@ -10,7 +10,7 @@ DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry impor
 TREES ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources peers rewrites advice model-types android-releases releases driver-profiles bench clean
+.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources gpu-comparison peers rewrites advice model-types android-releases releases driver-profiles bench clean
 
 setup: $(STAMP)
 
@@ -65,6 +65,9 @@ docs: setup  ## remake docs/rules and docs/suggestions.md from the rules, docs/a
 
 sources: setup  ## whether every place that a rule names exists upstream (TREES="OWNER/NAME=PATH ...", git trees)
 	$(BIN)/python -m benchmarks.sources $(addprefix --tree ,$(TREES))
+
+gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
+	$(BIN)/python -m benchmarks.gpu_comparison --write
 
 peers: setup  ## remake the table in the README that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \

@@ -51,6 +51,9 @@ class DelegateCommand(click.Command):
         for delegate in map(find_delegate, DELEGATE_NAMES):
             if delegate.options:
                 with formatter.section(f"Options of {delegate.name}"):
+                    if delegate.summary:
+                        formatter.write_text(delegate.summary)
+                        formatter.write_paragraph()
                     formatter.write_dl([(_spelling(option), _help(option)) for option in delegate.options])
 
 

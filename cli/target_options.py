@@ -40,6 +40,13 @@ def several_targets_options(command: Command) -> Command:
     return command
 
 
+def two_targets_options(command: Command) -> Command:
+    """Give a command the same options as ``target_options``, of which ``--delegate`` may be given twice, for A and for B."""
+    for option in reversed((_TWO_DELEGATES, *_OPTIONS[1:])):
+        command = option(command)
+    return command
+
+
 def chosen_targets(
     delegates: Sequence[str],
     pairs: Sequence[str],
@@ -100,4 +107,13 @@ _OPTIONS = (
     ),
     defaults_option,
     own_resolver_option,
+)
+
+_TWO_DELEGATES = click.option(
+    "--delegate",
+    "delegates",
+    multiple=True,
+    show_default=DEFAULT_DELEGATE,
+    type=click.Choice(DELEGATE_NAMES),
+    help="The delegate to apply; a second one is that of B.",
 )

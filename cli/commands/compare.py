@@ -9,7 +9,7 @@ from itertools import takewhile
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
 from delegate_sim.errors import ModelError
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
@@ -21,7 +21,7 @@ from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand, given_options
 from ..models import Models, model_paths, read_model, stands_for_many
 from ..suggestions import suggestion
-from ..target_options import refuse_foreign_flags, target_options
+from ..target_options import refuse_foreign_flags, two_targets_options
 from ..terminal import result_options, width
 from ..text.compare import compare_lines
 from ..text.many import COMPARED, compared_row
@@ -30,14 +30,14 @@ _EPILOG = """\b
 Examples:
   delegate-sim compare before.tflite after.tflite --delegate gpu
   delegate-sim compare model.tflite --with feature_level=30
-  delegate-sim compare model.tflite --delegate nnapi --with delegate=gpu
+  delegate-sim compare model.tflite --delegate gpu --delegate mldrift
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
 
 A is the first model on the target that the options describe; B is the second model, or the first again, on the same target
-except for what --with sets. An option goes to each side whose delegate has it. Nodes are matched by structure, so that
-renumbered or renamed nodes are still recognised. Each side applies its delegate only; multiply-adds are counts, not an estimate
-of latency.
+except for what --with sets, or with the second delegate if two are named. An option goes to each side whose delegate has it.
+Nodes are matched by structure, so that renumbered or renamed nodes are still recognised. Each side applies its delegate only;
+multiply-adds are counts, not an estimate of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -54,14 +54,14 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     multiple=True,
     help="What differs in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
-@target_options
+@two_targets_options
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
 def command(
     path_a: str,
     path_b: str | None,
     settings: Sequence[str],
-    delegate: str,
+    delegates: Sequence[str],
     pairs: Sequence[str],
     release: str,
     defaults: str,
@@ -78,7 +78,7 @@ def command(
     different reasons.
     """
     table = ModelTable(COMPARED, is_left_out=verbose)
-    a, b = _targets(delegate, pairs, release, defaults, flags, _settings(settings))
+    a, b = _targets(*_named(delegates, _settings(settings)), pairs, release, defaults, flags)
     a, b = a._replace(has_own_resolver=own_resolver), b._replace(has_own_resolver=own_resolver)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
@@ -141,13 +141,21 @@ def _settings(pairs: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return the delegate of A, and the settings of B with its delegate where two are named."""
+    first, *others = delegates or (DEFAULT_DELEGATE,)
+    if len(others) > 1 or (others and _DELEGATE in settings):
+        raise click.UsageError("A and B have one delegate each: name two at most")
+    return first, {**settings, **({_DELEGATE: others[0]} if others else {})}
+
+
 def _targets(
     delegate: str,
+    settings: Mapping[str, str],
     pairs: Sequence[str],
     release: str,
     defaults: str,
     flags: Mapping[str, str | None],
-    settings: Mapping[str, str],
 ) -> tuple[Target, Target]:
     """Return the targets of A and B. Raises OptionError or a ClickException naming what is wrong."""
     names = (delegate, settings.get(_DELEGATE, delegate))

@@ -57,6 +57,7 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], 
     lines = [
         f"# What the delegate {delegate.name} accepts",
         "",
+        *((delegate.summary, "") if delegate.summary else ()),
         "A node must meet every condition that applies to the target; they are listed in the order in which the delegate tests "
         f"them. {_others(delegate)}",
         *(_options(delegate) if is_whole else ()),

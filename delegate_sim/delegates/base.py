@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
-from ..model.model import Tensor
+from ..model.model import Model, Tensor
 from ..options import Option
 from ..releases.catalogue import NEWEST, Release
 from ..releases.notes import release_notes
@@ -83,6 +83,10 @@ class KernelFailure(NamedTuple):
     hint: str
     is_crash: bool = False
     is_known: bool = True
+    is_later: bool = False
+    """Whether it shows only after everything has been applied: it fails the model, though nothing is undone."""
+    log_lines: tuple[str, ...] = ()
+    """What the runtime prints of it, where that is not the line of a plan that it restores."""
     stage: StageRefusal | None = None
 
 
@@ -139,6 +143,8 @@ class Decision:
     A delegate that inlines a node takes it off the execution plan and adds others; tensors may be added behind the given ones
     too. Reports show what becomes of the added nodes at the nodes that they stem from.
     """
+    skipped: frozenset[int] = frozenset()
+    """Subgraphs that no delegate is asked about any more, as this one runs the nodes that stand for them."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
     """The nodes that a compiler is given together, by where they stand in the file; None where there is no such stage.
@@ -265,6 +271,10 @@ class Delegate:
     """The name of its kernels in log lines."""
     provider_name: str
     """The name in benchmark_model's lines."""
+    summary: str = ""
+    """Which delegate is meant and when one meets it, where the name leaves that open."""
+    is_in_benchmark_model: bool = True
+    """Whether benchmark_model can apply it, and then prints a line of its own about it."""
     rules: RuleBook[Any]
     """What it accepts with the default options."""
     options: tuple[Option, ...] = ()
@@ -281,6 +291,8 @@ class Delegate:
     """The value of that option with which nothing is left out."""
     minimum_option: str = ""
     """The option that demands a minimum of nodes in a partition; empty if there is none."""
+    fails_with_model: bool = False
+    """Whether a failure fails the model, instead of having the runtime go on with the plan as it was."""
     levels: Levels | None = None
     driver: DriverInterface | None = None
     """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
@@ -320,6 +332,19 @@ class Delegate:
         """Say which release's rules are used where those of a release are not known."""
         return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
 
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """All names that its kernels may have in log lines."""
+        return (self.kernel_name,)
+
+    def kernel_name_for(self, options: OptionValues) -> str:
+        """Return the name of its kernels in log lines."""
+        return self.kernel_name
+
+    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
+        """Return why the interface that applies the delegate does not load a model, and in which subgraph; None if it does."""
+        return None
+
     def platform_notes(self, options: OptionValues) -> Iterator[str]:
         """Say what is known less surely of the release of the platform that the options name."""
         return iter(())
@@ -358,6 +383,12 @@ class Delegate:
         Called once for each subgraph, after all its kernels were made; ``subsets`` are its partitions in running order. What is
         returned counts as a kernel that cannot be made: it undoes the delegation, or is a warning unless ``is_known``.
         """
+        return None
+
+    def graph_refusal(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Return why a subgraph cannot stay as the delegate leaves it, asked whether or not any node was replaced."""
         return None
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:

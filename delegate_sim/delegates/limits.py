@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset
@@ -13,13 +13,15 @@ from ..rules.rule import Reason
 from .base import Decision, Delegate, OptionValues
 from .sorting import LONGEST_STABLE, gnu_sorted
 
+Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 
-def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> tuple[Subset, ...]:
+
+def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, sort: Sort = gnu_sorted) -> tuple[Subset, ...]:
     """Return the ``limit`` partitions with the most nodes, largest first, without those below the minimum of nodes.
 
-    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``), with equal ones as the GNU C++ library orders them.
+    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``), with equal ones as a C++ library orders them.
     """
-    largest = gnu_sorted(subsets, key=lambda subset: -len(subset.nodes))[:limit]
+    largest = sort(subsets, lambda subset: -len(subset.nodes))[:limit]
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
 
 
@@ -30,13 +32,13 @@ def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
     return given if given > 0 else int(declared.default)
 
 
-def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int) -> Decision:
+def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int, sort: Sort = gnu_sorted) -> Decision:
     """Keep the nodes of a decision's largest partitions, and say why the others are left out.
 
     Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
     candidates = decision.candidates
-    kept = {node for subset in largest_partitions(candidates, limit, minimum) for node in subset.nodes}
+    kept = {node for subset in largest_partitions(candidates, limit, minimum, sort) for node in subset.nodes}
     set_aside = dict(decision.set_aside)
     for subset in candidates:
         if subset.nodes[0] in kept:
@@ -47,7 +49,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
             reason = partition_limit(delegate, len(candidates), limit)
         set_aside |= dict.fromkeys(subset.nodes, reason)
     warnings = decision.warnings
-    if order_depends_on_library(candidates, limit, minimum):
+    if sort is gnu_sorted and order_depends_on_library(candidates, limit, minimum):
         warnings += (library_order_warning(decision.graph, limit),)
     nodes = tuple(node for node in decision.nodes if node in kept)
     own = decision.subsets
@@ -59,13 +61,15 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
     """Say of a node that the delegate's limit on partitions leaves it out."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
+    merge = "merge partitions by removing what splits them"
+    raised = f"raise {option_as_typed(delegate.options, delegate.limit_option)}, or " if delegate.limit_option else ""
     return Reason(
         PARTITION_LIMIT.name,
         PARTITION_LIMIT.name,
         f"its partition is not {largest} of {found}",
         f"{found} partitions",
         f"at most {limit}",
-        f"raise {option_as_typed(delegate.options, delegate.limit_option)}, or merge partitions by removing what splits them",
+        f"{raised}{merge}",
     )
 
 

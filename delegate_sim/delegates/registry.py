@@ -10,6 +10,7 @@ from .base import Delegate
 _PACKAGES = {
     "nnapi": ".nnapi.delegate",
     "gpu": ".gpu.delegate",
+    "mldrift": ".mldrift.delegate",
     "vx": ".vx.delegate",
     "vx-nxp": ".vx.nxp",
     "coreml": ".coreml.delegate",

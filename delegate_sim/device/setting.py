@@ -95,7 +95,7 @@ def _delegate_in(log: DeviceLog) -> Delegate:
     names += [row.op for table in log.run_orders.values() for row in table.rows]
     names += [op for summary in log.summaries.values() for op in summary.counts]
     mentioned = set(names)
-    found = [each for each in delegates if not {each.kernel_name, each.provider_name}.isdisjoint(mentioned)]
+    found = [each for each in delegates if not {*each.kernel_names, each.provider_name}.isdisjoint(mentioned)]
     if all(each.is_applied_by_default for each in found):
         # What was asked for but could not be applied leaves no line of its own.
         found = [each for each in delegates if _was_not_created(each, log)] or found

@@ -27,6 +27,13 @@ class FlexbufferMap:
         except _READING_ERRORS:
             self._map = {}
 
+    def has(self, key: str) -> bool:
+        """Whether a key is there with another value than null."""
+        try:
+            return not self._map[key].IsNull
+        except _READING_ERRORS:
+            return False
+
     def text(self, key: str) -> str | None:
         """Return the value of a key as text; None if it is none."""
         try:
@@ -34,6 +41,25 @@ class FlexbufferMap:
             return str(value.AsString) if value.IsString else None
         except (*_READING_ERRORS, UnicodeError):
             return None
+
+    def part(self, key: str) -> FlexbufferMap:
+        """Return the map under a key; every key is absent where there is none."""
+        found = FlexbufferMap(b"")
+        try:
+            value: Any = self._map[key]
+            found._map = value.AsMap if value.IsMap else {}
+        except _READING_ERRORS:
+            pass
+        return found
+
+    def integers(self, key: str) -> list[int]:
+        """Return the integers of the vector under a key, none where there is no vector."""
+        try:
+            value: Any = self._map[key]
+            vector = value.AsTypedVector if value.IsTypedVector or value.IsFixedTypedVector else value.AsVector
+            return [int(vector[position].AsInt) for position in range(len(vector))]
+        except _READING_ERRORS:
+            return []
 
     def integer(self, key: str) -> int | None:
         """Return the value of a key as an integer; a fraction is cut off."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
@@ -225,6 +227,10 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
         node.fail("the weights have no affine quantisation")
     slices = weights.shape[quantization.dimension]
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
+    if len(quantization.scales) != slices:
+        # The kernel writes its one scale out for each slice, where delegates then see as many.
+        scales = np.full(slices, quantization.scales[0], np.float32)
+        weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
 
 @kernel("CONV_3D")

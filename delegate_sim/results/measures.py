@@ -56,7 +56,7 @@ class Measures:
 
 def measure(run: Run) -> Measures:
     """Return the numbers of a run."""
-    later = run.refusal if run.outcome == "delegated" else None
+    later = run.refusal if run.outcome in ("delegated", "none") else None
     outcome = run.outcome if later is None else PREDICTED if later.is_predicted else FAILS_LATER
     subgraphs = [subgraph.without_kernels() if outcome == PREDICTED else subgraph for subgraph in run.subgraphs]
     subsets = [(subgraph.graph, subset) for subgraph in subgraphs for subset in subgraph.subsets]

@@ -43,6 +43,8 @@ class Unknown(NamedTuple):
     hint: str = ""
     problem: str = "is not supported"
     kind: Kind = OPERATOR
+    said: str = ""
+    """What the delegate itself says, which may name the ``{op}``."""
 
 
 class _Asked(NamedTuple):
@@ -53,6 +55,7 @@ class _Asked(NamedTuple):
     kind: str
     needed: str
     hint: str
+    said: Callable[[NodeView, Any], str] | None
 
 
 class _Checks(NamedTuple):
@@ -84,6 +87,8 @@ class RuleBook(Generic[T]):
     excluded: Callable[[NodeView, T], Reason | None] | None = None
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
+    speaks: bool = False
+    """Whether the delegate's own name for a refusal is what it says of it (``Check.said``)."""
 
     _kept: dict[Hashable, _Checks | None] = field(default_factory=dict, init=False, repr=False)
     """Which checks apply, by operator and target."""
@@ -117,10 +122,11 @@ class RuleBook(Generic[T]):
         if early is not None and early(node, target) is None:
             return ACCEPTED
         reasons: list[Reason] = []
-        for finder, code, kind, needed, hint in checks:
+        for finder, code, kind, needed, hint, said in checks:
             found = finder(node, target)
             if found is not None:
-                reasons.append(Reason(code, kind, f"{found}; needs {needed}", found, needed, hint))
+                name = kind if said is None else said(node, target)
+                reasons.append(Reason(code, name, f"{found}; needs {needed}", found, needed, hint))
                 if self.policy is Policy.FIRST_FAILURE:
                     break
         return Verdict(False, tuple(reasons)) if reasons else ACCEPTED
@@ -139,7 +145,7 @@ class RuleBook(Generic[T]):
         kind = self._worded(unknown.kind)
         found = f"custom operator {node.op}" if node.node.is_custom else node.op
         message = f"{found} {unknown.problem.format(builtin_code=node.node.builtin_code)}"
-        native = kind.native or kind.suffix or kind.name
+        native = unknown.said.format(op=node.op) or kind.native or kind.suffix or kind.name
         return Reason(kind.code(self.delegate), native, message, found, unknown.needed, unknown.hint or kind.hint)
 
     def code_of(self, kind: Kind) -> str:
@@ -189,7 +195,12 @@ class RuleBook(Generic[T]):
         early = rule.accepted_early
         checks = [
             _Asked(
-                each.finder, self.code_of(each.kind), each.native or self.native_of(each.kind), each.needed, self.hint_of(each)
+                each.finder,
+                self.code_of(each.kind),
+                each.native or self.native_of(each.kind),
+                each.needed,
+                self.hint_of(each),
+                each.said if self.speaks else None,
             )
             for each in rule.checks
             if _counts(each, target)

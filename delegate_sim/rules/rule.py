@@ -88,6 +88,8 @@ class Check(Generic[TargetT_contra]):
     conditions: tuple[Condition[TargetT_contra], ...] = ()
     introduced: Release | None = None
     withdrawn: Release | None = None
+    said: Callable[[NodeView, TargetT_contra], str] | None = None
+    """What the delegate itself says of this refusal, where its own name for one is a sentence of its log."""
 
     @property
     def demand(self) -> str:
@@ -115,6 +117,10 @@ class Check(Generic[TargetT_contra]):
     def reported_as(self, native: str) -> Check[TargetT_contra]:
         """Return this check with the delegate's own name for the refusal, where it is not the kind's."""
         return changed(self, native=native)
+
+    def saying(self, said: str | Callable[[NodeView], str]) -> Check[TargetT_contra]:
+        """Return this check with what the delegate says of a refusal: always the same, or something about the node."""
+        return changed(self, said=(lambda node, _: said(node)) if callable(said) else (lambda *_: said))
 
     def of_kind(self, kind: Kind) -> Check[TargetT_contra]:
         """Return this check as of another kind."""

@@ -143,16 +143,17 @@ class _Chain:
         graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
-        run = _Simulation(
+        simulation = _Simulation(
             current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings, self._removed
-        ).run()
-        if run.outcome == "restored":
+        )
+        run = simulation.run()
+        if run.outcome == "restored" or (run.outcome == "refused" and delegate.fails_with_model):
             self._take_back(run)
         elif run.outcome not in _NOT_APPLIED:
             self._is_static |= is_static
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
-                    self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate)
+                    self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate.kernel_name_for(options))
         self.runs.append(run)
 
     def _compile(self, delegate: Delegate, options: OptionValues) -> None:
@@ -183,10 +184,10 @@ class _Chain:
                 lines += [line] if line else []
         self.runs[0] = dataclasses.replace(run, log_lines=(*run.log_lines, *lines))
 
-    def _plan_after(self, run: SubgraphRun, delegate: Delegate) -> ChangedPlan:
+    def _plan_after(self, run: SubgraphRun, name: str) -> ChangedPlan:
         assert run.decision is not None
         given = len(self.model.subgraphs[run.graph.index].tensors)
-        return plan_after(run.decision.graph, run.plan, delegate.kernel_name, given)
+        return plan_after(run.decision.graph, run.plan, name, given)
 
     def is_fully_delegated(self) -> bool:
         """Whether nothing of the first subgraph is left to the CPU."""
@@ -274,8 +275,13 @@ class _Simulation:
         self.warnings = [*delegate.release_notes(release), *warnings]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.later_failure: Refusal | None = None
+        self.skipped: frozenset[int] = frozenset()
 
     def run(self) -> Run:
+        refusal = self._refused_to_load()
+        if refusal is not None:
+            self._judge_rest(self.graphs)
+            return self._finish("refused", refusal)
         for graph in self.graphs:
             if self._is_skipped(graph):
                 continue
@@ -289,12 +295,20 @@ class _Simulation:
             if failure is not None:
                 refusal = self._restore(graph, failure)
                 self._judge_rest(self.graphs[graph.index + 1 :])
-                return self._finish("restored", refusal)
+                return self._finish("refused" if self.delegate.fails_with_model else "restored", refusal)
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
     def _is_skipped(self, graph: Graph) -> bool:
-        return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed
+        return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed or graph.index in self.skipped
+
+    def _refused_to_load(self) -> Refusal | None:
+        found = self.delegate.load_refusal(self.graphs[0].model, self.options, self.release) if self.graphs else None
+        if found is None:
+            return None
+        index, failure = found
+        self.log_lines += failure.log_lines
+        return kernel_refusal(self.graphs[index], failure, failure.message)
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
@@ -304,19 +318,20 @@ class _Simulation:
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
         self.warnings += decision.warnings
         self.log_lines += decision.log_lines
+        self.skipped |= decision.skipped
         shown = attributed_decision(graph, decision)
         self.subgraphs[graph.index] = SubgraphRun(graph, shown)
         if decision.failure is not None:
             return attributed_failure(graph, decision, decision.failure)
         if not decision.nodes:
-            return None
+            return self._ask_of_graph(graph, decision, ())
         subsets = decision.grouped()
         self.log_lines.append(
             replacing_line(
                 self.release,
                 replaced=len(decision.nodes),
                 total=len(decision.graph.execution_plan),
-                kernel=self.delegate.kernel_name,
+                kernel=self.delegate.kernel_name_for(self.options),
                 partitions=len(subsets),
                 subgraph=_number(graph.index, self.removed),
                 name=graph.name,
@@ -325,18 +340,28 @@ class _Simulation:
         self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
         failure = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
         if failure is None:
-            return None
+            return self._ask_of_graph(graph, decision, subsets)
         place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
         failure = attributed_failure(graph, decision, failure)
         if not failure.is_known:
             self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
         elif failure.is_crash:
             self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+        elif self.delegate.fails_with_model:
+            return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
             # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
             self._will_fail(graph, failure, f"AllocateTensors will fail: {place}{failure.message}")
         else:
             return failure
+        return self._ask_of_graph(graph, decision, subsets)
+
+    def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+        """Ask whether the subgraph may stay as it now is."""
+        failure = self.delegate.graph_refusal(decision, subsets, self.options, self.release)
+        if failure is None or not failure.is_later:
+            return failure
+        self._will_fail(graph, failure, failure.message)
         return None
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
@@ -402,7 +427,7 @@ class _Simulation:
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
         """The runtime undoes all delegation, in every subgraph."""
         self._tell_stage(failure)
-        self.log_lines.append(RESTORED_LINE)
+        self.log_lines += failure.log_lines or (RESTORED_LINE,)
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         return kernel_refusal(graph, failure, failure.message)
 
@@ -417,7 +442,7 @@ class _Simulation:
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome in ("refused", NOT_PREPARED):
             self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        if self.defaults == "benchmark":
+        if self.defaults == "benchmark" and self.delegate.is_in_benchmark_model:
             self.log_lines.append(self._benchmark_line(outcome))
         return Run(
             self.delegate,

@@ -339,3 +339,16 @@ def test_json_of_a_node(run_json):
     assert node["a"] == {"node": 0, "runs_on": "delegate", "reasons": []}
     assert (node["b"]["node"], node["b"]["runs_on"], node["b"]["reasons"][0]["code"]) == (1, "cpu", "nnapi-operator-version")
     assert found["to_delegate"] == found["only_in_a"] == found["only_in_b"] == found["reasons_changed"] == []
+
+
+def test_a_second_delegate_is_that_of_b(run_json):
+    found = run_json("compare", "mixed.tflite", "--delegate", "gpu", "--delegate", "hexagon")
+    assert [found[side]["delegate"] for side in "ab"] == ["gpu", "hexagon"]
+    assert run_json("compare", "mixed.tflite", "--delegate", "gpu", "--with", "delegate=hexagon") == found
+
+
+@pytest.mark.parametrize("more", [["--delegate", "vx"], ["--with", "delegate=vx"]])
+def test_three_delegates_are_too_many(run, more):
+    result = run("compare", "mixed.tflite", "--delegate", "gpu", "--delegate", "hexagon", *more)
+    assert result.exit_code == 2
+    assert "name two at most" in result.stderr

@@ -47,7 +47,7 @@ Now
    replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
      0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
-     taken by gpu, vx, vx-nxp, xnnpack
+     taken by gpu, mldrift, vx, vx-nxp, xnnpack
 
 Without any of them
   delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
@@ -176,7 +176,7 @@ simulations)
     replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
       0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
       converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
-      taken by gpu, vx, vx-nxp, xnnpack
+      taken by gpu, mldrift, vx, vx-nxp, xnnpack
 """
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.delegates.sorting import LONGEST_STABLE, gnu_sorted
+from delegate_sim.delegates.sorting import LONGEST_STABLE, gnu_sorted, llvm_sorted
 
 
 def order(keys):
@@ -45,3 +45,31 @@ def test_different_elements_leave_no_choice(keys):
 def test_long_lists_are_ordered_as_by_the_gnu_library(keys, expected):
     """What a program built with GCC 12 prints for these."""
     assert order(keys) == expected
+
+
+# LLVM's
+
+
+def llvm_order(keys):
+    return llvm_sorted(range(len(keys)), key=lambda index: keys[index])
+
+
+@given(st.lists(st.integers(0, 5), max_size=300))
+def test_llvm_sorts(keys):
+    found = llvm_order(keys)
+    assert sorted(found) == list(range(len(keys)))
+    assert [keys[index] for index in found] == sorted(keys)
+
+
+@given(st.lists(st.integers(0, 3), max_size=23))
+def test_llvm_keeps_equal_elements_of_short_lists_in_order(keys):
+    assert llvm_order(keys) == sorted(range(len(keys)), key=lambda index: keys[index])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "first"),
+    [([1] * 18, 0), ([1, 1, 2] * 7 + [1, 1, 1, 1], 8), ([1, 2, 5, 6, 1, 2, 1, 5, *[1, 5, 6, 1, 2, 1, 5] * 5, 1, 5], 38)],
+    ids=["18 equal", "25 of two sizes", "45 of four sizes"],
+)
+def test_the_largest_partition_is_that_which_the_binary_took(sizes, first):
+    assert llvm_order([-size for size in sizes])[0] == first

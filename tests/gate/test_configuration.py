@@ -102,7 +102,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
     ("text", "fault"),
     [
         ('models = "a"\n', "1: there is no target; write one as [targets.NAME] with a delegate"),
-        ("[targets.t]\n", "1: targets.t: has no delegate; known are nnapi, gpu, vx, vx-nxp, coreml, hexagon, xnnpack"),
+        ("[targets.t]\n", "1: targets.t: has no delegate; known are nnapi, gpu, mldrift, vx, vx-nxp, coreml, hexagon, xnnpack"),
         ("\n[targets]\nt = 3\n", "3: targets.t: takes a table, not 3"),
         ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; known are nnapi"),
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),

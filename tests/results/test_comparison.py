@@ -121,10 +121,12 @@ def test_measures_and_multiply_adds():
 
 OPS = ("ADD", "ADD 4", "ADD 9", "ROUND", "LOGISTIC", "ABS")
 chains = st.lists(st.sampled_from(OPS), min_size=1, max_size=12)
+lasting_chains = st.lists(st.sampled_from([op for op in OPS if not op.startswith("ADD ")]), min_size=1, max_size=12)
+"""Chains of operators of which every release thinks the same; a delegate has taken newer versions of ADD since."""
 
 
 @settings(max_examples=40)
-@given(chains, st.sampled_from(DELEGATE_NAMES), st.sampled_from(RELEASES), st.booleans())
+@given(lasting_chains, st.sampled_from(DELEGATE_NAMES), st.sampled_from(RELEASES), st.booleans())
 def test_another_release_moves_nothing(ops, delegate, release, is_read_twice):
     builder = chain_model(ops)
     model = load(builder.bytes())

@@ -107,6 +107,10 @@ class GpuDelegate(Delegate):
     name = "gpu"
     kernel_name = "TfLiteGpuDelegateV2"
     provider_name = "GPU"
+    summary = (
+        "TfLiteGpuDelegateV2, the GPU of TFLite: what an application adds to an interpreter itself, and what benchmark_model's "
+        "--use_gpu applies. What LiteRT 2 calls its GPU is the delegate mldrift."
+    )
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType(

@@ -12,8 +12,8 @@ from ....graph.graph import Graph
 from ....graph.partition import Subset
 from ....releases.catalogue import NEWEST, Release
 from ...base import KernelFailure
+from ...gpu_compatibility.questions import is_full_lstm
 from ..failures import kernel_failure
-from ..questions import is_full_lstm
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
 from .model import BuildError, GpuModel
 from .reader import NodeReader, Values

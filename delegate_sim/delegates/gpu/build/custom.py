@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..questions import custom_pool_parameters
+from ...gpu_compatibility.questions import custom_pool_parameters
 from .reader import OHWI, NodeReader
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..questions import runtime_input_count
+from ...gpu_compatibility.questions import runtime_input_count
 from .model import BuildError, Operation, Shape, consume
 from .reader import BHWC, BOOL, FLOAT, HW, HWC, INT32, LINEAR, SCALAR, NodeReader, bhwc
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..questions import runtime_input_count
+from ...gpu_compatibility.questions import runtime_input_count
 from .model import BuildError
 from .reader import BHWC, NodeReader
 

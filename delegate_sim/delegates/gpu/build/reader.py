@@ -15,8 +15,8 @@ from ....graph.activation import fused_activation
 from ....graph.graph import Graph, NodeView
 from ....model.model import Tensor
 from ....releases.catalogue import NEWEST, Release
+from ...gpu_compatibility.questions import ACTIVATIONS
 from ..failures import is_crash
-from ..questions import ACTIVATIONS
 from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produce
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})

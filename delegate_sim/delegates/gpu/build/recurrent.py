@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....releases.catalogue import parse_release
-from ..questions import is_full_lstm
+from ...gpu_compatibility.questions import is_full_lstm
 from .model import BuildError, Value, consume
 from .reader import HW, LINEAR, NodeReader
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from ....graph.graph import NodeView
-from ....rules.kinds import ATTRIBUTE
-from ....rules.vocabulary import check
-from .checks import UP_TO_1, UP_TO_2, gpu_rule, operands, runtime_operands
+from ...gpu_compatibility import activation, arithmetic
+from ...gpu_compatibility.checks import runtime_operands
+from .checks import UP_TO_1, UP_TO_2, gpu_rule
 
-
-def _beta(node: NodeView) -> str | None:
-    return None if node.options.beta == 1 else f"beta {node.options.beta:g}"
-
-
-_ELEMENTWISE = gpu_rule("ElementwiseOperationParser", operands(1, 0, 1), version_in=UP_TO_2)
+_ELEMENTWISE = gpu_rule("ElementwiseOperationParser", *arithmetic.UNARY, version_in=UP_TO_2)
 _RELU = gpu_rule("ReLUOperationParser", version_in=UP_TO_2, cases=())
 
 RULES = {
@@ -26,8 +20,6 @@ RULES = {
     "RELU6": _RELU,
     "RELU_0_TO_1": _RELU.from_release("litert-2.1.0"),
     "RELU_N1_TO_1": _RELU,
-    "SOFTMAX": gpu_rule(
-        "SoftmaxOperationParser", check(ATTRIBUTE, "beta 1", _beta, "scale the input instead"), version_in=UP_TO_2
-    ),
+    "SOFTMAX": gpu_rule("SoftmaxOperationParser", *activation.SOFTMAX, version_in=UP_TO_2),
     "TANH": _ELEMENTWISE,
 }

@@ -6,41 +6,17 @@ from ....graph.graph import NodeView
 from ....rules.kinds import BROADCAST, NEIGHBOUR, SHAPE
 from ....rules.operands import operand, result
 from ....rules.rule import Check
-from ....rules.vocabulary import check, operand_count, refused_if, typed
-from .checks import (
-    BOOL,
-    COMPATIBILITY,
-    FLOAT,
-    KNOWN_ACTIVATION,
-    UP_TO_1,
-    UP_TO_2,
-    UP_TO_3,
-    gpu_rule,
-    one_or_two_operands,
-    operands,
-    single_reader,
-)
+from ....rules.vocabulary import check, refused_if, typed
+from ...gpu_compatibility import arithmetic
+from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, shapes
+from .checks import BOOL, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, single_reader
 
 # Operators with one or two operands
 
 _ELEMENTWISE = "ElementwiseOperationParser"
-_UNARY = gpu_rule(_ELEMENTWISE, operands(1, 0, 1), version_in=UP_TO_2)
-_BINARY = gpu_rule(_ELEMENTWISE, one_or_two_operands(), version_in=UP_TO_2)
-_BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, one_or_two_operands(), KNOWN_ACTIVATION, version_in=UP_TO_2)
-
-
-def _not_broadcastable(node: NodeView) -> str | None:
-    """Without the flag for enhanced broadcast, which the delegate does not set."""
-    shorter, longer = sorted((node.input(0).shape, node.input(1).shape), key=len)
-    if len(shorter) <= 1 or len(shorter) == len(longer):
-        return None
-    if len(longer) == 4 and (
-        (len(shorter) == 3 and longer[0] == 1)
-        or (shorter == (1, 1) and longer[0] == 1)
-        or (len(shorter) == 2 and shorter == (longer[0], longer[3]))
-    ):
-        return None
-    return _shapes(node)
+_UNARY = gpu_rule(_ELEMENTWISE, *arithmetic.UNARY, version_in=UP_TO_2)
+_BINARY = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_in=UP_TO_2)
+_BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVATION, version_in=UP_TO_2)
 
 
 def _each_smaller(node: NodeView) -> str | None:
@@ -50,22 +26,10 @@ def _each_smaller(node: NodeView) -> str | None:
         return None
     pairs = list(zip(first, second, strict=True))
     is_each_smaller = any(one < other for one, other in pairs) and any(one > other for one, other in pairs)
-    return _shapes(node) if is_each_smaller else None
+    return shapes(node) if is_each_smaller else None
 
 
-def _shapes(node: NodeView) -> str:
-    return f"shapes {list(node.input(0).shape)} and {list(node.input(1).shape)}"
-
-
-_BROADCAST = (
-    check(
-        BROADCAST,
-        "operands of one rank, one of rank 0 or 1, [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
-        _not_broadcastable,
-    )
-    .from_release("litert-1.1.0")
-    .from_source(COMPATIBILITY.with_symbol("CheckAddMulBroadcastCompatibility"))
-)
+_BROADCAST = arithmetic.PLAIN_BROADCAST.from_release("litert-1.1.0")
 
 # Comparisons
 
@@ -98,13 +62,6 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
     return f"condition {list(condition)}, output {list(shape)}"
 
 
-def _value_of_another_shape(node: NodeView, position: int) -> str | None:
-    value, shape = node.input(position).shape, node.output(0).shape
-    if not value or value == shape or (len(value) == 1 and value[0] <= 1):
-        return None
-    return f"input {position} {list(value)}, output {list(shape)}"
-
-
 def _selected_value(position: int) -> tuple[Check[object], ...]:
     """One of the two values between which SELECT chooses."""
     value = operand(position)
@@ -129,12 +86,7 @@ def _selected_value(position: int) -> tuple[Check[object], ...]:
     )
     return (
         typed(value, ("FLOAT16", "FLOAT32")).before_release("litert-1.1.0"),
-        check(
-            BROADCAST,
-            f"{value.name} of the output's shape, or a scalar",
-            lambda node: _value_of_another_shape(node, position),
-            "give both values the shape of the output",
-        ),
+        arithmetic.selected_value(position),
         constant_matrix.from_release("litert-1.1.0").before_release("litert-2.1.6"),
         runtime_matrix.from_release("litert-2.1.6"),
     )
@@ -142,8 +94,8 @@ def _selected_value(position: int) -> tuple[Check[object], ...]:
 
 _SELECT = gpu_rule(
     "SelectV2OperationParser",
-    operand_count(3, 1),
-    typed(operand(0, "condition"), ("BOOL", "FLOAT16", "FLOAT32")),
+    arithmetic.SELECT_OPERANDS,
+    arithmetic.SELECT_CONDITION,
     check(
         BROADCAST,
         "a condition that broadcasts to the output",
@@ -159,8 +111,8 @@ _SELECT = gpu_rule(
 
 RULES = {
     "ABS": _UNARY,
-    "ADD": gpu_rule(_ELEMENTWISE, operand_count(2), _BROADCAST, version_in=UP_TO_2),
-    "ADD_N": gpu_rule(_ELEMENTWISE, operand_count(2), version_in=UP_TO_2),
+    "ADD": gpu_rule(_ELEMENTWISE, arithmetic.ADD_OPERANDS, _BROADCAST, version_in=UP_TO_2),
+    "ADD_N": gpu_rule(_ELEMENTWISE, arithmetic.ADD_N, version_in=UP_TO_2),
     "COS": _UNARY,
     "DIV": _BINARY_WITH_ACTIVATION,
     "EQUAL": _COMPARISON,
@@ -173,12 +125,12 @@ RULES = {
     "LESS": _COMPARISON,
     "LESS_EQUAL": _COMPARISON,
     "LOG": _UNARY,
-    "LOGICAL_AND": gpu_rule(_ELEMENTWISE, one_or_two_operands(), version_in=UP_TO_2, inputs=BOOL, outputs=BOOL),
+    "LOGICAL_AND": gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_in=UP_TO_2, inputs=BOOL, outputs=BOOL),
     "MAXIMUM": _BINARY,
     "MINIMUM": _BINARY,
     "MUL": gpu_rule(
         _ELEMENTWISE,
-        operand_count(2),
+        arithmetic.MUL_OPERANDS,
         check(BROADCAST, "one operand that is smaller in no dimension", _each_smaller).before_release("litert-1.1.0"),
         _BROADCAST,
         KNOWN_ACTIVATION,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 
 from ....graph.graph import NodeView
-from ....rules.kinds import NEIGHBOUR, QUANTIZATION, TENSOR_TYPE
+from ....rules.kinds import NEIGHBOUR, TENSOR_TYPE
 from ....rules.numbers import counted
 from ....rules.operands import operand
 from ....rules.rule import OpRule
-from ....rules.vocabulary import check, operand_count, refused_if, where
+from ....rules.vocabulary import check, where
+from ...gpu_compatibility import conversion
+from ...gpu_compatibility.checks import FLOAT, runtime_operands
 from ..target import GpuTarget
-from .checks import ALLOW_QUANT_OPS, FLOAT, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, runtime_operands, single_reader
+from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, single_reader
 
 _CAST_PARSER = "CastOperationParser"
 _IN_CAST_PARSER = SOURCE.with_symbol(f"{_CAST_PARSER}::IsSupported")
@@ -69,19 +71,6 @@ RULES = {
         outputs=("INT32", "BOOL"),
     ),
     "DENSIFY": gpu_rule("DensifyOperationParser", runtime_operands(0, 1), version_in=UP_TO_1),
-    "DEQUANTIZE": _quantized(
-        gpu_rule(
-            "DequantizeOperationParser",
-            operand_count(1, 1),
-            refused_if(
-                QUANTIZATION,
-                "an input of another type than INT16",
-                lambda node: node.input(0).type == "INT16",
-                "an INT16 input",
-                "quantise to 8 bits",
-            ),
-            version_in=UP_TO_3,
-        )
-    ),
-    "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", runtime_operands(1, 1), version_in=UP_TO_2)),
+    "DEQUANTIZE": _quantized(gpu_rule("DequantizeOperationParser", *conversion.DEQUANTIZE, version_in=UP_TO_3)),
+    "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", *conversion.QUANTIZE, version_in=UP_TO_2)),
 }

@@ -2,87 +2,20 @@
 
 from __future__ import annotations
 
-from ....graph.graph import NodeView
-from ....rules.kinds import ACTIVATION, ATTRIBUTE, RANK, SHAPE
-from ....rules.numbers import at_least
-from ....rules.vocabulary import check, operand_count
-from ..questions import ACTIVATIONS, PoolParameters, custom_pool_parameters, custom_strides
-from .checks import COMPATIBILITY, KNOWN_ACTIVATION, UP_TO_2, gpu_rule, runtime_operands, strides, window
+from ...gpu_compatibility import custom
+from ...gpu_compatibility.checks import COMPATIBILITY
+from .checks import UP_TO_2, gpu_rule
 
 _CASES = (COMPATIBILITY.symbol, "CheckCustomOpsGpuDelegateCompatibility")
 
-_OPTIONS = check(
-    ATTRIBUTE,
-    "custom options",
-    lambda node: None if node.node.custom_options is not None else "no custom options",
-    "give the operator its parameters as custom options",
-).from_source(COMPATIBILITY.with_symbol("RetrieveCustomInitialData"))
-
-
-def _pool(node: NodeView) -> PoolParameters:
-    parameters = custom_pool_parameters(node)
-    assert parameters is not None  # the check before makes sure that there are options
-    return parameters
-
-
-def _transposed_strides(node: NodeView) -> tuple[int, int]:
-    found = custom_strides(node)
-    assert found is not None  # as above
-    return found
-
-
-def _pool_activation(node: NodeView) -> str | None:
-    found = _pool(node).activation
-    return None if found in ACTIVATIONS else f"fused {found}"
-
-
-_WINDOW = window(lambda node: (_pool(node).filter_height, _pool(node).filter_width))
-_STRIDES = strides(lambda node: (_pool(node).stride_height, _pool(node).stride_width))
-_ACTIVATION = check(ACTIVATION, KNOWN_ACTIVATION.needed, _pool_activation).from_source(
-    COMPATIBILITY.with_symbol("IsActivationSupported")
-)
-
-
-def _resampler_ranks(node: NodeView) -> str | None:
-    source, warp = node.input(0).rank, node.input(1).rank
-    return None if source == warp == 4 else f"source of rank {source} and warp of rank {warp}"
-
-
-def _resampler_batches(node: NodeView) -> str | None:
-    source, warp = node.input(0).shape[0], node.input(1).shape[0]
-    return None if source == warp else f"source batch {source}, warp batch {warp}"
-
-
-def _warp_depth(node: NodeView) -> str | None:
-    shape = node.input(1).shape
-    return None if shape[3] >= 2 else f"warp of shape {list(shape)}"
-
-
 RULES = {
-    "Convolution2DTransposeBias": gpu_rule(
-        "TransposeConvCustomOperationParser",
-        operand_count(at_least(2)).from_source(COMPATIBILITY.with_symbol("CheckTensorIsAvailable")),
-        _OPTIONS,
-        strides(_transposed_strides),
-        cases=_CASES,
-    ),
+    "Convolution2DTransposeBias": gpu_rule("TransposeConvCustomOperationParser", *custom.TRANSPOSE_CONV, cases=_CASES),
     "MaxPoolingWithArgmax2D": gpu_rule(
         "Pooling2DOperationParser",
-        _OPTIONS,
-        runtime_operands(1, 2),
-        _WINDOW,
-        _STRIDES,
-        _ACTIVATION,
+        *custom.MAX_POOLING_WITH_ARGMAX,
         version_in=UP_TO_2,
         cases=(*_CASES, "CheckPooling2DGpuDelegateCompatibility"),
     ),
-    "MaxUnpooling2D": gpu_rule("Unpooling2DOperationParser", runtime_operands(2, 1), _OPTIONS, _WINDOW, _STRIDES, cases=_CASES),
-    "Resampler": gpu_rule(
-        "ResamplerOperationParser",
-        runtime_operands(2, 1),
-        check(RANK, "source and warp of rank 4", _resampler_ranks).from_release("litert-2.1.6"),
-        check(SHAPE, "source and warp of one batch size", _resampler_batches).from_release("litert-2.1.6"),
-        check(SHAPE, "a warp of depth 2 or more", _warp_depth).from_release("litert-2.1.6"),
-        cases=_CASES,
-    ),
+    "MaxUnpooling2D": gpu_rule("Unpooling2DOperationParser", *custom.MAX_UNPOOLING, cases=_CASES),
+    "Resampler": gpu_rule("ResamplerOperationParser", *custom.RESAMPLER, cases=_CASES),
 }

@@ -1,4 +1,4 @@
-"""Questions about a node that both the acceptance rules and the model builder ask."""
+"""Questions about a node that both the rules and the models that the GPU delegates build ask."""
 
 from __future__ import annotations
 

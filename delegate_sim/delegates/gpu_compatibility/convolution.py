@@ -1,0 +1,67 @@
+"""Convolutions, pooling and resizing."""
+
+from __future__ import annotations
+
+from ...graph.graph import NodeView
+from ...rules.kinds import ATTRIBUTE, SHAPE
+from ...rules.operands import OUTPUT, operand
+from ...rules.vocabulary import check, rank
+from .checks import KNOWN_ACTIVATION, case, convolution_operands, dilation, runtime_operands, strides, window
+
+
+def _other_batch(node: NodeView) -> str | None:
+    source, result = node.input(0).shape[0], node.output(0).shape[0]
+    return None if source == result else f"input batch {source}, output batch {result}"
+
+
+def _other_filter_depth(node: NodeView) -> str | None:
+    weights, result = node.input(1).shape[3], node.output(0).shape[3]
+    return None if weights == result else f"filter depth {weights}, output depth {result}"
+
+
+def _other_depth(node: NodeView) -> str | None:
+    source, result, multiplier = node.input(0).shape[3], node.output(0).shape[3], node.options.depth_multiplier
+    return None if result == source * multiplier else f"input depth {source}, multiplier {multiplier}, output depth {result}"
+
+
+def _other_bias_size(node: NodeView) -> str | None:
+    if len(node.node.inputs) <= 2:
+        return None
+    found, result = node.input(2).element_count, node.output(0).shape[3]
+    return None if found == result else f"bias of {found} elements, output depth {result}"
+
+
+def _multiplied_channels(node: NodeView) -> str | None:
+    source, multiplier = node.input(0).shape[3], node.options.depth_multiplier
+    return f"depth_multiplier {multiplier} with {source} input channels" if multiplier != 1 and source != 1 else None
+
+
+CONV_2D = (*convolution_operands(), strides(), dilation(), KNOWN_ACTIVATION)
+DEPTHWISE_CONV_2D = case(
+    *CONV_2D,
+    rank(operand(0, "input"), 4).saying("input.dims.size != 4"),
+    rank(operand(1, "filter"), 4).saying("filter.dims.size != 4"),
+    rank(OUTPUT, 4).saying("output.dims.size != 4"),
+    check(SHAPE, "input and output of one batch size", _other_batch).saying("input.b != output.b"),
+    check(SHAPE, "a filter as deep as the output", _other_filter_depth).saying("filter.i != output.c"),
+    check(SHAPE, "output depth = input depth * depth_multiplier", _other_depth).saying("output.c != input.c * depth_multiplier"),
+    check(SHAPE, "a bias with as many elements as the output is deep", _other_bias_size).saying("bias.size != output.c"),
+    check(SHAPE, "depth_multiplier 1, or 1 input channel", _multiplied_channels).before_release("litert-2.1.0"),
+    of="CheckDepthwiseConvGpuDelegateCompatibility",
+)
+TRANSPOSE_CONV = (*convolution_operands(), strides())
+
+
+def _centers_and_corners(node: NodeView) -> str | None:
+    both = node.options.align_corners and node.options.half_pixel_centers
+    return "align_corners and half_pixel_centers" if both else None
+
+
+POOL_2D = (runtime_operands(1, 1), window(), strides(), KNOWN_ACTIVATION)
+RESIZE_BILINEAR = case(
+    runtime_operands(1, 1),
+    check(ATTRIBUTE, "align_corners or half_pixel_centers, not both", _centers_and_corners).saying(
+        "If half_pixel_centers is True, align_corners must be False."
+    ),
+)
+RESIZE_NEAREST_NEIGHBOR = (runtime_operands(1, 1),)

@@ -1,0 +1,1 @@
+"""The ``mldrift`` delegate: the GPU accelerator of LiteRT 2 (ML Drift)."""

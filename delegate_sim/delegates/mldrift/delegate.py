@@ -1,0 +1,191 @@
+"""How ML Drift handles a subgraph (``GetOpsToReplaceWithOptions``, ``ml_drift_delegate/tflite/model_builder.cc``).
+
+Users call it the GPU of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, is the delegate ``gpu``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ...graph.graph import Graph
+from ...graph.partition import Subset, partition
+from ...model.model import Model
+from ...options import Option, boolean, integer, text
+from ...releases.catalogue import NEWEST, Release
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
+from ...rules.rule import Verdict
+from ..base import Decision, Delegate, KernelFailure, OptionValues, kinds_by_code, kinds_of_failures
+from ..float16 import FLOAT16_WIDENING, Float16Remapping
+from ..limits import keep_largest
+from ..sorting import llvm_sorted
+from .build import build_failure
+from .demands.composites import composite_name
+from .failures import WORDINGS, hint_not_met, not_fully_accelerated
+from .loading import load_refusal
+from .measured import notes, rules_of
+from .messages import refusal_lines
+from .rules import RULES
+from .target import MlDriftTarget
+
+_KERNELS = {
+    "opencl": "LITERT_CL",
+    "opengl": "LITERT_OPENGL",
+    "vulkan": "LITERT_VULKAN",
+    "metal": "LITERT_METAL",
+    "webgpu": "LITERT_WEBGPU",
+}
+_BACKENDS = {**{name: name for name in _KERNELS}, "cl": "opencl", "gl": "opengl"}
+_PRECISIONS = ("default", "fp16", "fp32")
+
+
+def backend(value: Any) -> str:
+    """Parse the name of a backend; without one it is OpenCL, which Android devices are tried with first."""
+    name = text(value)
+    if name is None:
+        return "opencl"
+    if name.lower() not in _BACKENDS:
+        raise ValueError(f"takes {', '.join(_KERNELS)}, not {value!r}")
+    return _BACKENDS[name.lower()]
+
+
+def precision(value: Any) -> str:
+    """Parse a precision."""
+    name = (text(value) or "default").lower()
+    if name not in _PRECISIONS:
+        raise ValueError(f"takes {', '.join(_PRECISIONS)}, not {value!r}")
+    return name
+
+
+OPTIONS = (
+    Option("backend", backend, "opencl", "opencl, opengl, vulkan, metal or webgpu; all of them accept the same nodes"),
+    Option("precision", precision, "default", "default, fp16 or fp32: how kernels compute; changes no verdict"),
+    Option(
+        "max_delegated_partitions",
+        integer,
+        1,
+        "counts as 1 whatever is given, the partition with the most nodes: it is a constant, which LiteRT has no option for",
+    ),
+    Option(
+        "hint_fully_delegated",
+        boolean,
+        False,
+        "the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate): CPU kernels are not prepared, "
+        "dynamic-sized tensors pass, and the model fails unless each subgraph is one kernel",
+    ),
+    Option(
+        "cpu_fallback",
+        boolean,
+        True,
+        "whether the CPU is among the accelerators: without it the model fails if any node is left over",
+    ),
+    Option(
+        "build_kernels",
+        boolean,
+        False,
+        "let the model fail where kernels are known not to be built, instead of showing what is taken and saying that it will",
+    ),
+)
+
+
+class MlDriftDelegate(Delegate):
+    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+
+    name = "mldrift"
+    kernel_name = _KERNELS["opencl"]
+    provider_name = "LiteRT GPU"
+    summary = (
+        "ML Drift, the GPU of LiteRT 2: what CompiledModel applies when the accelerators name the GPU (with OpenCL, OpenGL, "
+        "Vulkan, Metal or WebGPU), also in LiteRT.js. The older TfLiteGpuDelegateV2 of TFLite's interpreter is the delegate gpu."
+    )
+    is_in_benchmark_model = False
+    options = OPTIONS
+    rules = RULES
+    further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
+    fails_with_model = True
+    known_since = "litert-2.1.3"
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """The names of all backends' kernels."""
+        return tuple(_KERNELS.values())
+
+    def release_notes(self, release: Release) -> Iterator[str]:
+        """Say which measured release's rules are taken for one that is not measured."""
+        return notes(release)
+
+    def kernel_name_for(self, options: OptionValues) -> str:
+        """Return the name of the backend's kernels."""
+        return _KERNELS[options["backend"]]
+
+    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
+        """LiteRT's own loader refuses models that the interpreter would load."""
+        return load_refusal(model)
+
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+        """With the hint the runtime does not prepare CPU kernels before the delegate is asked."""
+        return bool(options["hint_fully_delegated"])
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Ask about every node, and take all of them or the largest partition (``FP16GraphPartitionHelper``).
+
+        LiteRT's binaries have LLVM's C++ library in them, which decides among partitions of equal size.
+        """
+        target = MlDriftTarget(rules_of(release))
+        remapping = Float16Remapping()
+        verdicts = remapping.verdicts(graph, lambda node: RULES.validate(node, target))
+        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+        decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
+        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
+            decision = dataclasses.replace(decision, nodes=graph.execution_plan)
+        elif len(decision.candidates) > 1:
+            decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
+        lines = refusal_lines(graph, _said(verdicts), len(decision.nodes))
+        # With the hint, decompositions have to be taken wholly as well: so the binary was seen to do.
+        skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
+        remapped = remapping.apply(graph, decision.nodes)
+        decision = dataclasses.replace(decision, log_lines=lines, skipped=skipped)
+        # Operands that change after the preview may change its partitions.
+        return decision if remapped is graph else dataclasses.replace(decision, graph=remapped, preview=())
+
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Build ML Drift's own model of one partition, as far as it is known what ends the process there."""
+        failure = build_failure(decision.graph, subset, options["backend"], release)
+        if failure is None or not options["build_kernels"]:
+            return failure
+        return failure._replace(is_crash=False, is_known=True)
+
+    def graph_refusal(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """With the hint, and without the CPU, nothing may be left over."""
+        left = [index for index in decision.graph.execution_plan if index not in set(decision.nodes)]
+        if options["hint_fully_delegated"] and (left or len(subsets) > 1):
+            return hint_not_met(decision, left)
+        if not options["cpu_fallback"] and left:
+            return not_fully_accelerated(decision, left)
+        return None
+
+
+def _said(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
+    """Return what is said of each refused node; nothing of DEQUANTIZE nodes that widen float16 constants."""
+    return {
+        index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
+        for index, verdict in verdicts.items()
+        if not verdict.is_supported
+    }
+
+
+def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
+    """Return the decompositions of composites that are taken: nothing runs them any more."""
+    for index in nodes:
+        node = graph.view(graph.nodes[index])
+        if node.op == "STABLEHLO_COMPOSITE" and not node.node.is_custom and composite_name(node):
+            yield node.options.decomposition_subgraph_index
+
+
+DELEGATE = MlDriftDelegate()

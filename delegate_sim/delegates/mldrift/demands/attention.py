@@ -1,0 +1,157 @@
+"""Parts of attention: as a whole, on transposed operands, and the steps around a cache of keys and values.
+
+Source: ``CompositeSdpaParser`` (``ml_drift_delegate/tflite/model_builder.cc``), and the parsers in
+``ml_drift_delegate/delegate/composite/``.
+"""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, SHAPE
+from ....rules.numbers import counted, exactly, listed
+from ....rules.rule import Check
+from ....rules.source import Source
+from ....rules.vocabulary import check, operand_count, where
+from ...gpu_compatibility.checks import Found, asked
+from ...gpu_compatibility.questions import runtime_input_count
+from ..shapes import Bhwc, bhwc
+from .checks import COMPOSITE, SINCE_2_1_5, SOURCE, Checks, before, since
+from .normalization import attributes
+from .reading import RESULTS, available, readable, readable_tensor
+
+_FOLDER = "ml_drift_delegate/delegate/composite"
+
+
+def _placed(file: str, parser: str, *checks: Check[object]) -> Checks:
+    place = Source(COMPOSITE.repository, f"{_FOLDER}/{file}", f"{parser}::IsSupported")
+    return tuple([each if each.source else each.from_source(place) for each in checks])
+
+
+# Scaled dot-product attention
+
+
+def _sizes(node: NodeView, position: int) -> Bhwc:
+    return bhwc(node.input(position).shape)
+
+
+def _unlike_operands(node: NodeView) -> Found | None:
+    query, key, value = (_sizes(node, position) for position in range(3))
+    if not query.c == key.c == value.c:
+        said = "Q, K and V tensors' channels must match, but they are: "
+        found = f"{query.c}, {key.c} and {value.c} channels"
+        return Found(found, f"{said}Q.c = {query.c}, K.c = {key.c}, and V.c = {value.c}.")
+    if key != value:
+        said = f"K and V tensors' shapes must identical, but they are: K = {key}, V = {value}."
+        return Found(f"key {list(key)} and value {list(value)}", said)
+    return None
+
+
+def _unlike_mask(node: NodeView) -> Found | None:
+    key, mask = _sizes(node, 1), _sizes(node, 3)
+    said = f"K tensor's height must match Mask tensor's channels, but they are: K = {key}, Mask = {mask}."
+    return None if key.h == mask.c else Found(f"key {list(key)} and mask {list(mask)}", said)
+
+
+ATTENTION: Checks = tuple(
+    each.from_source(SOURCE.with_symbol("CompositeSdpaParser::IsSupported"))
+    for each in (
+        operand_count(exactly(3, 4)).saying(
+            lambda node: f"Invalid number of inputs: {len(node.node.inputs)}, while expected 3 or 4."
+        ),
+        asked(SHAPE, "query, key and value of as many channels, key and value of one shape", _unlike_operands),
+        *where(
+            lambda node: len(node.node.inputs) == 4,
+            "with a mask",
+            asked(SHAPE, "a mask with as many channels as the key is high", _unlike_mask),
+        ),
+    )
+)
+
+
+def _runtime(numbers: tuple[int, ...], said: str) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        found = runtime_input_count(node)
+        return None if found in numbers else counted(found, "runtime input")
+
+    return check(OPERAND_COUNT, f"{listed(map(str, numbers))} runtime inputs", find).saying(said)
+
+
+TRANSPOSED_ATTENTION: Checks = _placed(
+    "sdpa_transposed_parser.cc",
+    "SdpaTransposedOperationParser",
+    _runtime((3, 4, 5), "SDPA transposed expects between 3 and 5 inputs."),
+    *readable_tensor("an input", lambda node: node.inputs[: runtime_input_count(node)]),
+    *RESULTS,
+)
+
+# The cache of keys and values
+
+
+def _attribute(name: str, key: str) -> Check[object]:
+    found = check(ATTRIBUTE, key, lambda node: None if attributes(node).has(key) else f"no {key}")
+    return found.saying(f"{name} is missing {key}.")
+
+
+def _has_attributes(node: NodeView) -> bool:
+    return not node.node.is_custom
+
+
+def _cache_update(name: str) -> Checks:
+    """The demands of ``odml.cache_update``, which ML Drift has called by two names."""
+    return _placed(
+        "add_values_to_cache_parser.cc",
+        "AddValuesToCacheOperationParser",
+        _runtime((3, 7), f"{name} expects 3 or 7 inputs."),
+        *readable(0),
+        *readable(1),
+        *readable(2),
+        *RESULTS,
+        *since(SINCE_2_1_5, operand_count(outputs=2).saying(f"{name} expects 2 outputs.")),
+        *where(
+            _has_attributes,
+            "as a composite",
+            *[_attribute(name, key) for key in ("kv_cache_batch_size", "cache_size", "head_size")],
+        ),
+    )
+
+
+CACHE_UPDATE: Checks = (
+    *before(SINCE_2_1_5, *_cache_update("AddValuesToCache")),
+    *since(SINCE_2_1_5, *_cache_update("odml.cache_update")),
+)
+
+_MATMUL = "Runtime BatchedMatMul"
+_PARAMETERS = Bhwc(1, 1, 1, 7)
+
+
+def _other_channels(node: NodeView) -> Found | None:
+    first, second = _sizes(node, 0).c, _sizes(node, 1).c
+    said = "Input tensors' channels must match."
+    return None if first == second else Found(f"{first} and {second} channels", said)
+
+
+def _other_parameters(node: NodeView) -> Found | None:
+    found = _sizes(node, 2)
+    said = "Param tensor shape expected to be [1, 1, 1, 7]."
+    return None if found == _PARAMETERS else Found(f"parameters of shape {list(found)}", said)
+
+
+BATCH_MATMUL: Checks = _placed(
+    "runtime_batched_matmul_parser.cc",
+    "RuntimeBatchedMatMulOperationParser",
+    _runtime((3,), f"{_MATMUL} expects 3 inputs."),
+    *readable(0),
+    *readable(1),
+    *readable(2),
+    *RESULTS,
+    available(0),
+    available(1),
+    asked(SHAPE, "operands of as many channels", _other_channels),
+    available(2),
+    asked(SHAPE, "parameters of shape [1, 1, 1, 7]", _other_parameters),
+    check(ATTRIBUTE, "attributes", lambda node: "no attributes" if node.node.is_custom else None).saying(
+        f"{_MATMUL} is missing params."
+    ),
+    _attribute(_MATMUL, "is_global"),
+    _attribute(_MATMUL, "is_src"),
+)

@@ -1,0 +1,235 @@
+"""What is demanded of composites, and of custom operators of the same names.
+
+Source: ``CustomOperationParserFactory::Create`` (``ml_drift_delegate/delegate/composite/custom_parsers.cc``) and the classes that
+it makes. What LiteRT 2.3 added is known from its binary alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....graph.graph import NodeView
+from ....rules.kinds import OPERAND_COUNT, OPERATOR, SHAPE
+from ....rules.numbers import counted
+from ....rules.rule import Check, OpRule
+from ....rules.vocabulary import check, where
+from ...gpu_compatibility.checks import Found, asked
+from ..shapes import bhwc
+from .attention import ATTENTION, BATCH_MATMUL, CACHE_UPDATE, TRANSPOSED_ATTENTION
+from .checks import COMPOSITE, SINCE_2_2, SINCE_2_3, Checks, before, since
+from .experts import EXPERTS
+from .normalization import GROUP_NORM, RMS_NORM
+from .parsing import parsed_by
+from .reading import RESULTS, available, readable, runtime_or_constant
+from .tensors import tensor_checks, with_tensors
+
+# Positions
+
+
+def _counts(node: NodeView) -> Found | None:
+    inputs, outputs = len(node.node.inputs), len(node.node.outputs)
+    if inputs not in (2, 3):
+        return Found(counted(inputs, "input"), f"Invalid number of inputs: {inputs}, while expected 2 or 3.")
+    if outputs != inputs - 1:
+        return Found(counted(outputs, "output"), f"Invalid number of outputs: {outputs}, while expected {inputs - 1}.")
+    return None
+
+
+_TWO_OR_THREE = asked(OPERAND_COUNT, "2 inputs and 1 output, or 3 inputs and 2 outputs", _counts)
+
+
+def _has_three(node: NodeView) -> bool:
+    return len(node.node.inputs) == 3
+
+
+_ANY_OPERANDS: Checks = (
+    *runtime_or_constant(0),
+    *runtime_or_constant(1),
+    *where(_has_three, "of 3 inputs", *runtime_or_constant(2)),
+    *RESULTS,
+)
+
+
+def _other_width(node: NodeView) -> Found | None:
+    source, positions = bhwc(node.input(0).shape).w, bhwc(node.input(len(node.node.inputs) - 1).shape).w
+    said = "src and pos must have the same width for PositionalEmbedding."
+    return None if source == positions else Found(f"input of width {source} and positions of width {positions}", said)
+
+
+_ONE_WIDTH = asked(SHAPE, "positions as wide as the input", _other_width)
+ROTARY: Checks = (
+    _TWO_OR_THREE,
+    available(0),
+    *where(_has_three, "of 3 inputs", available(2)),
+    *where(lambda node: not _has_three(node), "of 2 inputs", available(1)),
+    _ONE_WIDTH,
+    *_ANY_OPERANDS,
+)
+_ROPE: Checks = (_TWO_OR_THREE, *_ANY_OPERANDS)
+
+
+def _two_and_one(node: NodeView) -> Found | None:
+    inputs, outputs = len(node.node.inputs), len(node.node.outputs)
+    if inputs != 2:
+        return Found(counted(inputs, "input"), f"Invalid number of inputs: {inputs}, while expected 2.")
+    if outputs != 1:
+        return Found(counted(outputs, "output"), f"Invalid number of outputs: {outputs}, while expected 1.")
+    return None
+
+
+ABSOLUTE: Checks = (
+    asked(OPERAND_COUNT, "2 inputs and 1 output", _two_and_one),
+    available(0),
+    available(1),
+    _ONE_WIDTH,
+    *readable(0),
+    *readable(1),
+    *RESULTS,
+)
+
+# Parts of language models that LiteRT 2.3 added, known from its binary alone
+
+
+def _numbers(
+    inputs: tuple[int, ...], outputs: int, of_inputs: Callable[[int], str], of_outputs: Callable[[int], str]
+) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        found = len(node.node.inputs), len(node.node.outputs)
+        if found[0] not in inputs:
+            return Found(counted(found[0], "input"), of_inputs(found[0]))
+        return None if found[1] == outputs else Found(counted(found[1], "output"), of_outputs(found[1]))
+
+    needed = f"{' or '.join(map(str, inputs))} inputs and {counted(outputs, 'output')}"
+    return asked(OPERAND_COUNT, needed, find)
+
+
+_SWIGLU = _numbers(
+    (1, 2),
+    1,
+    lambda found: f"SwiGLU expects 1 or 2 inputs, but got {found}",
+    lambda found: f"SwiGLU expects 1 output, but got {found}",
+)
+_SHORT_CONVOLUTION = _numbers(
+    (3, 4),
+    2,
+    lambda found: f"ShortConvStep expects 3 or 4 inputs, but got {found}",
+    lambda found: f"ShortConvStep expects 2 outputs, but got {found}",
+)
+_NORM_AND_ROPE = _numbers(
+    (4,),
+    3,
+    lambda found: f"Invalid number of inputs: {found}, while expected 4 (qkv, position, q_weight, k_weight).",
+    lambda found: f"Invalid number of outputs: {found}, while expected 3 (query_states, key_states, value_states).",
+)
+
+
+def _sizes_of_heads(node: NodeView) -> Found | None:
+    sizes = bhwc(node.input(0).shape).c, bhwc(node.input(2).shape).c
+    if all(size >= _SMALLEST_HEAD and size & (size - 1) == 0 for size in sizes):
+        return None
+    said = "gated_delta_update requires D_k and D_v to be powers of 2 (at least 16) and multiples of 4."
+    return Found(f"heads of {sizes[0]} and {sizes[1]}", said)
+
+
+_SMALLEST_HEAD = 16
+_GATED_DELTA = _numbers(
+    (6,),
+    2,
+    lambda _: "gated_delta_update expects 6 inputs.",
+    lambda _: "gated_delta_update expects 2 outputs.",
+)
+
+# Composites by name
+
+ALWAYS: dict[str, Checks] = {
+    "odml.group_norm": GROUP_NORM,
+    "odml.rms_norm": RMS_NORM,
+    "odml.scaled_dot_product_attention": ATTENTION,
+    "odml.cache_update": CACHE_UPDATE,
+    "odml.runtime_bmm": BATCH_MATMUL,
+}
+ADDED_IN_2_2: dict[str, Checks] = {
+    "custom_call.rotary_positional_embedding": ROTARY,
+    "odml.rope": _ROPE,
+    "odml.sdpa_transposed": TRANSPOSED_ATTENTION,
+    "moe": EXPERTS,
+}
+ADDED_IN_2_3: dict[str, Checks] = {
+    "odml.swiglu": (_SWIGLU,),
+    "odml.short_conv_step": (_SHORT_CONVOLUTION,),
+    "odml.qkv_norm_rope": (_NORM_AND_ROPE,),
+    "gated_delta_update": (
+        _GATED_DELTA,
+        asked(SHAPE, "keys and values whose last size is a power of 2, at least 16", _sizes_of_heads),
+    ),
+}
+INT32_INPUTS = (
+    "odml.cache_update",
+    "odml.runtime_bmm",
+    "odml.rope",
+    "odml.sdpa_transposed",
+    "odml.swiglu",
+    "odml.qkv_norm_rope",
+    "moe",
+)
+WITH_BOOL = "odml.sdpa_transposed"
+
+
+def composite_name(node: NodeView) -> str:
+    """Return the name under which a composite, or a custom operator, stands in the file."""
+    return node.op if node.node.is_custom else str(node.options.name or "")
+
+
+def _is_named(*names: str) -> Callable[[NodeView], bool]:
+    return lambda node: composite_name(node) in names
+
+
+def _unknown_to(*known: dict[str, Checks]) -> Check[object]:
+    names = frozenset(name for each in known for name in each)
+    found = check(
+        OPERATOR,
+        "a composite that ML Drift lowers",
+        lambda node: None if composite_name(node) in names else f"composite {composite_name(node)!r}",
+        "leave other composites to their decomposition, which the GPU may take by itself",
+    )
+    return found.saying(composite_name).from_source(COMPOSITE)
+
+
+def _of_all(known: dict[str, Checks]) -> Checks:
+    return tuple(each for name, checks in known.items() for each in where(_is_named(name), name, *checks))
+
+
+TENSORS: Checks = (
+    *where(_is_named(WITH_BOOL), WITH_BOOL, *tensor_checks(("BOOL", "INT32"), ("BOOL",))),
+    *where(
+        lambda node: composite_name(node) in INT32_INPUTS and composite_name(node) != WITH_BOOL,
+        ", ".join(name for name in INT32_INPUTS if name != WITH_BOOL),
+        *tensor_checks(("INT32",)),
+    ),
+    *where(lambda node: composite_name(node) not in INT32_INPUTS, "other composites", *tensor_checks()),
+)
+
+
+def composite() -> OpRule[object]:
+    """Return the rule of composites, whatever their name."""
+    rule = parsed_by(
+        "CustomOperationParserFactory",
+        *before(SINCE_2_2, _unknown_to(ALWAYS)),
+        *before(SINCE_2_3, *since(SINCE_2_2, _unknown_to(ALWAYS, ADDED_IN_2_2))),
+        *since(SINCE_2_3, _unknown_to(ALWAYS, ADDED_IN_2_2, ADDED_IN_2_3)),
+        *_of_all(ALWAYS),
+        *_of_all(ADDED_IN_2_2),
+        *_of_all(ADDED_IN_2_3),
+        source=COMPOSITE,
+    )
+    return with_tensors({"": rule}, TENSORS)[""]
+
+
+def carried(name: str, release: str | None = None) -> OpRule[object]:
+    """Return the rule of the custom operator with a composite's name."""
+    checks = {**ALWAYS, **ADDED_IN_2_2, **ADDED_IN_2_3}[name]
+    types = tensor_checks(("INT32",)) if name in INT32_INPUTS else tensor_checks()
+    if name == WITH_BOOL:
+        types = tensor_checks(("BOOL", "INT32"))
+    rule = with_tensors({"": parsed_by("CustomOperationParserFactory", *checks, source=COMPOSITE)}, types)[""]
+    return rule if release is None else rule.from_release(release)

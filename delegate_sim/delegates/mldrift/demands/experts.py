@@ -1,0 +1,217 @@
+"""Mixtures of experts: the custom operator ``moe``.
+
+Source: ``MoeExpertsOperationParser`` (``ml_drift_delegate/delegate/composite/moe_experts_parser.cc``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....graph.graph import NodeView
+from ....model.flexbuffer import custom_options
+from ....model.model import Tensor
+from ....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE
+from ....rules.numbers import counted
+from ....rules.rule import Check
+from ....rules.source import Source
+from ....rules.vocabulary import operand_count, where
+from ...gpu_compatibility.checks import FLOAT, Found, asked
+from ..shapes import Bhwc, bhwc
+from .checks import COMPOSITE, Checks
+from .reading import RESULTS, readable
+
+_PLACE = Source(
+    COMPOSITE.repository, "ml_drift_delegate/delegate/composite/moe_experts_parser.cc", "MoeExpertsOperationParser::IsSupported"
+)
+_FLOAT_INPUTS, _QUANTIZED_INPUTS = 7, 10
+_REQUIRED = ("num_experts", "num_active_experts", "model_dim", "hidden_dim", "weight_type")
+_TYPES = {"fp32": "", "int8": "INT8", "int4": "INT4"}
+
+
+class _Sizes(NamedTuple):
+    """What the attributes say, or what follows from the shapes where there are none."""
+
+    experts: int
+    active: int
+    model: int
+    hidden: int
+    weights: str
+    """The type of the weights, empty for floats."""
+
+
+def _no_options(node: NodeView) -> bool:
+    return node.node.custom_options is None or node.node.custom_options[1] == 0
+
+
+def _read(node: NodeView) -> _Sizes | Found:
+    if not node.node.is_custom:
+        return Found("a composite", "moe has unsupported op carrier.")
+    if _no_options(node):
+        if len(node.node.inputs) in (_FLOAT_INPUTS, _QUANTIZED_INPUTS):
+            return _inferred(node)
+        return Found("no custom options", "moe is missing custom options.")
+    found = custom_options(node.graph.model, node.node)
+    missing = next((key for key in _REQUIRED if not found.has(key)), None)
+    if missing is not None:
+        return Found(f"no {missing}", f"moe is missing {missing}.")
+    if found.has("activation") and found.text("activation") != "gelu":
+        return Found("another activation", "moe only supports activation='gelu'.")
+    if found.has("renormalized_top_weights") and not found.integer("renormalized_top_weights"):
+        return Found("weights that are not renormalised", "moe expects renormalized_top_weights=true.")
+    weights = found.text("weight_type") or ""
+    if weights not in _TYPES:
+        return Found(f"weight_type {weights}", f"moe unsupported weight_type: {weights}")
+    numbers = [found.integer(key) or 0 for key in _REQUIRED[:4]]
+    return _plausible(_Sizes(numbers[0], numbers[1], numbers[2], numbers[3], _TYPES[weights]), "")
+
+
+def _plausible(sizes: _Sizes, how: str) -> _Sizes | Found:
+    if min(sizes[:4]) <= 0:
+        return Found("sizes of 0", f"moe {how or ''}dimensions must be positive.")
+    if sizes.active > sizes.experts:
+        return Found("more active experts than experts", f"moe {how}num_active_experts must be <= num_experts.")
+    return sizes
+
+
+def _inferred(node: NodeView) -> _Sizes | Found:
+    source, chosen, gate = (bhwc(node.input(position).shape) for position in (0, 2, 3))
+    is_float = len(node.node.inputs) == _FLOAT_INPUTS
+    last = bhwc(node.input(5 if is_float else 7).shape)
+    weights = "" if is_float else "INT4" if node.input(3).type == "INT4" else "INT8"
+    sizes = _plausible(_Sizes(gate.h, chosen.c, source.c, gate.b, weights), "inferred ")
+    if isinstance(sizes, Found):
+        return sizes
+    fits = (
+        (source.b, source.h, chosen.b, chosen.h, gate.w, last.w) == (1, 1, 1, 1, 1, 1)
+        and chosen.w == source.w
+        and gate.c == sizes.model
+        and (last.b, last.h, last.c) == (sizes.model, sizes.experts, sizes.hidden)
+    )
+    return sizes if fits else Found("shapes that do not fit", "moe cannot infer consistent attributes from shapes.")
+
+
+def _sizes(node: NodeView) -> _Sizes:
+    found = _read(node)
+    assert isinstance(found, _Sizes)  # the first check makes sure
+    return found
+
+
+def _unreadable(node: NodeView) -> Found | None:
+    found = _read(node)
+    return found if isinstance(found, Found) else None
+
+
+def _other_count(node: NodeView) -> Found | None:
+    expected = _QUANTIZED_INPUTS if _sizes(node).weights else _FLOAT_INPUTS
+    found = len(node.node.inputs)
+    return None if found == expected else Found(counted(found, "input"), f"moe expects {expected} inputs.")
+
+
+def _source_shape(node: NodeView) -> Found | None:
+    found = bhwc(node.input(0).shape)
+    said = "moe expects src shape [1, seq, model_dim] or [1, 1, seq, model_dim]."
+    return None if (found.b, found.h, found.c) == (1, 1, _sizes(node).model) else Found(f"input {list(found)}", said)
+
+
+def _unlike(tensor: Tensor, expected: Bhwc, name: str) -> Found | None:
+    found = bhwc(tensor.shape)
+    said = f"moe expected {name} shape {list(expected)}, got {list(found)}."
+    return None if found == expected else Found(f"{name} of shape {list(found)}", said)
+
+
+def _chosen_shape(position: int, name: str) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        wanted = Bhwc(1, 1, bhwc(node.input(0).shape).w, _sizes(node).active)
+        return _unlike(node.input(position), wanted, name)
+
+    return asked(SHAPE, f"{name} of shape [1, 1, sequence, num_active_experts]", find)
+
+
+def _index_type(node: NodeView) -> Found | None:
+    found = node.input(2).type
+    return None if found == "INT32" else Found(f"{found} indices", "moe expects int32 top_indices.")
+
+
+def _not_constant(positions: tuple[int, ...], said: str) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        at = next((each for each in positions if not node.input(each).is_constant), None)
+        return None if at is None else Found(f"input {at} not constant", said)
+
+    return asked(CONSTANT, f"constants as inputs {', '.join(map(str, positions))}", find)
+
+
+_NAMES = ("ff_gate_weight", "ff1_weight", "linear_weight")
+
+
+def _weight_shape(node: NodeView, position: int, name: str) -> Found | None:
+    sizes = _sizes(node)
+    out, into = (sizes.model, sizes.hidden) if name == _NAMES[2] else (sizes.hidden, sizes.model)
+    return _unlike(node.input(position), Bhwc(out, sizes.experts, 1, into), name)
+
+
+def _weight_shapes(positions: tuple[int, int, int]) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        found = (_weight_shape(node, position, name) for position, name in zip(positions, _NAMES, strict=True))
+        return next((each for each in found if each is not None), None)
+
+    return asked(SHAPE, "weights of shape [outputs, num_experts, 1, inputs]", find)
+
+
+def _weight_types(node: NodeView) -> Found | None:
+    wanted = _sizes(node).weights
+    for position, name in zip((3, 5, 7), _NAMES, strict=True):
+        weights = node.input(position)
+        if not weights.is_constant:
+            return Found(f"{name} not constant", "moe v1 expects constant quantized weights.")
+        if weights.type != wanted:
+            return Found(f"{name} of type {weights.type}", f"moe expects {wanted.lower()} {name}.")
+        if weights.quantization is None or not weights.quantization.is_affine:
+            return Found(f"{name} without scales", f"moe expects affine quantization for {name}.")
+        if weights.quantization.zero_points.any():
+            said = f"moe only supports symmetric int8 weights; non-zero zero point in {name}."
+            return Found(f"{name} with a zero point", said)
+    return None
+
+
+def _scale(position: int, name: str, *, is_each: bool) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        tensor, sizes = node.input(position), _sizes(node)
+        if tensor.type not in FLOAT:
+            return Found(f"{name} of type {tensor.type}", f"moe expects {name} to be float32 or float16.")
+        outputs = sizes.model if name.startswith("linear") else sizes.hidden
+        expected = Bhwc(outputs, sizes.experts, 1, 1) if is_each else Bhwc(1, 1, 1, sizes.experts)
+        return _unlike(tensor, expected, name)
+
+    return asked(SHAPE, f"a float {name} of the shape that goes with the experts", find)
+
+
+_FLOATS: Checks = (
+    _not_constant((3, 4, 5, 6), "moe v1 expects constant weights and scales."),
+    _weight_shapes((3, 4, 5)),
+    _scale(6, "per_expert_scale", is_each=False),
+)
+_QUANTIZED: Checks = (
+    asked(TENSOR_TYPE, "constant symmetric weights of the type that weight_type says", _weight_types),
+    _weight_shapes((3, 5, 7)),
+    _not_constant((4, 6, 8, 9), "moe v1 expects constant int8 scales."),
+    _scale(4, "ff_gate_scale", is_each=True),
+    _scale(6, "ff1_scale", is_each=True),
+    _scale(8, "linear_scale", is_each=True),
+    _scale(9, "per_expert_scale", is_each=False),
+)
+_ALL: Checks = (
+    asked(ATTRIBUTE, "the attributes of the experts, or shapes that they follow from", _unreadable),
+    asked(OPERAND_COUNT, "7 inputs with float weights, 10 with quantised ones", _other_count),
+    operand_count(outputs=1).saying("moe expects 1 output."),
+    *readable(0),
+    *readable(1),
+    *readable(2),
+    *RESULTS,
+    asked(SHAPE, "an input of shape [1, 1, sequence, model_dim]", _source_shape),
+    _chosen_shape(1, "top_weights"),
+    asked(TENSOR_TYPE, "INT32 indices", _index_type),
+    _chosen_shape(2, "top_indices"),
+    *where(lambda node: not _sizes(node).weights, "with float weights", *_FLOATS),
+    *where(lambda node: bool(_sizes(node).weights), "with quantised weights", *_QUANTIZED),
+)
+EXPERTS: Checks = tuple([each if each.source else each.from_source(_PLACE) for each in _ALL])

@@ -1,0 +1,192 @@
+"""Normalisations: over groups of channels, over channels, and by the root of the mean square."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....graph.graph import NodeView
+from ....model.flexbuffer import FlexbufferMap
+from ....rules.kinds import ATTRIBUTE, RANK, SHAPE
+from ....rules.rule import Check
+from ....rules.vocabulary import check, where
+from ...gpu_compatibility.checks import Found, asked
+from ..shapes import bhwc
+from .checks import SINCE_2_1_5, SOURCE, Checks, before, since
+from .reading import RESULTS, available, float_constant, readable
+
+# With constants
+
+
+def _has_entry(position: int) -> Callable[[NodeView], bool]:
+    return lambda node: position < len(node.node.inputs)
+
+
+def _unlike_channels(position: int, name: str) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        found, channels = node.input(position).element_count, bhwc(node.input(0).shape).c
+        said = f"{name} tensor channels don't match input tensor channels."
+        return None if found == channels else Found(f"{found} elements for {channels} channels", said)
+
+    return asked(SHAPE, f"a {name.lower()} with as many elements as the input has channels", find)
+
+
+def _factor(position: int, name: str) -> Checks:
+    own = (*float_constant(position, "linear"), _unlike_channels(position, name))
+    return where(_has_entry(position), "if given", *own)
+
+
+def normalization(*, with_bias: bool) -> Checks:
+    """Return what the custom operators ask, whose scale and bias are constants."""
+    bias = _factor(2, "Bias") if with_bias else ()
+    return (*readable(0), *RESULTS, available(0), *_factor(1, "Scale"), *bias)
+
+
+RMS_NORM: Checks = tuple(
+    [
+        each.from_source(each.source or SOURCE.with_symbol("CompositeRmsNormParser::IsSupported"))
+        for each in normalization(with_bias=False)
+    ]
+)
+
+# odml.group_norm, which is one of two normalisations
+
+
+def attributes(node: NodeView) -> FlexbufferMap:
+    """Return the attributes of a composite."""
+    return FlexbufferMap(bytes(node.options.composite_attributes or ()))
+
+
+_AXES = "_TENSOR_V1_reduction_axes"
+
+
+def is_group_norm(node: NodeView) -> bool:
+    """Whether ``odml.group_norm`` normalises over groups; without a ``sub_type``, whether it says the axes."""
+    found = attributes(node)
+    return not found.integer("sub_type") if found.has("sub_type") else found.has(_AXES)
+
+
+def is_layer_norm(node: NodeView) -> bool:
+    """Whether ``odml.group_norm`` normalises over channels."""
+    return not is_group_norm(node)
+
+
+def says_no_axes(node: NodeView) -> bool:
+    """Whether ``odml.group_norm`` normalised over channels before LiteRT 2.1.5, which does not look at a ``sub_type``."""
+    return not says_axes(node)
+
+
+def _too_deep(name: str) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        shape = node.input(0).shape
+        said = f"{name} has bad input tensor dims. Expected at most 4D input, got {', '.join(map(str, shape))}"
+        return None if len(shape) <= 4 else Found(f"input of rank {len(shape)}", said)
+
+    return asked(RANK, "an input of rank at most 4", find)
+
+
+def _unlike_last(position: int, bad_rank: str, unlike: str) -> Checks:
+    def rank(node: NodeView) -> Found | None:
+        found = node.input(position).rank
+        return None if found == 1 else Found(f"input {position} of rank {found}", bad_rank)
+
+    def size(node: NodeView) -> Found | None:
+        shape, found = node.input(0).shape, node.input(position).shape
+        return None if shape[-1:] == found else Found(f"input {list(shape)} and input {position} {list(found)}", unlike)
+
+    checks = (
+        asked(RANK, f"input {position} of rank 1", rank),
+        asked(SHAPE, f"input {position} as long as the last dimension of the input", size),
+    )
+    return where(_has_entry(position), "if given", *checks)
+
+
+def _reduced(node: NodeView) -> list[int]:
+    return attributes(node).part(_AXES).integers("TENSOR_DATA")
+
+
+def says_axes(node: NodeView) -> bool:
+    """Whether a composite names the axes that it reduces."""
+    return attributes(node).has(_AXES)
+
+
+def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> Checks:
+    def find(node: NodeView) -> Found | None:
+        found, expected = _reduced(node), expected_of(node)
+        if found == expected:
+            return None
+        one, other = (", ".join(map(str, each)) for each in (expected, found))
+        said = f"{name} has unexpected reduction axes. Expected axes [{one}] but got [{other}]"
+        return Found(f"reduction over axes {found}", said)
+
+    return where(says_axes, "if given", asked(ATTRIBUTE, "the reduction over the axes that it stands for", find))
+
+
+def _axes_of_groups(node: NodeView) -> list[int]:
+    """All but the batch with a ``sub_type``; without one, as it was once written, the last."""
+    rank = node.input(0).rank
+    return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
+
+
+def _last_axis(node: NodeView) -> list[int]:
+    return [node.input(0).rank - 1]
+
+
+def _has_attribute(name: str, key: str) -> Check[object]:
+    found = check(ATTRIBUTE, key, lambda node: None if attributes(node).has(key) else f"no {key}")
+    return found.saying(f"{name} is missing {key}.")
+
+
+def _other_channel_axis(node: NodeView) -> Found | None:
+    found, last = attributes(node), node.input(0).rank - 1
+    axis = found.integer("channel_axis") or 0
+    if not found.has("channel_axis") or axis == last:
+        return None
+    said = f"Only channel-last tensor is supported for GroupNorm. Expected axis {last} but got {axis}"
+    return Found(f"channel_axis {axis}", said)
+
+
+def _old_axes(node: NodeView) -> Found | None:
+    found, last = _reduced(node), node.input(0).rank - 1
+    said = f"Only reduction on the last axis is supported for GroupNorm. Expected axis {last} but got "
+    return None if found == [last] else Found(f"reduction over axes {found}", f"{said}{found[0] if found else 0}")
+
+
+_SCALE = "Scale tensor channels don't match input tensor channels."
+_SIZES_OF_GROUPS: Checks = (
+    _too_deep("GroupNorm"),
+    *_unlike_last(1, "GroupNorm has bad gamma tensor dims.", _SCALE),
+    *_unlike_last(2, "GroupNorm has bad beta tensor dims.", "Beta tensor channels don't match input tensor channels."),
+)
+_ATTRIBUTES_OF_GROUPS: Checks = (
+    asked(ATTRIBUTE, "channels in the last dimension", _other_channel_axis),
+    _has_attribute("GroupNorm", "num_groups"),
+    _has_attribute("GroupNorm", "epsilon"),
+)
+_OLD_AXES = asked(ATTRIBUTE, "the reduction over the last axis", _old_axes)
+_OLD_GROUPS: Checks = (*_SIZES_OF_GROUPS, _OLD_AXES, *_ATTRIBUTES_OF_GROUPS)
+_GROUPS: Checks = (*_SIZES_OF_GROUPS, *_expected_axes("GroupNorm", _axes_of_groups), *_ATTRIBUTES_OF_GROUPS)
+_CHANNELS: Checks = (
+    _too_deep("LayerNorm"),
+    *_unlike_last(1, "LayerNorm has bad scale tensor dims.", _SCALE),
+    *_unlike_last(2, "LayerNorm has bad beta tensor dims.", "Bias tensor channels don't match input tensor channels."),
+    _has_attribute("LayerNorm", "epsilon"),
+    *_expected_axes("LayerNorm", _last_axis),
+)
+_PLACES = tuple(SOURCE.with_symbol(f"Composite{name}NormParser::IsSupported") for name in ("Group", "Layer"))
+
+
+def _two_norms(over_groups: Checks, over_channels: Checks) -> Checks:
+    groups, channels = _PLACES
+    return (*[each.from_source(groups) for each in over_groups], *[each.from_source(channels) for each in over_channels])
+
+
+GROUP_NORM: Checks = (
+    *before(
+        SINCE_2_1_5,
+        *_two_norms(where(says_axes, "with axes", *_OLD_GROUPS), where(says_no_axes, "without axes", *_CHANNELS)),
+    ),
+    *since(
+        SINCE_2_1_5,
+        *_two_norms(where(is_group_norm, "over groups", *_GROUPS), where(is_layer_norm, "over channels", *_CHANNELS)),
+    ),
+)

@@ -1,0 +1,60 @@
+"""Kinds of problem that ML Drift meets, in words that fit it."""
+
+from __future__ import annotations
+
+from ...rules import kinds
+
+KINDS = (
+    kinds.OPERATOR.reworded(
+        meaning="ML Drift has no parser for this operator, custom operator or composite. What a composite stands for is "
+        "a subgraph of its own, of which the GPU may still take what it knows.",
+    ),
+    kinds.VERSION.reworded(
+        advice="Find the feature that raised the version and switch it off in the converter. STRIDED_SLICE is taken up to "
+        "version 2 only, although converters since 2019 write higher ones for features that ML Drift does not look at.",
+    ),
+    kinds.OPERAND_COUNT.reworded(
+        title="number of runtime operands, constants and results",
+        meaning="Most operators are accepted only with certain numbers of operands that are computed at run time and of "
+        "operands from the model file. What the runtime computes while it prepares the graph counts as computed at run time.",
+        advice="Fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model.",
+        hint="fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model",
+    ),
+    kinds.CONSTANT.reworded(
+        title="operand that must, or must not, be constant",
+        meaning="ML Drift reads the value of this operand while it builds its model, or can read the operand only from GPU "
+        "memory, where constants are not.",
+        advice="Make the operand a constant of the model, or fold the operator if all of its operands are constant.",
+        hint="make the operand a constant of the model, or fold the operator",
+    ),
+    kinds.TENSOR_TYPE.reworded(
+        meaning="Each operator takes tensors of certain types: float and 8-bit ones always, and for many operators INT16, INT32, "
+        "BOOL and others. INT64 and STRING are never taken. A tensor is looked at both in the node that gives it and in those "
+        "that read it. The types of constants are not looked at.",
+        advice="Convert the model so that this tensor is float, INT32 or quantised to 8 bits. For INT64 indices and shapes, move "
+        "the computation out of the model or into constants.",
+        hint="convert the model so that the tensor is float, INT32 or quantised to 8 bits",
+    ),
+    kinds.RANK.reworded(
+        meaning="GPU tensors have batch, height, width and channels: no operand or result, constants included, may have five or "
+        "more dimensions, and some operators demand an exact rank.",
+    ),
+    kinds.SHAPE,
+    kinds.BROADCAST,
+    kinds.OPERAND_VALUE,
+    kinds.ATTRIBUTE,
+    kinds.ACTIVATION,
+    kinds.QUANTIZATION.reworded(
+        meaning="Tensors that are read as float have one scale, and weights that are read as they are have 8, 4 or 2 bits and "
+        "the shape of a matrix.",
+        advice="Quantise activations with one scale, and the weights of matrix products to INT8 or INT4.",
+        hint="quantise activations with one scale, and weights to INT8 or INT4",
+    ),
+    kinds.NEIGHBOUR.reworded(
+        title="depends on what the operands are",
+        meaning="The node reads one tensor twice, or the result of an operator that ML Drift no longer folds.",
+        advice="Replace the operator by one of a single operand, or convert without sparse weights.",
+        hint="use an operator of one operand, or convert without sparse weights",
+    ),
+)
+"""Every kind of problem of the rules, in words that fit ML Drift."""

@@ -1,0 +1,51 @@
+"""What LiteRT's own loader refuses, before the interpreter or any accelerator sees a model.
+
+Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), and ``MapElementType``
+(``litert/core/model/flatbuffer_to_litert.cc``).
+"""
+
+from __future__ import annotations
+
+from ...model.model import Model, Subgraph, Tensor
+from ..base import KernelFailure, kernel_failure
+from .failures import LITERT_LOADER, WORDINGS
+
+_UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})
+"""Types that LiteRT has no name for."""
+
+
+def load_refusal(model: Model) -> tuple[int, KernelFailure] | None:
+    """Return the first thing that the loader refuses, and its subgraph; None if it loads the model."""
+    for subgraph in model.subgraphs:
+        for tensor in subgraph.tensors:
+            problem = _problem_of(tensor)
+            if problem is not None:
+                return subgraph.index, _refusal(problem[0], problem[1], None, tensor)
+        found = _node_with_intermediates(subgraph)
+        if found is not None:
+            return subgraph.index, found
+    return None
+
+
+def _problem_of(tensor: Tensor) -> tuple[str, str] | None:
+    if tensor.type in _UNNAMED_TYPES or tensor.type.startswith("UNKNOWN("):
+        return (
+            f"a tensor of type {tensor.type}, which it has no name for",
+            f"Element type ({tensor.type}) not currently supported",
+        )
+    if tensor.is_variable:
+        return "a variable tensor", "Variable tensors not yet supported."
+    return None
+
+
+def _node_with_intermediates(subgraph: Subgraph) -> KernelFailure | None:
+    for node in subgraph.nodes:
+        if node.intermediates:
+            problem = f"{node.op} with intermediate tensors"
+            return _refusal(problem, "Intermediate tensors not yet supported.", node.index, None)
+    return None
+
+
+def _refusal(problem: str, line: str, node: int | None, tensor: Tensor | None) -> KernelFailure:
+    found = kernel_failure(WORDINGS, LITERT_LOADER.name, node, tensor, problem=problem)
+    return found._replace(log_lines=(line,))

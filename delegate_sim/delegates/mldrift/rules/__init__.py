@@ -1,0 +1,39 @@
+"""What ML Drift accepts: for each operator its conditions, in ML Drift's order.
+
+Source: ``NewOperationParser``, each parser's ``IsSupported`` and ``GetOpsToReplaceWithOptions``
+(``ml_drift_delegate/tflite/model_builder.cc``), and ``CheckGpuDelegateCompatibility``
+(``tools/versioning/gpu_compatibility.cc``). What LiteRT 2.3 added is not in that source, and was found in its binary, as were
+the rules before 2.2.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ....rules.book import RuleBook, Unknown
+from ..demands.checks import SOURCE
+from ..kinds import KINDS
+from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
+
+RULES: RuleBook[Any] = RuleBook(
+    "mldrift",
+    families=(
+        activation.RULES,
+        arithmetic.RULES,
+        conversion.RULES,
+        convolution.RULES,
+        custom.RULES,
+        matrix.RULES,
+        recurrent.RULES,
+        reduction.RULES,
+        shape.RULES,
+    ),
+    custom=custom.CUSTOM_RULES,
+    kinds=KINDS,
+    source=SOURCE,
+    unknown=Unknown("an operator that ML Drift has", said="Operation is not supported."),
+    unknown_custom=Unknown("a custom operator that ML Drift has", said="{op}"),
+    key=operator.attrgetter("release"),
+    speaks=True,
+)

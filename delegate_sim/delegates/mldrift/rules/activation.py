@@ -1,0 +1,114 @@
+"""Activations."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import OPERATOR, SHAPE
+from ....rules.vocabulary import check, where
+from ...gpu_compatibility import activation
+from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
+from ..demands.checks import (
+    SINCE_2_1_5,
+    SINCE_2_2,
+    Checks,
+    before,
+    exact_inputs,
+    other_inputs,
+    results,
+    runtime_inputs,
+    since,
+    version_up_to,
+)
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, available, float_constant, has_data, readable
+from ..demands.tensors import with_tensors
+from ..shapes import bhwc, is_linear
+from .arithmetic import unary
+
+_ONE_RUNTIME_INPUT: Checks = (results(1), runtime_inputs(1), other_inputs(0))
+
+_RELU = parsed_by(
+    "ReLUOperationParser",
+    *version_up_to(2),
+    *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
+    *since(SINCE_2_2, *_ONE_RUNTIME_INPUT),
+    *RESULTS,
+    *readable(0),
+)
+_NOT_KNOWN = check(
+    OPERATOR,
+    "an operator that the GPU compatibility list has",
+    lambda node: f"{node.op}, which is not on it",
+    "use RELU6, or a MINIMUM and a MAXIMUM",
+)
+
+
+def _is_linear_alpha(node: NodeView) -> bool:
+    """Whether alpha can be read with one value for each channel; if not, it is read with one for each element."""
+    alpha = node.input(1)
+    return len(node.node.inputs) > 1 and alpha.sparsity is None and has_data(alpha) and is_linear(alpha.shape)
+
+
+def _alpha_channels(node: NodeView) -> Found | None:
+    alpha, source = node.input(1).element_count, bhwc(node.input(0).shape).c
+    said = "Linear alpha shape does not match the number of input channels."
+    return None if alpha == source else Found(f"alpha of {alpha} elements and {source} input channels", said)
+
+
+def _alpha_image(node: NodeView) -> Found | None:
+    alpha, source = node.input(1).shape, bhwc(node.input(0).shape)
+    if alpha[-3:] == source[1:]:
+        return None
+    return Found(f"alpha {list(alpha)} and input {list(source)}", "Alpha shape does not match input shape.")
+
+
+_PRELU = parsed_by(
+    "PReLUOperationParser",
+    *version_up_to(1),
+    available(0),
+    *readable(0),
+    *where(_is_linear_alpha, "one value for each channel", *float_constant(1, "linear")),
+    *where(
+        _is_linear_alpha,
+        "one value for each channel",
+        asked(SHAPE, "an alpha with as many elements as the input has channels", _alpha_channels),
+    ),
+    *where(lambda node: not _is_linear_alpha(node), "one value for each element", *float_constant(1, "image")),
+    *where(
+        lambda node: not _is_linear_alpha(node),
+        "one value for each element",
+        asked(SHAPE, "an alpha of the input's shape without the batch", _alpha_image),
+    ),
+    *RESULTS,
+)
+
+RULES = with_tensors(
+    {
+        "ELU": unary(),
+        "GELU": unary(3),
+        "HARD_SWISH": parsed_by("HardSwishOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS),
+        "LEAKY_RELU": _RELU,
+        "LOGISTIC": unary(),
+        "PRELU": _PRELU,
+        "RELU": _RELU,
+        "RELU6": _RELU,
+        "RELU_0_TO_1": parsed_by(
+            "ReLUOperationParser",
+            *version_up_to(2),
+            *since(SINCE_2_1_5, _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY)),
+            *exact_inputs(1, 0, 1),
+            *RESULTS,
+            *readable(0),
+        ),
+        "RELU_N1_TO_1": _RELU,
+        "SOFTMAX": parsed_by(
+            "SoftmaxOperationParser",
+            *version_up_to(4, older=2),
+            *activation.SOFTMAX,
+            *since(SINCE_2_2, *_ONE_RUNTIME_INPUT, *RESULTS),
+            *readable(0),
+            *before(SINCE_2_2, *RESULTS),
+        ),
+        "TANH": unary(),
+    }
+)

@@ -1,0 +1,156 @@
+"""Operators that change types and quantise."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....model import schema
+from ....rules.kinds import NEIGHBOUR, QUANTIZATION, RANK, SHAPE
+from ....rules.vocabulary import where
+from ...gpu_compatibility import conversion
+from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
+from ...gpu_compatibility.questions import runtime_input_count
+from ..demands.checks import (
+    SINCE_2_1_5,
+    SINCE_2_2,
+    before,
+    exact_inputs,
+    inputs_at_least,
+    inputs_at_most,
+    other_inputs,
+    results,
+    runtime_inputs,
+    since,
+    version_up_to,
+)
+from ..demands.parsing import parsed_by
+from ..demands.reading import RANKED_RESULT, RESULTS, available, float_constant, readable
+from ..demands.tensors import with_tensors
+from ..naming import name_of
+
+
+def _is_constant(node: NodeView) -> bool:
+    return runtime_input_count(node) == 0
+
+
+def _is_computed(node: NodeView) -> bool:
+    return runtime_input_count(node) != 0
+
+
+def _constant_rank(node: NodeView) -> Found | None:
+    tensor = node.input(0)
+    said = f"Unsupported dims for tensor: {name_of(node.graph, tensor)} Got dims:{tensor.rank}"
+    return None if 2 <= tensor.rank <= 4 else Found(f"a constant of rank {tensor.rank}", said)
+
+
+def _has_parameters(node: NodeView) -> bool:
+    return node.input(0).quantization is not None
+
+
+def _without_parameters(node: NodeView) -> Found | None:
+    if node.input(0).quantization is not None:
+        return None
+    return Found("an input without quantisation parameters", "Dequantize for Densify is not supported")
+
+
+def _scales(node: NodeView) -> Found | None:
+    said = "Unsupported quantization scale size"
+    return Found("one scale per channel", said) if node.input(0).is_per_channel else None
+
+
+_DEQUANTIZE = parsed_by(
+    "DequantizeOperationParser",
+    *version_up_to(3),
+    *conversion.DEQUANTIZE,
+    *RESULTS,
+    *where(
+        _is_constant,
+        "of a constant",
+        available(0),
+        asked(RANK, "a constant of rank 2 to 4", _constant_rank),
+        *where(lambda node: node.input(0).rank == 2, "of rank 2", *float_constant(0, "matrix")),
+        *where(lambda node: node.input(0).rank == 3, "of rank 3", *float_constant(0, "image")),
+        *where(lambda node: node.input(0).rank == 4, "of rank 4", *float_constant(0, "any")),
+    ),
+    *since(
+        SINCE_2_2,
+        *where(
+            _is_computed,
+            "of a runtime input",
+            asked(NEIGHBOUR, "quantisation parameters, which the output of DENSIFY lacks", _without_parameters),
+        ),
+    ),
+    *where(
+        _is_computed,
+        "of a runtime input",
+        asked(QUANTIZATION, "one scale", _scales),
+        *before(SINCE_2_2, *where(_has_parameters, "with quantisation parameters", *readable(0))),
+        *since(SINCE_2_2, *readable(0)),
+    ),
+)
+
+
+def _unscaled_result(node: NodeView) -> Found | None:
+    said = "Encountered Quantize output with no quant params"
+    return None if node.output(0).quantization is not None else Found("an output without quantisation parameters", said)
+
+
+def _bits(name: str) -> int:
+    """Bytes of an element as ``GetSizeOfType`` gives them, in bits; 0 where it gives none. Types below a byte take one."""
+    bits = schema.BITS_PER_ELEMENT.get(name, 0)
+    return max(bits, 8) if bits else 0
+
+
+def _reshaped_bits(node: NodeView) -> Found | None:
+    """``BITCAST``: the last dimension takes up the ratio of the sizes of the elements."""
+    source, result = node.input(0), node.output(0)
+    wide, narrow = (source, result) if _bits(source.type) >= _bits(result.type) else (result, source)
+    found = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
+    for name, tensor in (("input", source), ("output", result)):
+        if not _bits(tensor.type):
+            return Found(found, f"Could not parse {name} type")
+    if _bits(wide.type) == _bits(narrow.type):
+        said = "If input and output types have the same element size, they must have the same shapes"
+        return None if source.shape == result.shape else Found(found, said)
+    one, other = ("input", "output") if wide is source else ("output", "input")
+    if narrow.rank != wide.rank + 1:
+        said = f"If {one} element size is greater than {other} element size, require that {other} rank is one greater "
+        return Found(found, f"{said}than {one} rank")
+    if wide.shape != narrow.shape[:-1]:
+        return Found(found, "Shapes must match in all but last dim")
+    if narrow.shape[-1] * _bits(narrow.type) != _bits(wide.type):
+        said = f"Last {other} dim must be equal to {one} element size divided by {other} element size"
+        return Found(found, said)
+    return None
+
+
+RULES = with_tensors(
+    {
+        "BITCAST": parsed_by(
+            "BitcastOperationParser",
+            runtime_operands(1, 1),
+            asked(SHAPE, "an output of as many bytes, the last dimension taking up the ratio", _reshaped_bits).from_source(
+                COMPATIBILITY
+            ),
+            *RESULTS,
+            available(0),
+            *readable(0),
+            *where(lambda node: node.input(0).rank != node.output(0).rank, "of another rank", *RANKED_RESULT),
+        ),
+        "CAST": parsed_by(
+            "CastOperationParser",
+            *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
+            *since(SINCE_2_2, inputs_at_least(1), inputs_at_most(1), results(1), runtime_inputs(1), other_inputs(0)),
+            *RESULTS,
+            *readable(0),
+        ),
+        "DEQUANTIZE": _DEQUANTIZE,
+        "QUANTIZE": parsed_by(
+            "QuantizeOperationParser",
+            *version_up_to(2),
+            *conversion.QUANTIZE,
+            *readable(0),
+            asked(QUANTIZATION, "an output with quantisation parameters", _unscaled_result),
+            *RESULTS,
+        ),
+    }
+)

@@ -1,0 +1,92 @@
+"""Convolutions, pooling and resizing."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import CONSTANT, OPERAND_COUNT
+from ....rules.numbers import counted
+from ....rules.vocabulary import check, refused_if, where
+from ...gpu_compatibility import convolution
+from ...gpu_compatibility.questions import runtime_input_count
+from ..demands.checks import FUSABLE, FUSED, SINCE_2_2, since, version_up_to
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
+from ..demands.tensors import with_tensors
+
+
+def has_runtime_weights(node: NodeView) -> bool:
+    """Whether two operands are computed at run time."""
+    return runtime_input_count(node) == 2
+
+
+def _is_convertible(node: NodeView) -> bool:
+    """``IsConvertibleToFC``: whether the weights are those of a matrix product, quantised to 8 or 4 bits."""
+    weights = node.input(1)
+    is_matrix = weights.rank == 4 and weights.shape[1:3] == (1, 1)
+    is_affine = weights.quantization is not None and weights.quantization.is_affine
+    return is_matrix and is_affine and weights.type in ("INT4", "INT8")
+
+
+_CONSTANT_INPUT = refused_if(
+    CONSTANT,
+    "an input that is not constant",
+    lambda node: node.input(0).is_constant,
+    "a constant input",
+    "compute the input at run time, or fold the operator",
+).saying("input must be a runtime tensor")
+
+
+def _neither_one_nor_two(node: NodeView) -> str | None:
+    found = runtime_input_count(node)
+    return None if found in (1, 2) else counted(found, "runtime input")
+
+
+_POOL = parsed_by("Pooling2DOperationParser", *version_up_to(2), *convolution.POOL_2D, *RESULTS, *readable(0), FUSABLE)
+
+RULES = with_tensors(
+    {
+        "AVERAGE_POOL_2D": _POOL,
+        "CONV_2D": parsed_by(
+            "Conv2DOperationParser",
+            *version_up_to(6),
+            *convolution.CONV_2D,
+            *RESULTS,
+            available(0),
+            *readable(0),
+            _CONSTANT_INPUT,
+            available(1),
+            *where(_is_convertible, "with quantised 1x1 weights", quantized_weights(1)),
+            *since(SINCE_2_2, *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
+            *FUSED,
+        ),
+        "DEPTHWISE_CONV_2D": parsed_by(
+            "DepthwiseConvolutionOperationParser",
+            *version_up_to(6),
+            *convolution.DEPTHWISE_CONV_2D,
+            *RESULTS,
+            *readable(0),
+            *where(has_runtime_weights, "with weights computed at run time", *readable(1)),
+            check(OPERAND_COUNT, "1 or 2 runtime inputs", _neither_one_nor_two).saying("Unsupported Depthwise Convolution case."),
+            *where(lambda node: runtime_input_count(node) == 1, "with constant weights", *float_constant(1, "filter")),
+            *FUSED,
+        ),
+        "MAX_POOL_2D": _POOL,
+        "RESIZE_BILINEAR": parsed_by(
+            "Resize2DOperationParser", *version_up_to(3), *convolution.RESIZE_BILINEAR, *readable(0), *RESULTS
+        ),
+        "RESIZE_NEAREST_NEIGHBOR": parsed_by(
+            "Resize2DOperationParser", *version_up_to(3), *convolution.RESIZE_NEAREST_NEIGHBOR, *readable(0), *RESULTS
+        ),
+        "TRANSPOSE_CONV": parsed_by(
+            "TransposeConvBuiltinOperationParser",
+            *version_up_to(3),
+            *convolution.TRANSPOSE_CONV,
+            *readable(2),
+            *RESULTS,
+            *where(has_runtime_weights, "with 2 runtime inputs", *readable(1)),
+            *where(
+                lambda node: not has_runtime_weights(node), "with another number of runtime inputs", *float_constant(1, "filter")
+            ),
+        ),
+    }
+)

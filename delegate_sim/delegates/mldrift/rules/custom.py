@@ -1,0 +1,50 @@
+"""Custom operators, and the composites that ML Drift lowers itself.
+
+Some names are known as both, and are read by one parser. An application has to register those custom operators for which the
+runtime has no stub.
+"""
+
+from __future__ import annotations
+
+from ....rules.rule import Check, OpRule
+from ...gpu_compatibility import custom
+from ..demands.checks import SINCE_2_2, SINCE_2_3, version_up_to
+from ..demands.composites import ABSOLUTE, ROTARY, carried, composite
+from ..demands.normalization import normalization
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, float_constant, readable
+from ..demands.tensors import tensor_checks, with_tensors
+
+RULES = {"STABLEHLO_COMPOSITE": composite()}
+
+
+def _custom(parser: str, *checks: Check[object]) -> OpRule[object]:
+    return with_tensors({"": parsed_by(parser, *checks)}, tensor_checks())[""]
+
+
+CUSTOM_RULES: dict[str, OpRule[object]] = {
+    "Convolution2DTransposeBias": _custom(
+        "TransposeConvCustomOperationParser", *custom.TRANSPOSE_CONV, *readable(0), *RESULTS, *float_constant(1, "filter")
+    ),
+    "MaxPoolingWithArgmax2D": _custom(
+        "Pooling2DOperationParser", *version_up_to(2), *custom.MAX_POOLING_WITH_ARGMAX, *RESULTS, *readable(0)
+    ),
+    "MaxUnpooling2D": _custom("Unpooling2DOperationParser", *custom.MAX_UNPOOLING, *readable(0), *readable(1), *RESULTS),
+    "Resampler": _custom("ResamplerOperationParser", *custom.RESAMPLER, *readable(0), *readable(1), *RESULTS),
+    "custom_call.GroupNorm": _custom("GroupNormParser", *normalization(with_bias=True)),
+    "custom_call.LayerNorm": _custom("LayerNormParser", *normalization(with_bias=True)),
+    "custom_call.PixelShuffle": _custom("PixelShuffleParser", *readable(0), *RESULTS),
+    "custom_call.RmsNorm": _custom("RmsNormParser", *normalization(with_bias=False)),
+    "custom_call.absolute_positional_embedding": _custom("PositionalEmbeddingParser", *ABSOLUTE),
+    "custom_call.rotary_positional_embedding": _custom("RoPEParser", *ROTARY),
+    "gated_delta_update": carried("gated_delta_update", SINCE_2_3),
+    "moe": carried("moe", SINCE_2_2),
+    "odml.cache_update": carried("odml.cache_update"),
+    "odml.qkv_norm_rope": carried("odml.qkv_norm_rope", SINCE_2_3),
+    "odml.rope": carried("odml.rope", SINCE_2_2),
+    "odml.runtime_bmm": carried("odml.runtime_bmm"),
+    "odml.sdpa_transposed": carried("odml.sdpa_transposed", SINCE_2_2),
+    "odml.short_conv_step": carried("odml.short_conv_step", SINCE_2_3),
+    "odml.swiglu": carried("odml.swiglu", SINCE_2_3),
+}
+"""Custom operators, by name."""

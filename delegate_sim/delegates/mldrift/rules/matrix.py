@@ -1,0 +1,90 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....graph.graph import NodeView
+from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
+from ....rules.numbers import counted
+from ....rules.vocabulary import check, where
+from ...gpu_compatibility import matrix
+from ...gpu_compatibility.questions import runtime_input_count
+from ..demands.checks import FUSED, results, version_up_to
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
+from ..demands.tensors import with_tensors
+
+
+def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:
+    return lambda node: runtime_input_count(node) == number
+
+
+def _is_matrix(node: NodeView) -> bool:
+    return node.input(1).rank == 2
+
+
+def _is_batch_of_matrices(node: NodeView) -> bool:
+    return node.input(1).rank in (3, 4)
+
+
+def _second_not_constant(node: NodeView) -> str | None:
+    return None if node.input(1).is_constant else "a constant as the first input"
+
+
+def _second_rank(node: NodeView) -> str | None:
+    return None if node.input(1).rank in (2, 3, 4) else f"input 1 of rank {node.input(1).rank}"
+
+
+def _too_many(node: NodeView) -> str | None:
+    found = runtime_input_count(node)
+    return None if found in (1, 2) else counted(found, "runtime input")
+
+
+_CASE = "Not supported batched mat mul case:"
+_ONE_CONSTANT = (
+    *readable(0),
+    available(1),
+    check(CONSTANT, "the second input as the constant one", _second_not_constant, "swap the inputs").saying(
+        f"{_CASE} non-constant tensor"
+    ),
+    check(RANK, "a constant of rank 2 to 4", _second_rank).saying(f"{_CASE} second input has unsupported rank"),
+    *where(_is_matrix, "of rank 2", *float_constant(1, "matrix")),
+    *where(_is_batch_of_matrices, "of rank 3 or 4", *float_constant(1, "any")),
+)
+
+
+def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
+    def holds(node: NodeView) -> bool:
+        quantization = node.input(1).quantization
+        found = None if quantization is None or quantization.kind not in ("affine", "blockwise") else quantization.kind
+        return found == kind
+
+    return holds
+
+
+RULES = with_tensors(
+    {
+        "BATCH_MATMUL": parsed_by(
+            "BatchedMatMulOperationParser",
+            *matrix.BATCH_MATMUL,
+            results(1),
+            *RESULTS,
+            *where(_has_runtime_inputs(1), "for 1 runtime input", *_ONE_CONSTANT),
+            *where(_has_runtime_inputs(2), "for 2 runtime inputs", *readable(0), *readable(1)),
+            check(OPERAND_COUNT, "1 or 2 runtime inputs", _too_many).saying(f"{_CASE} too many inputs"),
+        ),
+        "FULLY_CONNECTED": parsed_by(
+            "FullyConnectedOperationParser",
+            *version_up_to(14),
+            *matrix.FULLY_CONNECTED,
+            *RESULTS,
+            available(0),
+            *readable(0),
+            available(1),
+            *where(_quantization_of_weights("affine"), "with quantised weights", quantized_weights(1)),
+            *where(_quantization_of_weights(None), "with other weights", *readable(1)),
+            *FUSED,
+        ),
+    }
+)

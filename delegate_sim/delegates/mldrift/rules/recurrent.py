@@ -1,0 +1,80 @@
+"""LSTM cells. Their state is a variable, which LiteRT's loader refuses: only a model without it gets as far as these rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....graph.graph import NodeView
+from ....rules.kinds import OPERAND_COUNT
+from ....rules.vocabulary import check, operand_count, where
+from ...gpu_compatibility import recurrent
+from ...gpu_compatibility.questions import is_full_lstm
+from ..demands.checks import Checks, version_up_to
+from ..demands.parsing import parsed_by
+from ..demands.reading import RESULTS, available, float_constant, readable, readable_result
+from ..demands.tensors import with_tensors
+
+_OUTPUT_STATE, _CELL_STATE = 18, 19
+_INPUT_TO_INPUT, _CELL_TO_FORGET = 1, 10
+
+
+def _gives(position: int) -> Callable[[NodeView], bool]:
+    return lambda node: position < len(node.node.inputs) and node.node.inputs[position] >= 0
+
+
+def _needs_floats(position: int) -> Callable[[NodeView], bool]:
+    """Weights of INT8 with one scale are taken as they are."""
+    return lambda node: node.input(position).type != "INT8" or node.input(position).is_per_channel
+
+
+def _weights(position: int) -> Checks:
+    words = "unless INT8 with one scale"
+    return (available(position), *where(_needs_floats(position), words, *float_constant(position, "matrix")))
+
+
+def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
+    """``CheckBuildLstmGate``: coefficients of a normalisation are asked for even where there is none."""
+    peephole_checks: Checks = ()
+    if peephole is not None:
+        peephole_checks = where(_gives(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))
+    return (
+        *_weights(source),
+        *_weights(recurrent_weights),
+        *peephole_checks,
+        *float_constant(normalization, "linear"),
+        *float_constant(bias, "linear"),
+    )
+
+
+_FULL: Checks = (
+    *readable(_CELL_STATE),
+    *readable(_OUTPUT_STATE),
+    *_gate(2, 6, 13, 21, 10),
+    *where(_gives(_INPUT_TO_INPUT), "with an input gate", *_gate(1, 5, 12, 20, 9)),
+    *_gate(3, 7, 14, 22, None),
+    *_gate(4, 8, 15, 23, 11),
+    *readable_result(0),
+)
+_BASIC: Checks = (
+    check(
+        OPERAND_COUNT, "5 inputs", lambda node: None if len(node.node.inputs) == 5 else f"{len(node.node.inputs)} inputs"
+    ).saying("LSTM should have 5 input tensors"),
+    operand_count(outputs=4).saying("LSTM should have 4 output tensors"),
+    *float_constant(2, "matrix"),
+    *readable(0),
+    *readable(1),
+    *readable(4),
+)
+
+RULES = with_tensors(
+    {
+        "LSTM": parsed_by(
+            "LSTMOperationParser",
+            *version_up_to(4),
+            *recurrent.LSTM,
+            *RESULTS,
+            *where(is_full_lstm, "in the full form", *_FULL),
+            *where(recurrent.is_basic, "in the basic form", *_BASIC),
+        )
+    }
+)
