@@ -118,6 +118,10 @@ class LogTraits(NamedTuple):
     """How benchmark_model describes the parameter that applies the delegate, in lower case."""
     prints_refusals: bool = False
     """Whether the delegate prints a line for each reason why it refuses an operator."""
+    kernels: tuple[str, ...] = ()
+    """Further names of its kernels."""
+    libraries: tuple[str, ...] = ()
+    """A part of the file name of the library that it comes in, in lower case, where it is loaded from one."""
 
     @property
     def off_flag(self) -> str:

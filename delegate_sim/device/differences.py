@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from ..rules.kinds import FLOAT16_DEQUANTIZE
 from ..runtime.interpreter import Run, SubgraphRun
+from .contents import DeviceLog, Replacement
 from .facts import Facts
-from .log import DeviceLog, Replacement, read_lines
+from .log import read_lines
 
 
 class RefusalDifference(NamedTuple):

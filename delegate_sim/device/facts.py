@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import Graph
 from ..model.schema import is_operator
-from .log import DeviceLog, ReconcileError, Replacement
+from .contents import DeviceLog, ReconcileError, Replacement
+from .identity import is_of, plain_name
 from .matching import OTHER_MODEL, matched_nodes
 from .setting import flags_without_others
+from .statements import BENCHMARK_FAILED, CRASH, LISTED_REFUSALS, NODE_ERROR, OWN_COUNT, SPLIT, Statement
 from .tables import RunOrder, Summary
 
 
@@ -35,6 +38,16 @@ class Facts:
     """By subgraph, how many nodes of each operator ran on the CPU, where only that is known."""
     kernels: Mapping[int, int]
     """By subgraph, the number of delegate kernels."""
+    failed_nodes: tuple[int, ...]
+    """The delegate's kernels that could not be prepared, by the index that they have as nodes."""
+    has_ended: bool
+    """Whether the benchmark ended before anything ran."""
+    own_counts: tuple[tuple[int, int, int], ...]
+    """What the delegate itself counts: nodes delegated, nodes in all, and partitions."""
+    splits: tuple[tuple[int, int], ...]
+    """How many nodes the delegate says that it runs, and how many it leaves."""
+    listed_refusals: tuple[tuple[str, str], ...]
+    """The operators that the delegate lists as refused, with the reasons as printed."""
     refusals: Mapping[tuple[str, int], int]
     """How many refusals were printed, by operator and version."""
     lines: tuple[str, ...]
@@ -52,7 +65,7 @@ class Facts:
 
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
     """Return what a log says about a delegate; raises ReconcileError if the log is not of these graphs."""
-    own = tuple(each for each in log.replacements if each.kernel == delegate.kernel_name)
+    own = tuple(each for each in log.replacements if is_of(delegate, each.kernel))
     applications = [each for each in log.applications if each.provider == delegate.provider_name]
     application = applications[-1] if applications else None
     tables = _TableFacts(log, delegate, graphs)
@@ -64,13 +77,19 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
-    lines = [each.line for each in own] + ([application.line] if application else [])
+    said = [each.line for each in (*_own(log, delegate, OWN_COUNT, SPLIT),)]
+    lines = [*said, *[each.line for each in own], *([application.line] if application else [])]
     return Facts(
         replacements=own if log.replacements else None,
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
         driver_errors=log.driver_errors,
+        failed_nodes=tuple([int(each.values["node"]) for each in log.of(NODE_ERROR) if is_of(delegate, each.values["op"])]),
+        has_ended=bool(log.of(BENCHMARK_FAILED, CRASH)),
+        own_counts=tuple([_numbers(each, "delegated", "total", "partitions") for each in _own(log, delegate, OWN_COUNT)]),
+        splits=tuple([_numbers(each, "taken", "left") for each in _own(log, delegate, SPLIT)]),
+        listed_refusals=log.listed_refusals if _own(log, delegate, LISTED_REFUSALS) else (),
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
@@ -81,13 +100,24 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     )
 
 
+def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
+    """Return the statements in which the delegate speaks of itself."""
+    names = {plain_name(name) for name in (delegate.kernel_name, delegate.provider_name, delegate.name, *delegate.log.kernels)}
+    return tuple([each for each in log.of(*kinds) if plain_name(each.values.get("name", "")) in names])
+
+
+def _numbers(statement: Statement, *names: str) -> Any:
+    return tuple([int(statement.values.get(name, "0")) for name in names])
+
+
 class _TableFacts:
     """Collects what the tables of operators say."""
 
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
-        self.kernel = delegate.kernel_name
-        self.other_kernels = {find_delegate(name).kernel_name for name in DELEGATE_NAMES} - {delegate.kernel_name}
+        self.own_kernels = {delegate.kernel_name, *delegate.log.kernels}
+        delegates = map(find_delegate, DELEGATE_NAMES)
+        self.other_kernels = {name for each in delegates for name in (each.kernel_name, *each.log.kernels)} - self.own_kernels
         self.is_hiding = any(each.replaced and each.kernel in self.other_kernels for each in log.replacements)
         """Whether another delegate ran nodes, which the tables then do not list."""
         self.has_lost_events = log.lost_events
@@ -106,7 +136,7 @@ class _TableFacts:
         """Take the nodes of a table in running order."""
         if index >= len(self.graphs):
             raise ReconcileError(f"the log lists nodes of subgraph {index}, which the model does not have; {OTHER_MODEL}")
-        rest = [row for row in table.rows if row.op != self.kernel]
+        rest = [row for row in table.rows if row.op not in self.own_kernels]
         rows = [row for row in rest if row.op not in self.other_kernels and not row.outputs.startswith("Delegate/")]
         is_foreign = len(rows) < len(rest)
         nodes = matched_nodes(self.graphs[index], rows)
@@ -123,13 +153,13 @@ class _TableFacts:
         """Take the counts of a summary by node type, if they are all of nodes of the graph."""
         graph = self.graphs[index]
         available = Counter(graph.nodes[node].op for node in graph.execution_plan)
-        known = {self.kernel, *available}
+        known = {*self.own_kernels, *available}
         is_foreign = any(op in self.other_kernels or not (op in known or is_operator(op)) for op in summary.counts)
         if not summary.is_complete or self.is_hiding or is_foreign:
             note = self.hidden if summary.is_complete else f"the summary of subgraph {index} is cut short, and ignored"
             self.notes.append(note)
             return
-        self.counts[index] = {op: count for op, count in summary.counts.items() if op != self.kernel}
-        self.kernels[index] = summary.counts.get(self.kernel, 0)
+        self.counts[index] = {op: count for op, count in summary.counts.items() if op not in self.own_kernels}
+        self.kernels[index] = sum([summary.counts.get(kernel, 0) for kernel in self.own_kernels])
         if any(count > available[op] for op, count in self.counts[index].items()):
             raise ReconcileError(f"the log's summary lists operators that subgraph {index} does not have; {OTHER_MODEL}")

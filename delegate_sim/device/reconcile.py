@@ -14,13 +14,14 @@ from ..delegates.driver import Driver
 from ..model.model import Model
 from ..runtime.interpreter import Run
 from .causes import cpu_nodes
+from .contents import DeviceLog
 from .differences import differences, refusal_differences
 from .facts import Facts, facts_of
-from .log import DeviceLog
 from .matching import OTHER_MODEL
 from .reconciliation import EXPLAINED, REPRODUCED, UNEXPLAINED, Reconciliation
-from .search import fitting_levels, matches
+from .search import failed_kernels, fitting_levels, matches
 from .setting import DeviceSetting, setting_of
+from .statements import BENCHMARK_FAILED
 from .tally import device_tally, simulated_tally
 from .trials import Trials, simulate_setting
 
@@ -76,17 +77,23 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     """Return what the log says about a delegate that could not be applied, unless the simulation fails for the same reason."""
     own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
     failed = facts.application is not None and facts.application[0] == "failed"
-    if failed and run.outcome not in ("refused", "restored"):
-        own = own or list(facts.lines[-1:])
+    if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
+        own = own or [*[each.line for each in log.errors if each.kind != BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
     return [f"the delegate could not be applied on the device: {line}" for line in own]
 
 
 def _other_model(trials: Trials, first: Run) -> Iterator[str]:
     totals = [each.total for each in trials.facts.replacements or () if each.total is not None]
     sizes = {len(subgraph.graph.execution_plan) for subgraph in first.subgraphs}
-    for total in totals:
+    for total, what in [(total, "line") for total in totals] + [(total, "delegate") for _, total, _ in trials.facts.own_counts]:
         if total not in sizes:
-            yield f"the log's line counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
+            yield f"the log's {what} counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
+
+    nodes = trials.facts.failed_nodes
+    for node, kernel in zip(nodes, failed_kernels(first, nodes), strict=True):
+        count = len(first.subgraphs[0].graph.nodes)
+        if (kernel is None and trials.facts.replacements is None) or node < count:
+            yield f"the kernel that failed is node {node}, behind those of the model, and the model has {count}; {OTHER_MODEL}"
 
 
 def _notes(trials: Trials, first: Run) -> Iterator[str]:

@@ -12,8 +12,8 @@ from ..results.shown import Shown, Table
 from ..runtime.interpreter import Run, option_values
 from ..version import __version__
 from .causes import CpuNode
+from .contents import DeviceLog
 from .differences import RefusalDifference
-from .log import DeviceLog
 from .setting import DeviceSetting
 from .tally import Tally
 from .trials import Account

@@ -11,7 +11,9 @@ from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..options import Option, boolean, parse_options
 from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ..releases.wording import replacing_line
-from .log import DeviceLog, ReconcileError, Replacement
+from .contents import DeviceLog, Replacement, UnknownDelegateError
+from .identity import delegate_named, delegate_of_library, library_of, names_in, other_name, others_in
+from .statements import COMPILED, LITERT, REGISTERED, SKIPPED
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class DeviceSetting:
     lowest_level: int
     """The lowest feature level that the log leaves possible; 0 if the delegate has no levels."""
     notes: tuple[str, ...] = ()
+    may_be_older: bool = False
+    """Whether a release older than any that is known may have printed the log."""
 
     @property
     def release(self) -> Release:
@@ -77,7 +81,14 @@ def setting_of(
     if log.is_benchmark and log.parameters and chosen.limit_option:  # benchmark_model prints the limit if it is set
         known |= {chosen.limit_option}
     return DeviceSetting(
-        chosen, values, known, _releases(log, runtime, notes), defaults, _lowest_level(log, chosen), tuple(notes)
+        chosen,
+        values,
+        known,
+        releases_of(log, runtime, notes),
+        defaults,
+        _lowest_level(log, chosen),
+        tuple(notes),
+        runtime is None and may_be_older(log),
     )
 
 
@@ -87,25 +98,57 @@ def flags_without_others(delegate: Delegate) -> str:
     return " and ".join(other.log.off_flag for other in others if other.is_applied_by_default)
 
 
-def _delegate_in(log: DeviceLog) -> Delegate:
-    """Return the delegate that the application applied; one that the runtime applies by default only if there is no other."""
-    delegates = [find_delegate(name) for name in DELEGATE_NAMES]
-    names = [replacement.kernel for replacement in log.replacements]
-    names += [application.provider for application in log.applications]
-    names += [row.op for table in log.run_orders.values() for row in table.rows]
-    names += [op for summary in log.summaries.values() for op in summary.counts]
-    mentioned = set(names)
-    found = [each for each in delegates if not {each.kernel_name, each.provider_name}.isdisjoint(mentioned)]
+def delegate_in(log: DeviceLog) -> Delegate | None:
+    """Return the delegate that the application applied; None if the log does not show it, or if it is not simulated.
+
+    One that the runtime applies by default counts only if there is no other.
+    """
+    library = library_of(log)
+    if library:
+        # Every delegate in a library is called the same by benchmark_model; whose it is tells the file, or its own lines.
+        return delegate_of_library(library) or _telling(_named(log))
+    found = _named(log)
     if all(each.is_applied_by_default for each in found):
         # What was asked for but could not be applied leaves no line of its own.
-        found = [each for each in delegates if _was_not_created(each, log)] or found
+        asked = [each for each in _delegates() if _was_not_created(each, log) or _is_switched_on(each, log)]
+        asked = [each for each in asked if not each.is_applied_by_default]
+        if not asked and others_in(log):
+            return None
+        found = asked or found
     if not found:
-        found = [each for each in delegates if _is_switched_on(each, log) or each.provider_name in log.created]
+        found = [each for each in _delegates() if each.provider_name in log.created or _is_switched_on(each, log)]
     if not found and log.refusals:
-        found = [each for each in delegates if each.log.prints_refusals]
-    if not found:
-        raise ReconcileError("the log does not show which delegate was applied; give --delegate")
-    return next((each for each in found if not each.is_applied_by_default), found[0])
+        found = [each for each in _delegates() if each.log.prints_refusals]
+    return _telling(found)
+
+
+def _delegate_in(log: DeviceLog) -> Delegate:
+    found = delegate_in(log)
+    if found is not None:
+        return found
+    others = others_in(log)
+    if others:
+        known = other_name(others[0])
+        raise UnknownDelegateError(
+            f"the log is of {known} ({others[0]}), which is not simulated; give --delegate to compare it with another delegate"
+        )
+    if library := library_of(log):
+        raise UnknownDelegateError(f"the log does not show what the delegate in {library} is; give --delegate")
+    raise UnknownDelegateError("the log does not show which delegate was applied; give --delegate")
+
+
+def _delegates() -> list[Delegate]:
+    return [find_delegate(name) for name in DELEGATE_NAMES]
+
+
+def _named(log: DeviceLog) -> list[Delegate]:
+    """Return the delegates that the lines name."""
+    found = [delegate_named(name) for name in dict.fromkeys(names_in(log))]
+    return [each for each in found if each is not None]
+
+
+def _telling(found: list[Delegate]) -> Delegate | None:
+    return next((each for each in found if not each.is_applied_by_default), found[0] if found else None)
 
 
 def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
@@ -116,8 +159,12 @@ def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
-    """Whether benchmark_model was told to apply the delegate."""
-    return bool(delegate.log.switch) and log.parameters.get(delegate.log.switch, "0") not in ("", "0", "false")
+    """Whether benchmark_model was told to apply the delegate; a library's path does not say which it is."""
+    switch = delegate.log.switch
+    if not switch or delegate.log.libraries:
+        return False
+    value = log.parameters.get(switch, log.flags.get(switch, "0"))
+    return value.strip() not in ("", "0", "false")
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
@@ -141,7 +188,7 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
     return max([delegate.levels.known[0], *[level for parameter, level in lowest.items() if parameter in log.parameters]])
 
 
-def _releases(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
+def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
     """Return the releases that would word the log's lines as they are, or the one that was asked for."""
     known = [parse_release(name) for name in RELEASES]
     fitting = [release for release in known if all(_has_wording(release, each) for each in log.replacements)]
@@ -162,6 +209,16 @@ def _releases(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Re
             f"the log names TensorFlow {log.tensorflow_version}, which is not a known release or words its lines differently"
         )
     return tuple(fitting)
+
+
+def may_be_older(log: DeviceLog) -> bool:
+    """Whether releases before those that are known print the same, as far as the log shows."""
+    if log.tensorflow_version is not None:
+        oldest = parse_release(RELEASES[0]).version
+        return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest
+    if log.of(COMPILED, REGISTERED, SKIPPED, LITERT):
+        return False
+    return log.is_old or all(_has_wording(parse_release(RELEASES[0]), each) for each in log.replacements)
 
 
 def _has_wording(release: Release, replacement: Replacement) -> bool:

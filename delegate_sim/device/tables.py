@@ -60,21 +60,22 @@ class OperatorTable:
         self.rows: list[Row] = []
         self.counts: Counter[str] = Counter()
 
-    def read(self, line: str) -> None:
-        """Take a row; any other line is ignored."""
+    def read(self, line: str) -> bool:
+        """Take a row; say whether the line is one."""
         text = " ".join(line.split())
         if self.is_summary:
             found = _COUNT.search(text)
             if found is not None and (op := _operator(text[: found.start()])):
                 self.counts[op] += int(found["count"])
-            return
+            return found is not None
         found = _ROW.search(text)
         if found is None or not (op := _operator(text[: found.start()])):
-            return
+            return found is not None
         name = _NAME.fullmatch(found["name"])
         assert name is not None
         node = None if name["node"] is None else int(name["node"])
         self.rows.append(Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node))
+        return True
 
 
 def _operator(text: str) -> str:

@@ -114,7 +114,7 @@ class GpuDelegate(Delegate):
     )
     limit_option = "max_delegated_partitions"
     unlimited = 1_000_000
-    log = LogTraits(switch="use gpu")
+    log = LogTraits(switch="use gpu", kernels=("TfLiteMetalDelegate",))
     known_since = "tf-2.14"
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
