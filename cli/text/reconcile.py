@@ -13,6 +13,8 @@ from delegate_sim.releases.catalogue import RELEASES
 
 from ..layout import counted, message, name, node_list, options_text, wrapped
 from ..terminal import Line
+from .log import unused_lines
+from .spans import spans
 
 _HEADING = "bold"
 _GOOD, _BAD = "bold green", "bold red"
@@ -53,6 +55,10 @@ def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> It
         yield Line("Notes", _HEADING)
         for note in notes:
             yield from _paragraph(message(note), width, "  - ", "    ")
+    log = found.log
+    if log.unused_count:
+        yield Line("")
+        yield from unused_lines(log.unused, log.unused_count, log.line_count, width, verbose)
 
 
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
@@ -74,24 +80,12 @@ def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
     known = {key: value for key, value in setting.options.items() if key in setting.known}
     yield Line("Target", _HEADING)
     yield from _fact("delegate", setting.delegate.name, width)
-    yield from _fact("releases", ", ".join(_spans([str(release) for release in setting.releases])), width)
+    older = f", or older than {RELEASES[0]}, whose rules are not known" if setting.may_be_older else ""
+    yield from _fact("releases", f"{', '.join(spans([str(release) for release in setting.releases]))}{older}", width)
     yield from _fact("options", message(options_text(setting.delegate.options, known)) or "none in the log", width)
     yield from _fact(
         "other options", f"the defaults of {'benchmark_model' if setting.defaults == 'benchmark' else 'the API'}", width
     )
-
-
-def _spans(releases: Sequence[str]) -> list[str]:
-    """Return names of releases, several in a row as ``tf-2.13 to tf-2.18``."""
-    spans: list[list[str]] = []
-    for release in releases:
-        position = RELEASES.index(release) if release in RELEASES else -1
-        follows = spans and position > 0 and RELEASES[position - 1] == spans[-1][-1]
-        if follows and spans[-1][-1].partition("-")[0] == release.partition("-")[0]:
-            spans[-1].append(release)
-        else:
-            spans.append([release])
-    return [span[0] if len(span) == 1 else f"{span[0]} to {span[-1]}" for span in spans]
 
 
 def _tallies(found: Reconciliation, width: int) -> Iterator[Line]:

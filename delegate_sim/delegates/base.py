@@ -122,6 +122,8 @@ class LogTraits(NamedTuple):
     """Further names of its kernels."""
     libraries: tuple[str, ...] = ()
     """A part of the file name of the library that it comes in, in lower case, where it is loaded from one."""
+    has_runtime_behind: bool = False
+    """Whether it hands its partitions to Android's neural networks runtime, whose own lines a log may have."""
 
     @property
     def off_flag(self) -> str:

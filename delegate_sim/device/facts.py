@@ -12,7 +12,7 @@ from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import Graph
 from ..model.schema import is_operator
 from .contents import DeviceLog, ReconcileError, Replacement
-from .identity import is_of, plain_name
+from .identity import UNNAMED_KERNEL, is_of, plain_name
 from .matching import OTHER_MODEL, matched_nodes
 from .setting import flags_without_others
 from .statements import BENCHMARK_FAILED, CRASH, LISTED_REFUSALS, NODE_ERROR, OWN_COUNT, SPLIT, Statement
@@ -115,7 +115,7 @@ class _TableFacts:
 
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
-        self.own_kernels = {delegate.kernel_name, *delegate.log.kernels}
+        self.own_kernels = {delegate.kernel_name, *delegate.log.kernels, UNNAMED_KERNEL}
         delegates = map(find_delegate, DELEGATE_NAMES)
         self.other_kernels = {name for each in delegates for name in (each.kernel_name, *each.log.kernels)} - self.own_kernels
         self.is_hiding = any(each.replaced and each.kernel in self.other_kernels for each in log.replacements)

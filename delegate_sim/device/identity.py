@@ -8,7 +8,20 @@ from collections.abc import Iterator
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from .contents import DeviceLog
-from .statements import APPLIED, LIBRARY, LISTED_REFUSALS, NODE_ERROR, OPERATOR_REFUSED, OWN_COUNT, PREPARATION_ERROR, SAID, SPLIT
+from .statements import (
+    API_ERROR,
+    APPLIED,
+    FAILURE,
+    LIBRARY,
+    LISTED_REFUSALS,
+    LITERT,
+    NODE_ERROR,
+    OPERATOR_REFUSED,
+    OWN_COUNT,
+    PREPARATION_ERROR,
+    SAID,
+    SPLIT,
+)
 
 _OTHERS = {
     "armnn": "Arm NN",
@@ -18,11 +31,15 @@ _OTHERS = {
     "ethosu": "Ethos-U",
     "flex": "Flex, which runs TensorFlow's operators",
     "hailo": "Hailo",
-    "litert": "LiteRT 2's graphics accelerator",
+    **dict.fromkeys(("litertcl", "litertgl", "litertmetal", "litertvulkan", "litertwebgpu"), "LiteRT 2's graphics accelerator"),
     "neuron": "MediaTek's Neuron",
+    "npu": "LiteRT 2's NPU accelerator",
     "qnn": "Qualcomm's QNN",
 }
 """Delegates that are not simulated, by what their names have in common."""
+_DISPATCH = "dispatch"
+UNNAMED_KERNEL = "DELEGATE"
+"""What the tables of old releases call the kernel of any delegate."""
 _EXTERNAL = "external"
 _LIBRARY = "external delegate path"
 _DECORATION = re.compile(r"tflite|delegate|provider|kernel|v2|for custom op|forcustomop|[\W_]")
@@ -73,16 +90,24 @@ def names_in(log: DeviceLog) -> Iterator[str]:
     """Return every name by which the lines call a delegate that did something, those that are most telling first."""
     yield from (each.kernel for each in log.replacements)
     yield from (each.values["op"] for each in log.of(NODE_ERROR))
-    yield from (each.values["name"] for each in log.of(OWN_COUNT, PREPARATION_ERROR))
+    yield from (each.values["name"] for each in log.of(OWN_COUNT, PREPARATION_ERROR) if "name" in each.values)
     yield from (each.provider for each in log.applications)
     yield from (row.op for table in log.run_orders.values() for row in table.rows)
     yield from (op for summary in log.summaries.values() for op in summary.counts)
     yield from (each.values["name"] for each in log.of(APPLIED, LISTED_REFUSALS, SPLIT, SAID) if "name" in each.values)
-    yield from (each.values["name"] for each in log.of(OPERATOR_REFUSED) if "name" in each.values)
+    yield from (each.values["name"] for each in log.of(OPERATOR_REFUSED, API_ERROR) if "name" in each.values)
 
 
 def others_in(log: DeviceLog) -> tuple[str, ...]:
-    """Return the names in a log that are of delegates that are not simulated, each once."""
-    names = [library_of(log), *names_in(log), *(each.values["path"] for each in log.of(LIBRARY))]
+    """Return the names in a log that are of delegates that are not simulated, each once, those that are most telling first."""
+    names = [library_of(log), *names_in(log), *asked_accelerators(log)]
+    names += [path for each in log.of(LIBRARY) if _DISPATCH in plain_name(path := each.values["path"])]
+    names += [each.values["source"] for each in log.of(LITERT, FAILURE) if "source" in each.values]
     found = [name for name in names if name and delegate_named(name) is None and other_name(name)]
     return tuple(dict.fromkeys(found))
+
+
+def asked_accelerators(log: DeviceLog) -> tuple[str, ...]:
+    """Return the accelerators and delegates that a command in the log asks for."""
+    asked = [key for key, value in log.flags.items() if key.startswith("use ") and value in ("true", "1")]
+    return tuple([key.removeprefix("use ") for key in asked])

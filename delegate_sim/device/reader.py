@@ -243,8 +243,9 @@ class Reader:
         if self.is_internal:
             return
         is_summary = title == "Summary by node type"
-        if is_summary or title == "Run Order":
-            self.table = OperatorTable(self.subgraph, self.is_inference, is_summary)
+        # Other tables repeat the rows of these two in another order.
+        is_kept = self.is_inference and (is_summary or title == "Run Order")
+        self.table = OperatorTable(self.subgraph, is_kept, is_summary)
 
     def _end_table(self, is_complete: bool) -> None:
         """Keep the table if it is of inferences; the last one of each subgraph counts."""
@@ -361,7 +362,8 @@ class Statements:
 
     def add(self, statement: Statement) -> None:
         """Take a statement."""
-        self.last = (statement.kind, "" if statement.kind in _NUMEROUS else statement.line)
+        numerous = statement.kind in _NUMEROUS
+        self.last = (statement.kind, statement.values.get("source", "") if numerous else statement.line)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else known._replace(times=known.times + 1)
 

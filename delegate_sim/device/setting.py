@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.base import Delegate, OptionValues
-from ..delegates.registry import DELEGATE_NAMES, find_delegate
+from ..delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
 from ..options import Option, boolean, parse_options
 from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ..releases.wording import replacing_line
 from .contents import DeviceLog, Replacement, UnknownDelegateError
 from .identity import delegate_named, delegate_of_library, library_of, names_in, other_name, others_in
-from .statements import COMPILED, LITERT, REGISTERED, SKIPPED
+from .statements import CHOICE, COMPILED, DRIVER_REFUSAL, FINISHED, INTERFACE, LITERT, REGISTERED, RUNTIME, SKIPPED
+
+_OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, DRIVER_REFUSAL)
+"""Lines of the runtime behind a delegate and of its drivers."""
 
 
 @dataclass(frozen=True)
@@ -107,18 +110,24 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
     if library:
         # Every delegate in a library is called the same by benchmark_model; whose it is tells the file, or its own lines.
         return delegate_of_library(library) or _telling(_named(log))
+    kernels = [(each.kernel, delegate_named(each.kernel)) for each in log.replacements]
+    applied = [each for _, each in kernels if each is None or not each.is_applied_by_default]
+    if applied:
+        return applied[0]
     found = _named(log)
     if all(each.is_applied_by_default for each in found):
         # What was asked for but could not be applied leaves no line of its own.
-        asked = [each for each in _delegates() if _was_not_created(each, log) or _is_switched_on(each, log)]
+        asked = [each for each in _delegates() if _was_not_created(each, log) or is_switched_on(each, log)]
         asked = [each for each in asked if not each.is_applied_by_default]
         if not asked and others_in(log):
             return None
         found = asked or found
     if not found:
-        found = [each for each in _delegates() if each.provider_name in log.created or _is_switched_on(each, log)]
+        found = [each for each in _delegates() if each.provider_name in log.created or is_switched_on(each, log)]
     if not found and log.refusals:
         found = [each for each in _delegates() if each.log.prints_refusals]
+    if not found and log.of(*_OF_RUNTIME):
+        found = [each for each in _delegates() if each.log.has_runtime_behind]
     return _telling(found)
 
 
@@ -127,6 +136,9 @@ def _delegate_in(log: DeviceLog) -> Delegate:
     if found is not None:
         return found
     others = others_in(log)
+    kernels = [each.kernel for each in log.replacements if delegate_named(each.kernel) is None]
+    if kernels and not other_name(kernels[0]):
+        raise UnknownDelegateError(f"the log is of a delegate that is not known, whose kernel is {kernels[0]}; give --delegate")
     if others:
         known = other_name(others[0])
         raise UnknownDelegateError(
@@ -134,7 +146,10 @@ def _delegate_in(log: DeviceLog) -> Delegate:
         )
     if library := library_of(log):
         raise UnknownDelegateError(f"the log does not show what the delegate in {library} is; give --delegate")
-    raise UnknownDelegateError("the log does not show which delegate was applied; give --delegate")
+    likely = ""
+    if log.dynamic_tensor is not None and not log.is_failed:
+        likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by itself"
+    raise UnknownDelegateError(f"the log does not show which delegate was applied{likely}; give --delegate")
 
 
 def _delegates() -> list[Delegate]:
@@ -158,9 +173,11 @@ def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
     )
 
 
-def _is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
+def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
     """Whether benchmark_model was told to apply the delegate; a library's path does not say which it is."""
     switch = delegate.log.switch
+    if delegate.levels is not None and any(log.parameters.get(each) for each in delegate.levels.lowest_by_parameter):
+        return True
     if not switch or delegate.log.libraries:
         return False
     value = log.parameters.get(switch, log.flags.get(switch, "0"))
@@ -216,7 +233,7 @@ def may_be_older(log: DeviceLog) -> bool:
     if log.tensorflow_version is not None:
         oldest = parse_release(RELEASES[0]).version
         return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest
-    if log.of(COMPILED, REGISTERED, SKIPPED, LITERT):
+    if log.of(COMPILED, REGISTERED, SKIPPED, LITERT) or any("source" in each.values for each in log.statements):
         return False
     return log.is_old or all(_has_wording(parse_release(RELEASES[0]), each) for each in log.replacements)
 
@@ -232,4 +249,6 @@ def _has_wording(release: Release, replacement: Replacement) -> bool:
         subgraph=replacement.subgraph if replacement.subgraph is not None else -1,
         name=replacement.name if replacement.name is not None else "\0",
     )
-    return line.rstrip(".") == replacement.line.rstrip(".")
+    if not replacement.line.endswith("."):  # it was cut short
+        return line.startswith(replacement.line)
+    return line == replacement.line

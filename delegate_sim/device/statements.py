@@ -94,7 +94,7 @@ PATTERNS = (
     _pattern(
         OPERATOR_REFUSED,
         "is currently not delegated to",
-        rf"Op code (?P<code>{_N}) is currently not delegated to \w+",
+        rf"Op code (?P<code>{_N}) is currently not delegated to (?P<name>\w{{1,40}})",
         is_old=True,
     ),
     _pattern(
@@ -110,10 +110,10 @@ PATTERNS = (
     _pattern(
         API_ERROR,
         " returned error ",
-        rf"[A-Z]{{2}}[A-Z ]{{0,30}} returned error (?P<code>[A-Z]\w*|[^.]{{1,80}}?) at line (?P<place>{_N}) while (?P<doing>.*)",
+        rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error (?P<code>[A-Z]\w*|[^.]{{1,80}}?) at line (?P<place>{_N}) while (?P<doing>.*)",
         goes_on=True,
     ),
-    _pattern(API_ERROR, " returned error ", r"[A-Z]{2}[A-Z ]{0,30} returned error (?P<code>\w+).*"),
+    _pattern(API_ERROR, " returned error ", r"(?P<name>[A-Z]{2}[A-Z ]{0,30}) returned error (?P<code>\w+).*"),
     _pattern(
         NODE_ERROR,
         "Node number ",
@@ -135,6 +135,7 @@ PATTERNS = (
     _pattern(DYNAMIC_ERROR, "dynamic", r"[Dd]elegate (?:does not|doesn't) support (?:graphs with )?dynamic(?:-sized)? tensors.*"),
     _pattern(IMMUTABLE_ERROR, "graph is immutable", r"ModifyGraphWithDelegate is disallowed when graph is immutable\.?"),
     _pattern(KERNEL_ERROR, "ernel", r"Delegate kernel was not initialized|Failed to initialize kernel\.?"),
+    _pattern(KERNEL_ERROR, "Returning error since", r"Returning error since \w{1,40} returned failure (?P<place>\S{1,200})"),
     _pattern(CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
     _pattern(BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
     _pattern(PREPARATION_ERROR, "TfLite", r"(?P<name>TfLite\w{1,60}) (?P<stage>Init|Prepare|Invoke): (?P<why>.+)"),
@@ -187,7 +188,8 @@ PATTERNS = (
 """The kinds of lines, those that say more first."""
 
 _PROGRESS = re.compile(
-    r"Initialized TensorFlow Lite runtime|Initialized (?:OpenCL|OpenGL|Metal)-based API|Created \d+ \w+ delegate kernels|"
+    r"Initialized TensorFlow Lite runtime|Initializ(?:ed|ing) (?:OpenCL|OpenGL|Metal)-based API|external tensors are used for delegate|See instructions: |"
+    r"Created \d+ \w+ delegate kernels|"
     r"The input model file size|Initialized session in|Running benchmark for|count=\d+ |Timings \(microseconds\)|Inference timings|"
     r"Average inference timings|Memory (?:footprint|usage)|Overall peak memory|Note: as the benchmark|Peak memory|"
     r"(?:Successfully applied|Applying \d+) .*delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
@@ -232,5 +234,5 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
         (LITERT, source or tag in _LITERT_TAGS or _LITERT_WORDS.search(line)),
     ):
         if is_one:
-            return Statement(kind, line, MappingProxyType({}))
+            return Statement(kind, line, MappingProxyType({"source": source} if source else {}))
     return None
