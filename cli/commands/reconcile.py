@@ -14,7 +14,7 @@ from delegate_sim.device.contents import DeviceLog, UnknownDelegateError
 from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.log import join_logs, read_runs_file
 from delegate_sim.device.reconcile import reconcile
-from delegate_sim.device.reconciliation import UNEXPLAINED, Reconciliation
+from delegate_sim.device.reconciliation import NOT_COMPARED, UNEXPLAINED, Reconciliation
 from delegate_sim.device.runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.setting import setting_of
 from delegate_sim.device.summary import summary_of
@@ -38,7 +38,7 @@ Examples:
 \b
 Exit codes:
   0  the simulation does the same as the device, or every difference is explained
-  1  a difference remains unexplained
+  1  a difference remains unexplained, or nothing in the log can be compared
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
 Several logs must be of the same run, such as the output of benchmark_model and that of logcat. If a log holds several runs, the
@@ -132,7 +132,7 @@ def command(
     if learned is None:
         found = reconcile(model, log, setting)
         _write(found, None, form, verbose)
-    elif (found := reconcile(model, log, setting, _existing(learned))).status == UNEXPLAINED:
+    elif (found := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
         _write(found, None, form, verbose)
     else:
         try:
@@ -141,7 +141,7 @@ def command(
             _write(found, None, form, verbose)
             raise
         _write(found, learning, form, verbose, learned)
-    return FINDINGS if found.status == UNEXPLAINED else DONE
+    return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 
 def _run(paths: Sequence[str], number: int | None, subgraphs: int) -> tuple[DeviceLog, tuple[str, ...]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.device.causes import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
+from delegate_sim.device.differences import ListedRefusal
 from delegate_sim.device.learning import Learning, rejection_text
 from delegate_sim.device.matching import OTHER_MODEL
-from delegate_sim.device.reconciliation import REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
 
@@ -111,6 +112,9 @@ def _result(found: Reconciliation, width: int) -> Iterator[Line]:
     if found.status == REPRODUCED:
         yield Line("Reproduced: the simulation reproduces the device", _GOOD)
         return
+    if found.status == NOT_COMPARED:
+        yield Line("Not compared: the log does not say what became of the delegate; it is cut short, or of something else", _BAD)
+        return
     if found.status == UNEXPLAINED or found.account is None:
         yield Line("Unexplained: the device did something else, and none of the explanations tried accounts for it", _BAD)
     else:
@@ -159,8 +163,28 @@ def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
         counts = f"{refusal.on_device:,} on the device, {refusal.simulated:,} simulated"
         text = f"{name(refusal.op)} version {refusal.version}: {counts}"
         yield from _paragraph(text, width, "  ", "    ")
+    if found.listed_refusals:
+        yield Line("")
+        yield Line("Operators that the delegate lists as refused", _HEADING)
+    for listed in found.listed_refusals:
+        yield from _listed(listed, width)
+    if found.errors:
+        yield Line("")
+        yield Line("Errors in the log", _HEADING)
+    for error in found.errors:
+        yield from _paragraph(message(error.line), width, "  ", "    ")
+        if error.meaning:
+            yield from _paragraph(message(error.meaning), width, "    ", "    ")
     yield Line("")
     yield from _paragraph(f"Evidence: {_EVIDENCE[found.evidence]}", width, "", "  ")
+
+
+def _listed(listed: ListedRefusal, width: int) -> Iterator[Line]:
+    device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
+    simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
+    sign = "same" if listed.is_same else "differs"
+    text = f"{name(listed.op)} ({sign}): on the device {device}; simulated {simulated}"
+    yield from _paragraph(message(text), width, "  ", "    ")
 
 
 def _fact(title: str, text: str, width: int) -> Iterator[Line]:

@@ -54,6 +54,23 @@ class Facts:
     notes: tuple[str, ...]
 
     @property
+    def can_be_compared(self) -> bool:
+        """Whether anything that a delegate did is known at all."""
+        return bool(
+            self.replacements is not None
+            or self.application is not None
+            or self.dynamic is not None
+            or self.is_restored
+            or self.on_cpu
+            or self.listed
+            or self.counts
+            or self.refusals
+            or self.own_counts
+            or self.splits
+            or self.listed_refusals
+        )
+
+    @property
     def evidence(self) -> str:
         """What tells which nodes ran on the CPU: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
         if self.on_cpu:

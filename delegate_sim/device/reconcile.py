@@ -8,22 +8,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..delegates.driver import Driver
 from ..model.model import Model
 from ..runtime.interpreter import Run
 from .causes import cpu_nodes
 from .contents import DeviceLog
-from .differences import differences, refusal_differences
+from .differences import differences, listed_refusals, refusal_differences
+from .errors import explained_errors
 from .facts import Facts, facts_of
 from .matching import OTHER_MODEL
-from .reconciliation import EXPLAINED, REPRODUCED, UNEXPLAINED, Reconciliation
+from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from .search import failed_kernels, fitting_levels, matches
 from .setting import DeviceSetting, setting_of
 from .statements import BENCHMARK_FAILED
 from .tally import device_tally, simulated_tally
-from .trials import Trials, simulate_setting
+from .trials import Match, Trials, simulate_setting
 
 
 def reconcile(
@@ -48,18 +49,26 @@ def reconcile(
         model=model,
         log=log,
         setting=setting,
-        status=REPRODUCED if not found else UNEXPLAINED if match is None else EXPLAINED,
+        status=_status(facts, found, match),
         device=device_tally(facts, first),
         simulated=simulated_tally(first),
         differences=tuple(found),
         account=account,
         nodes=cpu_nodes(facts, best, account),
         refusals=refusal_differences(facts, first),
+        listed_refusals=listed_refusals(facts, first),
+        errors=explained_errors(log),
         feature_levels=levels,
         evidence=facts.evidence,
         notes=tuple(dict.fromkeys([*_other_model(trials, first), *setting.notes, *facts.notes, *_notes(trials, first)])),
         run=best,
     )
+
+
+def _status(facts: Facts, found: Sequence[str], match: Match | None) -> str:
+    if found:
+        return UNEXPLAINED if match is None else EXPLAINED
+    return REPRODUCED if facts.can_be_compared else NOT_COMPARED
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
@@ -84,11 +93,16 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 def _other_model(trials: Trials, first: Run) -> Iterator[str]:
     totals = [each.total for each in trials.facts.replacements or () if each.total is not None]
+    own_totals = [total for _, total, _ in trials.facts.own_counts] + [sum(each) for each in trials.facts.splits]
     sizes = {len(subgraph.graph.execution_plan) for subgraph in first.subgraphs}
-    for total, what in [(total, "line") for total in totals] + [(total, "delegate") for _, total, _ in trials.facts.own_counts]:
+    for total, what in [(total, "line") for total in totals] + [(total, "delegate") for total in own_totals]:
         if total not in sizes:
             yield f"the log's {what} counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
 
+    operators = {node.op for subgraph in first.subgraphs for node in subgraph.graph.nodes}
+    missing = sorted({op for op, reason in trials.facts.listed_refusals if reason} - operators)
+    if missing:
+        yield f"the log lists {', '.join(missing)} as refused, which the model does not have; {OTHER_MODEL}"
     nodes = trials.facts.failed_nodes
     for node, kernel in zip(nodes, failed_kernels(first, nodes), strict=True):
         count = len(first.subgraphs[0].graph.nodes)
