@@ -52,7 +52,13 @@ _PREFIXES = tuple(
         r"(?:flutter|stderr|stdout): ",
         # a page that quotes a log, several runs one beside the other
         r"(?:> ?)+",
-        r"\d{1,4}: (?=\D)",
+        r"\d{1,4}: (?=\D|\d{1,4}[-:])",
+        # kernels' clocks, ISO 8601, lists and tables of a page, a tag alone
+        r"\[ *\d{1,9}\.\d{3,9}\] ",
+        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?:? ",
+        r"[|*] ",
+        rf"(?P<severity>{_LETTER}) (?P<tag>[A-Za-z]\w{{1,40}}) *: ",
+        r"(?P<tag>tflite|litert|native) *: ",
     )
 )
 _HEADER = re.compile(rf"\[ {_DATE} {_TIME} +(?P<process>\d+): *\w+ (?P<severity>{_LETTER})/(?P<tag>[^\]]{{0,80}}?) *\]")
@@ -76,7 +82,7 @@ def message_of(line: str) -> Message:
             break
         groups = found.groupdict()
         process = process or groups.get("process") or groups.get("number") or ""
-        tag = tag or groups.get("tag") or ""
+        tag = groups.get("tag") or tag
         severity = severity or groups.get("severity") or ""
         text = found.string[found.end() :]
     for _ in range(2):
@@ -89,7 +95,7 @@ def message_of(line: str) -> Message:
 
 def _prefix(text: str) -> re.Match[str] | None:
     """Return the prefix that a text begins with; most lines have none, as their first characters show."""
-    if not text or not (text[0] in "[>" or text[0].isalnum()):
+    if not text or not (text[0] in "[>|*" or text[0].isalnum()):
         return None
     for pattern in _PREFIXES:
         if (found := pattern.match(text)) is not None:

@@ -255,7 +255,9 @@ class Reader:
         if table.counts:
             self.summaries[table.subgraph] = Summary(MappingProxyType(dict(table.counts)), is_complete)
         if table.rows:
-            self.run_orders[table.subgraph] = RunOrder(tuple(table.rows), is_complete)
+            self.run_orders[table.subgraph] = RunOrder(
+                tuple(table.rows), is_complete and table.has_all_rows, not table.has_all_rows
+            )
 
     def _is_title(self, text: str) -> bool:
         """Whether the line is a title that says what the tables after it are about."""

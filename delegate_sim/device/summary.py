@@ -298,7 +298,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
     if "table" in told:
         summaries = [table for index, table in log.summaries.items() if index not in log.run_orders]
         complete = all(table.is_complete for table in (*log.run_orders.values(), *summaries))
-        if told["table"].on_cpu:
+        if told["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
             return PART
         return WHOLE if complete else APPLIED_TO
     return ""
