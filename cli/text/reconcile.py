@@ -9,6 +9,7 @@ from delegate_sim.device.differences import ListedRefusal
 from delegate_sim.device.learning import Learning, rejection_text
 from delegate_sim.device.matching import OTHER_MODEL
 from delegate_sim.device.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.summary import chosen_devices
 from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
 
@@ -168,6 +169,10 @@ def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
         yield Line("Operators that the delegate lists as refused", _HEADING)
     for listed in found.listed_refusals:
         yield from _listed(listed, width)
+    devices = ", ".join([f"{name(device)} for {counted(count, 'operation')}" for device, count in chosen_devices(found.log)])
+    if devices:
+        yield Line("")
+        yield from _paragraph(f"Devices that the runtime behind the delegate chose: {devices}", width, "", "  ")
     if found.errors:
         yield Line("")
         yield Line("Errors in the log", _HEADING)

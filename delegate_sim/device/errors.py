@@ -15,6 +15,7 @@ from .statements import (
     CRASH,
     CUSTOM_ERROR,
     DYNAMIC_ERROR,
+    FAILURE,
     IMMUTABLE_ERROR,
     KERNEL_ERROR,
     LOAD_ERROR,
@@ -61,7 +62,7 @@ _CALLS = (
 """Calls of the API by what the delegate says that it does, and the stage that they belong to."""
 _MEANINGS = {
     DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
-    IMMUTABLE_ERROR: "a delegate was applied to an interpreter that another had been applied to already; the error before it counts",
+    IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
     KERNEL_ERROR: "the delegate's kernel of a partition failed when it was made; the error before it says why",
     BUILD_ERROR: "the device's driver could not compile a program that the delegate made",
     BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
@@ -69,6 +70,26 @@ _MEANINGS = {
     LOAD_ERROR: "the runtime could not load or prepare the model",
     NOT_REGISTERED: "the accelerator is not there, so nothing can be applied to it",
 }
+
+
+_FAILURES = (
+    (
+        "No usable Dispatch",
+        "no dispatch library of the NPU's vendor was found or started, so compiled parts of the model cannot run",
+    ),
+    ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
+    ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
+    ("get hooks", "the accelerator gives no hooks for profiling; LiteRT goes on without them"),
+    ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
+    ("backend", "the vendor's runtime could not be started on this device"),
+    (
+        "context from context binary",
+        "the vendor's runtime does not take the compiled part: it may be made for another device or version",
+    ),
+    ("context", "the vendor's runtime could not set up a compiled part of the model"),
+    ("modify graph", "the accelerator could not be applied, so the model could not be compiled"),
+)
+"""What LiteRT 2's errors mean, by words in them."""
 
 
 class ExplainedError(NamedTuple):
@@ -110,6 +131,8 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         if "code" in values:
             return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
         return f"the kernel of {values['name']} failed in {values['stage']}"
+    if error.kind == FAILURE and "source" in values:
+        return next((meaning for words, meaning in _FAILURES if words in error.line), "")
     return _MEANINGS.get(error.kind, "")
 
 
@@ -130,6 +153,9 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
     if totals and node >= totals[-1]:
         return (
             f"node {node} is the delegate's kernel {node - totals[-1] + 1}, since the model's {totals[-1]} nodes are counted from 0 "
-            f"and the kernels follow them; it could not {stage}"
+            f"and kernels follow; it could not {stage}"
         )
-    return f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; it could not {stage}"
+    return (
+        f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "
+        f"it could not {stage}"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import Graph
 from ..model.schema import is_operator
 from .contents import DeviceLog, ReconcileError, Replacement
-from .identity import UNNAMED_KERNEL, is_of, plain_name
+from .identity import UNNAMED_KERNEL, delegate_named, is_of, plain_name
 from .matching import OTHER_MODEL, matched_nodes
 from .setting import flags_without_others
 from .statements import BENCHMARK_FAILED, CRASH, LISTED_REFUSALS, NODE_ERROR, OWN_COUNT, SPLIT, Statement
@@ -97,7 +97,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     said = [each.line for each in (*_own(log, delegate, OWN_COUNT, SPLIT),)]
     lines = [*said, *[each.line for each in own], *([application.line] if application else [])]
     return Facts(
-        replacements=own if log.replacements else None,
+        replacements=None if _is_unknown(log, own) else own,
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
@@ -113,8 +113,26 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         kernels=tables.kernels,
         refusals=refusals,
         lines=tuple(lines),
-        notes=tuple(dict.fromkeys(tables.notes)),
+        notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, own)])),
     )
+
+
+def _foreign(log: DeviceLog, own: Sequence[Replacement]) -> Iterator[str]:
+    """Say which other kernel the lines are of, if they are of none of the delegate's."""
+    if log.replacements and _is_unknown(log, own):
+        kernels = ", ".join(dict.fromkeys([each.kernel for each in log.replacements]))
+        yield f"the lines of the log are of {kernels}, and none is of the delegate that is simulated"
+
+
+def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
+    """Whether no line tells how many nodes the delegate replaced.
+
+    Lines of others do, if all of them are of delegates that the runtime applies to what this one leaves.
+    """
+    if own or not log.replacements:
+        return not own
+    others = [delegate_named(each.kernel) for each in log.replacements]
+    return not all(each is not None and each.is_applied_by_default for each in others)
 
 
 def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:

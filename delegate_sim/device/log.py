@@ -9,13 +9,23 @@ from dataclasses import fields
 from typing import Any
 
 from ..text import printable
-from .contents import ApplicationLine as ApplicationLine
-from .contents import DeviceLog as DeviceLog
-from .contents import LogError as LogError
-from .contents import ReconcileError as ReconcileError
-from .contents import RefusedOperator as RefusedOperator
-from .contents import Replacement as Replacement
+from .contents import ApplicationLine, DeviceLog, LogError, ReconcileError, RefusedOperator, Replacement
 from .reader import Reader
+
+__all__ = [
+    "ApplicationLine",
+    "DeviceLog",
+    "LogError",
+    "ReconcileError",
+    "RefusedOperator",
+    "Replacement",
+    "join_logs",
+    "read_lines",
+    "read_log",
+    "read_log_file",
+    "read_runs",
+    "read_runs_file",
+]
 
 _LONGEST_LINE = 1 << 16
 """Longer lines are read in pieces of this length."""

@@ -37,7 +37,8 @@ _PREFIXES = tuple(
         r"(?:\( *(?P<number>\d+)(?: *: *\d+)?\))?: ?",
         rf"(?P<severity>{_LETTER})\( *(?P<process>\d+)(?: *: *\w+)?\) ",
         # Android Studio since 2022, in its standard and compact views
-        rf"(?:{_DATE} )?{_TIME} +(?:(?P<process>\d+)-\d+ +)?(?P<tag>\S{{1,80}}) +(?:\S{{1,200}} +)?(?P<severity>{_LETTER}) {{1,2}}",
+        rf"(?:{_DATE} )?{_TIME} +(?:(?P<process>\d+)-\d+ +)?(?P<tag>\S{{1,80}}) +"
+        rf"(?:\S{{1,200}} +)?(?P<severity>{_LETTER}) {{1,2}}",
         rf"[A-Za-z][\w.]{{2,100}} {{2,}}(?P<severity>{_LETTER}) {{2}}",
         # NSLog
         rf"\d{{4}}-\d\d-\d\d {_TIME}(?:[+-]\d{{4}})? [^\[]{{1,80}}\[(?P<process>\d+):\d+\] ",

@@ -38,6 +38,8 @@ from .statements import (
 from .tables import OperatorTable, RunOrder, Summary
 
 _MOST_UNUSED = 1000
+_MOST_STATEMENTS = 8
+"""How many statements are looked for in one line."""
 _NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
 _OF_PROCESS = (FAILURE, OTHER_ERROR, NOT_REGISTERED, REGISTERED, LIBRARY, LITERT)
 
@@ -162,12 +164,13 @@ class Reader:
             return
         self.line_count += 1
         pieces = text.split("\\n") if "\\n" in text and "delegate" in text else [text]
-        if not any([self._read_text(message._replace(text=piece), line) for piece in pieces]):
+        used = [self._read_text(message._replace(text=piece)) for piece in pieces]
+        if not any(used):
             self.unused_count += 1
             if len(self.unused) < _MOST_UNUSED:
                 self.unused.append(line.rstrip("\r\n"))
 
-    def _read_text(self, message: Message, line: str) -> bool:
+    def _read_text(self, message: Message) -> bool:
         """Take what a line says; say whether anything was understood."""
         text = message.text
         stripped = text.strip()
@@ -210,14 +213,13 @@ class Reader:
             return True
         is_used = False
         rest = text
-        while (found := statement_of(rest)) is not None:
-            is_used = True
-            statement, pattern = found
-            self._statement(statement, pattern)
-            start = rest.find(statement.line) + len(statement.line)
-            rest = statement.values.get("doing", "") if statement.kind == API_ERROR else rest[start:]
-            if not pattern.goes_on:
+        for _ in range(_MOST_STATEMENTS):  # an exception may have several in one line
+            if (found := statement_of(rest)) is None:
                 break
+            is_used = True
+            statement, pattern, end = found
+            self._statement(statement, pattern)
+            rest = rest[end:]
         if is_used:
             return True
         loose = loose_statement(text, message.tag, message.severity, message.source)

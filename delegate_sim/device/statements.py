@@ -55,17 +55,15 @@ class Pattern(NamedTuple):
     form: re.Pattern[str]
     is_old: bool = False
     """Whether only releases before those that are known print it."""
-    goes_on: bool = False
-    """Whether what follows on the line may be another statement."""
 
 
-def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, goes_on: bool = False) -> Pattern:
-    return Pattern(kind, needle, re.compile(form), is_old, goes_on)
+def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False) -> Pattern:
+    return Pattern(kind, needle, re.compile(form), is_old)
 
 
 _N = r"\d{1,9}"
 PATTERNS = (
-    _pattern(NOT_APPLIED, "Failed to apply delegate: ", r"Failed to apply delegate: ", goes_on=True),
+    _pattern(NOT_APPLIED, "Failed to apply delegate: ", r"Failed to apply delegate: "),
     _pattern(
         OWN_COUNT,
         "nodes delegated out of",
@@ -80,13 +78,15 @@ PATTERNS = (
     _pattern(
         SPLIT,
         "will run on the",
-        rf"(?:(?P<old>First) |(?P<many>No) )?(?:(?P<taken>{_N}) )?operations will run on the (?P<name>\w{{1,20}}), and (?:the remaining|all) "
+        rf"(?:(?P<old>First) |(?P<many>No) )?(?:(?P<taken>{_N}) )?operations will run on the (?P<name>\w{{1,20}}), and "
+        rf"(?:the remaining|all) "
         rf"(?P<left>{_N})(?: operations will run)?(?: on the \w{{1,20}})?\.?",
     ),
     _pattern(
         SPLIT,
         "cannot be handled by this delegate",
-        rf"(?P<refused>{_N}) (?:operations? )?cannot be handled by this delegate\. +Only the first (?P<taken>{_N}) ops will run on the "
+        rf"(?P<refused>{_N}) (?:operations? )?cannot be handled by this delegate\. +Only the first (?P<taken>{_N}) ops "
+        rf"will run on the "
         rf"(?P<name>\w{{1,20}}), and the remaining (?P<left>{_N}) on the \w{{1,20}}",
         is_old=True,
     ),
@@ -110,8 +110,8 @@ PATTERNS = (
     _pattern(
         API_ERROR,
         " returned error ",
-        rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error (?P<code>[A-Z]\w*|[^.]{{1,80}}?) at line (?P<place>{_N}) while (?P<doing>.*)",
-        goes_on=True,
+        rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error (?P<code>[A-Z]\w*|[^.]{{1,80}}?) at line (?P<place>{_N}) "
+        rf"while (?P<doing>.*)",
     ),
     _pattern(API_ERROR, " returned error ", r"(?P<name>[A-Z]{2}[A-Z ]{0,30}) returned error (?P<code>\w+).*"),
     _pattern(
@@ -125,7 +125,7 @@ PATTERNS = (
         rf"Didn't find op for builtin opcode '(?P<op>\w{{1,200}})'(?: version '(?P<version>{_N})')?.*",
     ),
     _pattern(
-        CUSTOM_ERROR, "unresolved custom op", r"Encountered unresolved custom op: (?P<op>.{1,200}?)\.?(?=\s*$| ?See |\. |Node )"
+        CUSTOM_ERROR, "unresolved custom op", r"Encountered unresolved custom op: (?P<op>.{1,200}?)\.?(?=\s{0,8}$| ?See |\. |Node )"
     ),
     _pattern(
         DYNAMIC_ERROR,
@@ -156,12 +156,13 @@ PATTERNS = (
     _pattern(
         NOT_REGISTERED,
         "accelerator",
-        r"(?P<name>\w{1,40}) accelerator(?:\([^)]{1,200}\))? (?:could not be (?:loaded|registered)|is not (?:available|registered)).*",
+        r"(?P<name>\w{1,40}) accelerator(?:\([^)]{1,200}\))? (?:could not be (?:loaded|registered)|is not (?:available|"
+        r"registered)).*",
     ),
     _pattern(REGISTERED, "RegisterAccelerator", r"RegisterAccelerator: ptr=\w+, name=(?P<name>[\w ]{1,60})"),
     _pattern(REGISTERED, " registered", r"(?P<name>\w{1,40}) accelerator(?:\((?P<library>[^)]{1,200})\))? registered"),
     _pattern(REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
-    _pattern(LIBRARY, "Loading ", r"Loading (?:\w+ )*?(?:shared library|accelerator)\b[^\"(/]*[\"(]?(?P<path>/?[^\s\")]{1,400})"),
+    _pattern(LIBRARY, "Loading ", r"Loading (?:\w{1,40} ){0,4}?(?:shared library|accelerator)\b[^\"(/]*[\"(]?(?P<path>/?[^\s\")]{1,400})"),
     _pattern(
         SKIPPED,
         "Skipping calling",
@@ -170,7 +171,8 @@ PATTERNS = (
     _pattern(
         CHOICE,
         "findBestDeviceForEachOperation",
-        r"findBestDeviceForEachOperation\((?P<op>\w{1,100})(?::[^()]{1,100})?\) = (?P<number>-?\d{1,9})(?: \((?P<device>[^()]{1,100})\))?",
+        r"findBestDeviceForEachOperation\((?P<op>\w{1,100})(?::[^()]{1,100})?\) = (?P<number>-?\d{1,9})(?: "
+        r"\((?P<device>[^()]{1,100})\))?",
     ),
     _pattern(
         FINISHED,
@@ -188,16 +190,18 @@ PATTERNS = (
 """The kinds of lines, those that say more first."""
 
 _PROGRESS = re.compile(
-    r"Initialized TensorFlow Lite runtime|Initializ(?:ed|ing) (?:OpenCL|OpenGL|Metal)-based API|external tensors are used for delegate|See instructions: |"
-    r"Created \d+ \w+ delegate kernels|"
-    r"The input model file size|Initialized session in|Running benchmark for|count=\d+ |Timings \(microseconds\)|Inference timings|"
+    r"Initialized TensorFlow Lite runtime|Initializ(?:ed|ing) (?:OpenCL|OpenGL|Metal)-based API|external tensors "
+    r"are used for delegate|See instructions: |"
+    r"Created \d{1,9} \w{1,40} delegate kernels|"
+    r"The input model file size|Initialized session in|Running benchmark for|count=\d{1,12} |Timings \(microseconds\)|"
+    r"Inference timings|"
     r"Average inference timings|Memory (?:footprint|usage)|Overall peak memory|Note: as the benchmark|Peak memory|"
-    r"(?:Successfully applied|Applying \d+) .*delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
+    r"(?:Successfully applied|Applying \d{1,4}) .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
     r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _RUNTIME_TAGS = frozenset(
-    {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager", "ExecutionStep",
-     "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder", "VersionedInterfaces", "Event"}
+    {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
+     "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder", "VersionedInterfaces", "Event"}
 )  # fmt: skip
 """The tags of Android's runtime with ``debug.nn.vlog``."""
 _RUNTIME_WORDS = re.compile(
@@ -206,18 +210,24 @@ _RUNTIME_WORDS = re.compile(
 )
 _LITERT_TAGS = frozenset({"litert"})
 _LITERT_WORDS = re.compile(r"^(?:\w+ )*LiteRT environment|compiler plugins|dispatch_library_path|compiler_plugin_library_path")
-_VENDOR = re.compile(r"\bQnn\w*\b.*(?:<[EWIVD]>|\[)|^\[Qnn\]|unnhal", re.IGNORECASE)
+_VENDOR = re.compile(r"\bQnn\w{0,40}\b.{0,200}(?:<[EWIVD]>|\[)|^\[Qnn\]|unnhal", re.IGNORECASE)
 _OWN_TAGS = frozenset({"tflite", "litert", "litertlm"})
 _FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usable) ?.*", re.DOTALL)
 
 
-def statement_of(text: str) -> tuple[Statement, Pattern] | None:
-    """Return what a line says by the table of patterns; None if it is none of them."""
+def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
+    """Return the first thing that a line says by the table of patterns, and where it ends; None if it says none of them."""
+    first: tuple[re.Match[str], Pattern] | None = None
     for pattern in PATTERNS:
         if pattern.needle in text and (found := pattern.form.search(text)) is not None:
-            values = {key: value for key, value in found.groupdict().items() if value is not None}
-            return Statement(pattern.kind, found[0].strip(), MappingProxyType(values)), pattern
-    return None
+            if first is None or found.start() < first[0].start():
+                first = found, pattern
+    if first is None:
+        return None
+    found, pattern = first
+    values = {key: value for key, value in found.groupdict().items() if value is not None}
+    end = found.start("doing") if "doing" in values else found.end()
+    return Statement(pattern.kind, found[0].strip(), MappingProxyType(values)), pattern, max(end, found.start() + 1)
 
 
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:

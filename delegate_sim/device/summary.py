@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -53,6 +54,10 @@ WHOLE, PART, NONE, FAILED, NOT_CREATED, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "applied", "created", "requested", "unknown",
 )  # fmt: skip
 """What became of a delegate; the last three: it was made, it was asked for, and the log does not tell."""
+
+
+_FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
+"""What an error of LiteRT 2 has failed at if no node can run; it goes on after others, such as hooks that it does not get."""
 
 
 class Count(NamedTuple):
@@ -144,7 +149,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.tensorflow_version or "",
         tuple(_refusals(log)),
         explained_errors(log),
-        tuple(_devices(log)),
+        tuple(chosen_devices(log)),
         tuple(dict.fromkeys(name for each in log.of(REGISTERED) for name in each.values["name"].split(", "))),
         tuple(_parts(log)),
         log.line_count,
@@ -280,7 +285,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Whether LiteRT 2 reports that what runs compiled parts of the model could not be started."""
-    return bool(names & {"dispatch", "dispatchop", "qnn"}) and any("source" in each.values for each in log.of(FAILURE))
+    return bool(names & {"dispatch", "dispatchop", "qnn"}) and any(
+        "source" in each.values and _FATAL.search(each.line) for each in log.of(FAILURE)
+    )
 
 
 def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
@@ -297,7 +304,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
         return WHOLE if is_all and all(line.delegated == line.total for line in lines[:-1]) else PART
     if "table" in told:
         summaries = [table for index, table in log.summaries.items() if index not in log.run_orders]
-        complete = all(table.is_complete for table in (*log.run_orders.values(), *summaries))
+        complete = all(table.is_complete for table in log.run_orders.values()) and all(each.is_complete for each in summaries)
         if told["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
             return PART
         return WHOLE if complete else APPLIED_TO
@@ -345,7 +352,8 @@ def _operator(code: int) -> str:
     return operator_name(code)
 
 
-def _devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
+def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
+    """Yield the devices that the runtime behind the delegate chose, and for how many operations."""
     counts: Counter[str] = Counter()
     for each in log.of(CHOICE):
         number = int(each.values["number"])

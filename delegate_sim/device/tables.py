@@ -89,7 +89,6 @@ class OperatorTable:
         self.rows.append(Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node))
         return True
 
-
     def _add_up(self, share: float, total: float) -> None:
         if self.sum is not None and abs(total - self.sum - share) > _TOLERANCE:
             self.lacks_rows = True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
@@ -32,7 +34,7 @@ class Said(NamedTuple):
     errors: tuple[str, ...] = ()
     nodes: tuple[int, ...] = ()
     """The numbers of the nodes that errors name."""
-    operators: dict[str, int] = {}
+    operators: Mapping[str, int] = MappingProxyType({})
     """Operators in a table."""
     executed: int | None = None
     runs: int = 1
@@ -42,7 +44,7 @@ class Said(NamedTuple):
     older: bool = True
     """Whether an unknown, older release may have printed it."""
     accelerators: tuple[str, ...] = ()
-    parts: dict[str, int] = {}
+    parts: Mapping[str, int] = MappingProxyType({})
 
 
 def replaced(delegated, total, partitions):
@@ -119,7 +121,9 @@ SAID = {
     "24": Said("", "requested", title="NPU", accelerators=("NpuAccelerator", "NPU"), older=False),
     "25": Said("", "unknown", accelerators=("LiteRT GPU", "GPU"), older=False),
     "26": Said("", "requested", title="dispatch", older=False),
-    "28": Said("", "part", (replaced(4, 7, 3),), title="LITERT_CL", refused=("DIV", "REDUCE_MAX"), releases=SUBGRAPH, older=False),
+    "28": Said(
+        "", "part", (replaced(4, 7, 3),), title="LITERT_CL", refused=("DIV", "REDUCE_MAX"), releases=SUBGRAPH, older=False
+    ),
     "29": Said("", "whole", (replaced(796, 796, 1), replaced(782, 782, 1)), title="LITERT_CL", releases=SUBGRAPH, older=False),
     "30": Said(
         "",
@@ -132,7 +136,14 @@ SAID = {
         parts={PLUGIN: 1},
     ),
     "31": Said(
-        "", "failed", (replaced(1, 1, 1),), title="DispatchDelegate", errors=("failure", "failure"), runs=2, releases=NAMED, older=False
+        "",
+        "failed",
+        (replaced(1, 1, 1),),
+        title="DispatchDelegate",
+        errors=("failure", "failure"),
+        runs=2,
+        releases=NAMED,
+        older=False,
     ),
     "33": Said("xnnpack", "part", (replaced(431, 461, 58),), runs=2, releases=SUBGRAPH, older=False),
     "34": Said("xnnpack", "part", (replaced(642, 685, 19),), releases=SUBGRAPH, older=False),
@@ -148,7 +159,9 @@ SAID = {
         older=False,
         parts={RUNTIME: 3},
     ),
-    "39": Said("nnapi", "failed", (replaced(5, None, 1),), errors=("api-error", "node-error", "crash"), nodes=(5,), releases=PLAIN),
+    "39": Said(
+        "nnapi", "failed", (replaced(5, None, 1),), errors=("api-error", "node-error", "crash"), nodes=(5,), releases=PLAIN
+    ),
     "40": Said("nnapi", "failed", (applied(None),), errors=("api-error", "node-error", "benchmark-failed"), nodes=(248,)),
     "42": Said("nnapi", "part", (table(3),), operators={"STRIDED_SLICE": 6, "RESIZE_NEAREST_NEIGHBOR": 2}, executed=11),
     "43": Said(
@@ -159,16 +172,16 @@ SAID = {
         operators={"QUANTIZE": 2, "CONV_2D": 1, "MAX_POOL_2D": 1, "CONCATENATION": 1, "MEAN": 1, "FULLY_CONNECTED": 1},
     ),
     "44": Said("", "part", (table(1),), title="DELEGATE", operators={"SPLIT": 1, "ADD": 1}),
-    "45": Said(
-        "xnnpack", "part", (table(17),), operators={"TRANSPOSE_CONV": 4, "STRIDED_SLICE": 12, "TANH": 1, "DENSIFY": 1}
-    ),
+    "45": Said("xnnpack", "part", (table(17),), operators={"TRANSPOSE_CONV": 4, "STRIDED_SLICE": 12, "TANH": 1, "DENSIFY": 1}),
     "46": Said("nnapi", "part", (table(1),)),
     "47": Said("", "none", (own(0, 31, 0),), title="QNN"),
     "50": Said("coreml", "part", (own(75, 77, 2),)),
     "51": Said("nnapi", "applied"),
     "52": Said("vx", "created", then=XNNPACK_MADE, refused=("CUSTOM",)),
     "54": Said("vx", "whole", (replaced(31, 31, 1), applied(1)), version="2.15.0", releases=("tf-2.15", "tf-2.15"), older=False),
-    "55": Said("nnapi", "whole", (replaced(31, 31, 1), applied(1)), version="2.15.0", releases=("tf-2.15", "tf-2.15"), older=False),
+    "55": Said(
+        "nnapi", "whole", (replaced(31, 31, 1), applied(1)), version="2.15.0", releases=("tf-2.15", "tf-2.15"), older=False
+    ),
     "56": Said("", "failed", (applied(None),), title="Arm NN", errors=("benchmark-failed",)),
     "57": Said("", "created", title="Arm NN", refused=("TILE",)),
     "59": Said(
@@ -176,16 +189,26 @@ SAID = {
         "part",
         (split(97, 200),),
         refused=(
-            *("ARG_MAX", "CAST", "CONCATENATION", "DEQUANTIZE", "FLOOR_DIV", "GATHER_ND", "MUL", "PACK", "RESHAPE", "SUB", "UNPACK"),
+            *(
+                "ARG_MAX",
+                "CAST",
+                "CONCATENATION",
+                "DEQUANTIZE",
+                "FLOOR_DIV",
+                "GATHER_ND",
+                "MUL",
+                "PACK",
+                "RESHAPE",
+                "SUB",
+                "UNPACK",
+            ),
         ),
     ),
     "60": Said("gpu", "part", (split(351, 1084),), refused=("GATHER",)),
     "62": Said(
         "gpu",
         "failed",
-        refused=(
-            *("ADD", "ADD_N", "ARG_MAX", "CAST", "DIV", "EXP", "GATHER", "NON_MAX_SUPPRESSION_V5", "PACK", "REDUCE_MAX"),
-        ),
+        refused=(*("ADD", "ADD_N", "ARG_MAX", "CAST", "DIV", "EXP", "GATHER", "NON_MAX_SUPPRESSION_V5", "PACK", "REDUCE_MAX"),),
     ),
     "63": Said("gpu", "part", (split(30, 1),)),
     "64": Said("gpu", "failed", (split(2, 249),), refused=("MAXIMUM", "RESIZE_NEAREST_NEIGHBOR"), errors=("immutable-error",)),
@@ -203,7 +226,12 @@ SAID = {
 
 PREFIXES = (
     *("    ", "> ", "\t", "1: ", "[component_container-1] ", "app-1  | ", "* "),
-    *("I/tflite: ", "I/tflite  ( 1234): ", "11-20 12:00:00.000 I/tflite  ( 1234): ", "11-20 12:00:00.000  1234  1234 I tflite  : "),
+    *(
+        "I/tflite: ",
+        "I/tflite  ( 1234): ",
+        "11-20 12:00:00.000 I/tflite  ( 1234): ",
+        "11-20 12:00:00.000  1234  1234 I tflite  : ",
+    ),
     "2020-09-28 17:01:29.526 12310-12310/org.tensorflow.lite.benchmark I/tflite: ",
     "2020-09-28 17:01:29.526 12310-12310/? I/tflite: ",
     "2023-04-04 17:24:18.428 19036-19036 tflite                  pid-19036                            I  ",
@@ -264,7 +292,9 @@ def test_every_log_is_tested():
 @pytest.mark.parametrize("number", ["02", "10", "11", "37", "40", "42", "54", "56", "59", "67", "76"])
 def test_a_page_that_quotes_a_log_works_as_the_log_does(number, prefix):
     text = log_text(number)
-    page = "I tried this, and got:\n\n" + "".join(f"{prefix}{line}" for line in text.splitlines(keepends=True)) + "\n\nAny idea?\n"
+    page = (
+        "I tried this, and got:\n\n" + "".join(f"{prefix}{line}" for line in text.splitlines(keepends=True)) + "\n\nAny idea?\n"
+    )
     assert [told(each) for each in summaries(page)] == [told(each) for each in summaries(text)]
 
 
