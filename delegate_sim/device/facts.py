@@ -50,13 +50,15 @@ class Facts:
     """The operators that the delegate lists as refused, with the reasons as printed."""
     refusals: Mapping[tuple[str, int], int]
     """How many refusals were printed, by operator and version."""
+    is_foreign: bool
+    """Whether the lines of the log are all of other delegates than this one."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
     def can_be_compared(self) -> bool:
         """Whether anything that a delegate did is known at all."""
-        return bool(
+        return not self.is_foreign and bool(
             self.replacements is not None
             or self.application is not None
             or self.dynamic is not None
@@ -112,6 +114,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         counts=tables.counts,
         kernels=tables.kernels,
         refusals=refusals,
+        is_foreign=bool(log.replacements) and _is_unknown(log, own),
         lines=tuple(lines),
         notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, own)])),
     )
