@@ -57,8 +57,8 @@ def run(command: Sequence[str], folder: Path | None = None) -> str:
 
 
 def interpreter(release: str) -> str | None:
-    """Return an interpreter of a release such as ``3.12``: one on the path, or one of pyenv's; None if there is none."""
-    found = [shutil.which(f"python{release}")]
+    """Return an interpreter of a release such as ``3.12``: on the path, the running one, or one of pyenv's; else None."""
+    found = [shutil.which(f"python{release}"), f"{sys.base_prefix}/bin/python{release}"]
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     numbered = [(int(path.rpartition(".")[2]), path) for path in glob.glob(f"{versions}/{release}.*") if path[-1].isdigit()]
     found += [f"{path}/bin/python" for _, path in sorted(numbered, reverse=True)]

@@ -9,7 +9,7 @@ runtime, nothing of this project (``benchmarks/resolver_versions.py`` says how t
 
 ``python -m benchmarks.loading compare DIRECTORY`` holds every file of the directory against delegate_sim: whether the model
 loads, the lines that say why not, and whether the CPU kernels of its first subgraph can be prepared, with the node at fault.
-The exit code is 1 if loading differs anywhere; preparing is shown beside it.
+The exit code is 1 if loading differs anywhere; preparing is shown beside it. ``--write`` makes ``docs/loading.md`` of it.
 
 The interpreter is made with ``BuiltinOpResolver`` without default delegates. Models with custom operators that it does not have
 count for loading alone.
@@ -36,6 +36,20 @@ else:
 
 _CRASH = "crash"
 _FAILED_NODE = re.compile(r"Node number (\d+) \(([^()]*)\) failed to prepare")
+
+
+_DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "loading.md"
+_PAGE = """\
+# Which models each runtime loads
+
+Every runtime of the package index that can be installed, asked for the same 200 models (converted, published and made up; those
+made up use operators and types that converters avoid): how many it loads, and for how many its answer is not what this program
+says of the release (yes or no, and the lines that say why not). Beside it: how many of those that load its CPU kernels cannot
+prepare, and for how many that is not what is said here. Made by `benchmarks/loading.py`.
+
+| runtime | Python | models | load | differences in loading | cannot be prepared | differences in preparing |
+|---|---|---:|---:|---:|---:|---:|
+"""
 
 
 def measure(archives: Sequence[str], count: int) -> dict[str, Any]:
@@ -145,11 +159,16 @@ def _preparing(name: str, model: Any, release: Any, answer: str | None) -> list[
     return [f"{name}: {failure} here; there: {answer}"]
 
 
-def compare(directory: Path) -> int:
-    """Print where measurements differ; return 1 if a model loads in one and not in the other."""
+def _order(found: Mapping[str, Any]) -> tuple[str, list[int]]:
+    name, version = found["runtime"].partition(",")[0].split()
+    return name, [int(part) for part in re.findall(r"\d+", version)]
+
+
+def compare(directory: Path, page: Path | None = None) -> int:
+    """Print where measurements differ; return 1 if a model loads in one and not in the other. Write a page if one is named."""
     has_differences = False
-    for file in sorted(directory.glob("*.json")):
-        found = json.loads(file.read_text(encoding="utf-8"))
+    rows = []
+    for found in sorted([json.loads(file.read_text(encoding="utf-8")) for file in directory.glob("*.json")], key=_order):
         loading, preparing = differences(found)
         has_differences |= bool(loading)
         loaded = sum(answer["load"] is None for answer in found["models"].values())
@@ -160,6 +179,11 @@ def compare(directory: Path) -> int:
         )
         for line in (*loading, *preparing):
             print(f"  {line}")
+        runtime, _, python = found["runtime"].partition(", ")
+        cells = (runtime, python.partition(" ")[2], len(found["models"]), loaded, len(loading), failed, len(preparing))
+        rows.append(f"| {' | '.join(map(str, cells))} |\n")
+    if page is not None:
+        page.write_text(_PAGE + "".join(rows), encoding="utf-8")
     return int(has_differences)
 
 
@@ -170,9 +194,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("directory", type=Path, help="where the measurements are")
     parser.add_argument("archives", nargs="*", help="archives of models, to measure")
     parser.add_argument("--count", type=int, default=200, help="how many models in all (default: 200)")
+    parser.add_argument("--write", action="store_true", help="write the page of what was compared")
     options = parser.parse_args(arguments)
     if options.command == "compare":
-        return compare(options.directory)
+        return compare(options.directory, _DOCUMENT if options.write else None)
     found = measure(options.archives, options.count)
     options.directory.mkdir(parents=True, exist_ok=True)
     file = options.directory / f"{found['runtime'].split(',')[0].replace(' ', '-')}.json"

@@ -1,8 +1,8 @@
 """The unit tests with the lowest versions of what the package depends on and with the newest, on every Python that there is.
 
-``python -m benchmarks.matrix`` makes an environment for each and runs the tests that such versions can matter to: those of the
-command line, the Python interface, files and what is made of results. ``--whole`` runs all unit tests. An interpreter that is not
-there is skipped with a line that says so; exits with 1 if a test fails.
+``python -m benchmarks.matrix`` makes an environment for each, installs the wheel there, and runs the tests that such versions can
+matter to: those of the command line, the Python interface, files and what is made of results. ``--whole`` runs all unit tests. An
+interpreter that is not there is skipped with a line that says so; exits with 1 if a test fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from .environments import PYTHONS, ROOT, Environment, interpreter, lowest, make, requirements
+from .environments import PYTHONS, ROOT, Environment, build_wheel, interpreter, lowest, make, requirements, scratch
 
 FOLDER = ROOT / ".venv-matrix"
 LOWEST, NEWEST = "lowest", "newest"
@@ -77,34 +77,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("no interpreter to run the tests on", file=sys.stderr)
         return 2
     failed = 0
-    with ThreadPoolExecutor(given.jobs) as pool:
-        for outcome in pool.map(lambda job: _outcome(job, _ALL if given.whole else _FAST), jobs):
+    tests = _ALL if given.whole else _FAST
+    with scratch() as folder, ThreadPoolExecutor(given.jobs) as pool:
+        wheel = build_wheel(folder)
+        for outcome in pool.map(lambda job: _outcome(job, tests, wheel), jobs):
             failed += not outcome.passed
             print(f"{outcome.job.name}: {outcome.line} ({outcome.installed})", flush=True)
     print(f"{len(jobs) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
-def _outcome(job: Job, tests: Sequence[str]) -> Outcome:
+def _outcome(job: Job, tests: Sequence[str], wheel: Path) -> Outcome:
     started = time.monotonic()
     try:
         environment = _environment(job)
+        environment.install("--no-deps", "--no-index", "--force-reinstall", str(wheel))
     except subprocess.CalledProcessError as error:
         return Outcome(job, False, f"cannot be installed: {error}", "")
     installed = ", ".join([f"{name} {environment.version(name)}" for name in ("numpy", "click", "rich", "flatbuffers", "pytest")])
     left_out = [f"--ignore={path}" for path in _LEFT_OUT]
-    command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", _SLOW, *left_out, *tests]
+    command = [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-k", _SLOW, *left_out, *tests]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     done = subprocess.run(command, cwd=ROOT, env=inherited, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.stderr.write(f"--- {job.name} ---\n{done.stdout[-20_000:]}{done.stderr[-5_000:]}\n")
-    found = re.findall(r"^.*\b(?:passed|failed|error|errors|skipped) in .*$", done.stdout, re.MULTILINE)
+    found = re.findall(r"^.*\b\d+ (?:passed|failed|errors?|skipped)\b.* in .*$", done.stdout, re.MULTILINE)
     closing = found[-1].strip("= ") if found else f"pytest ended with {done.returncode}"
     return Outcome(job, done.returncode == 0, f"{closing}, {time.monotonic() - started:.0f} s in all", installed)
 
 
 def _environment(job: Job) -> Environment:
-    """Make an environment, or take the one that was made for the same requirements."""
+    """Make an environment with all but the package, or take the one that was made for the same requirements."""
     wanted = requirements()
     tools = [each for each in requirements("test") if re.split(r"[>=<;]", each)[0] in _TOOLS and each not in wanted]
     met = [each for each in tools if each.startswith(_MET)]
@@ -118,7 +121,6 @@ def _environment(job: Job) -> Environment:
     constraints.write_text("".join([f"{pin}\n" for pin in pins]), encoding="utf-8")
     upgrade = ["--upgrade"] if job.versions == NEWEST else []
     environment.install(*upgrade, "--constraint", str(constraints), *wanted, *tools)
-    environment.install("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     stamp.write_text(content, encoding="utf-8")
     return environment
 

@@ -38,11 +38,12 @@ def main() -> int:
     if not MODELS.exists():
         print(f"{MODELS}: no converted models here", file=sys.stderr)
         return 2
-    DOCUMENT.write_text("\n".join(_sections()), encoding="utf-8")
+    DOCUMENT.write_text("\n".join(sections()), encoding="utf-8")
     return 0
 
 
-def _sections() -> Iterator[str]:
+def sections() -> Iterator[str]:
+    """Return the document: what it is about, and a section for each model."""
     yield _HEAD
     with zipfile.ZipFile(MODELS) as archive, tempfile.TemporaryDirectory() as folder:
         for kind, name in EXAMPLES:

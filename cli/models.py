@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
+from delegate_sim import model_files
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
-from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern, matching_files, models_below
-from delegate_sim.text import printable
+from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern
 
-from .exits import DONE, USAGE
-from .terminal import Line, print_error, show_progress, write_result
+from .terminal import print_error, show_progress
 
 Found = TypeVar("Found")
 
@@ -40,7 +39,7 @@ def model_paths(given: Iterable[str]) -> list[str]:
 
 def stands_for_many(path: str) -> bool:
     """Whether a path is a folder or a pattern."""
-    return path != STANDARD_INPUT and (os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path)))
+    return path != STANDARD_INPUT and model_files.stands_for_many(path)
 
 
 def read_model(path: str) -> Model:
@@ -83,8 +82,11 @@ class Models:
             try:
                 found = take(path)
             except DelegateSimError as error:
-                print_error(str(error))
-                self.unreadable.append(Unreadable(path, str(error)))
+                # An error of reading names its file.
+                names_file = self.is_single or isinstance(error, ModelError)
+                message = str(error) if names_file else f"{path}: {error}"
+                print_error(message)
+                self.unreadable.append(Unreadable(path, message))
             else:
                 yield found
 
@@ -94,45 +96,5 @@ def unreadable_entry(model: Unreadable) -> dict[str, object]:
     return {"model": {"path": model.path}, "error": model.message}
 
 
-class Answer(NamedTuple):
-    """What a command says of one model, in JSON and as text."""
-
-    entries: Callable[[], list[Any]]
-    lines: Callable[[], Iterable[Line]]
-
-
-def write_answers(models: Models, form: str, output: str | None, answer: Callable[[str], Answer]) -> int:
-    """Write what a command says of each model, each below its path if there are several; return the exit code."""
-    is_json = form == "json"
-
-    def take(path: str) -> tuple[str, list[Any]]:
-        found = answer(path)
-        return path, found.entries() if is_json else list(found.lines())
-
-    parts = list(models.each(take))
-    if parts or not models.is_single:
-        write_result(form, output, lambda: _whole(models, parts), lambda: _texts(models, parts))
-    return USAGE if models.unreadable else DONE
-
-
-def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:
-    entries = [entry for _, found in parts for entry in found]
-    if models.is_single:
-        return entries[0] if len(entries) == 1 else entries
-    return [*entries, *map(unreadable_entry, models.unreadable)]
-
-
-def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[Line]:
-    for number, (path, lines) in enumerate(parts):
-        if number:
-            yield Line("")
-        if not models.is_single:
-            yield Line(f"=== {printable(path)} ===", "bold")
-        yield from lines
-
-
 def _files_of(path: str) -> list[str]:
-    if not stands_for_many(path):
-        return [path]
-    found = models_below(path) if os.path.isdir(path) else matching_files(path)
-    return found or [path]
+    return [path] if path == STANDARD_INPUT else model_files.files_for(path)

@@ -21,12 +21,13 @@ from .delegate_flags import (
     release_in,
     several_delegates_option,
 )
+from .resolver_option import own_resolver_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def target_options(command: Command) -> Command:
-    """Give a command (of the class ``DelegateCommand``) ``--delegate``, ``--option``, ``--runtime`` and ``--defaults``."""
+    """Give a command (of the class ``DelegateCommand``) the options that describe a target, ``--delegate`` first."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -40,25 +41,39 @@ def several_targets_options(command: Command) -> Command:
 
 
 def chosen_targets(
-    delegates: Sequence[str], pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]
+    delegates: Sequence[str],
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    own_resolver: bool,
+    flags: Mapping[str, str | None],
 ) -> list[Target]:
     """Return the targets that were asked for, the usual delegate if none is named; raises as ``chosen_target``."""
     chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
     pairs, release = release_in(pairs, release)
     refuse_foreign_flags(chosen, flags)
     return [
-        Target(delegate, parse_options(delegate.name, delegate.options, given, defaults), parse_release(release), defaults)
+        Target(
+            delegate,
+            parse_options(delegate.name, delegate.options, given, defaults),
+            parse_release(release),
+            defaults,
+            own_resolver,
+        )
         for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
     ]
 
 
-def chosen_target(delegate: str, pairs: Sequence[str], release: str, defaults: str, flags: Mapping[str, str | None]) -> Target:
+def chosen_target(
+    delegate: str, pairs: Sequence[str], release: str, defaults: str, own_resolver: bool, flags: Mapping[str, str | None]
+) -> Target:
     """Return the target that was asked for; raises OptionError or a ClickException naming what is wrong."""
     (chosen,) = chosen_delegates([delegate])
     pairs, release = release_in(pairs, release)
     refuse_foreign_flags([chosen], flags)
     (given,) = given_options([chosen], pairs, flags)
-    return Target(chosen, parse_options(chosen.name, chosen.options, given, defaults), parse_release(release), defaults)
+    values = parse_options(chosen.name, chosen.options, given, defaults)
+    return Target(chosen, values, parse_release(release), defaults, own_resolver)
 
 
 def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
@@ -84,4 +99,5 @@ _OPTIONS = (
         "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
     ),
     defaults_option,
+    own_resolver_option,
 )

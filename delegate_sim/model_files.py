@@ -127,3 +127,15 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
             status = os.stat(path)
             found.add((status.st_dev, status.st_ino))
     return frozenset(found)
+
+
+def stands_for_many(path: str) -> bool:
+    """Whether a path is a folder, or a pattern and not the name of a file."""
+    return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
+
+
+def files_for(path: str) -> list[str]:
+    """Return the models below a folder, or the files that a pattern matches; the path itself if there is none."""
+    if not stands_for_many(path):
+        return [path]
+    return (models_below(path) if os.path.isdir(path) else matching_files(path)) or [path]

@@ -46,7 +46,7 @@ COVERAGE = {
     ),
     "vx": Coverage(0.19, _VX_UNTAKEN, UNUSABLE | {"delegated"}),
     "vx-nxp": Coverage(0.18, _VX_UNTAKEN, UNUSABLE | {"delegated"}),
-    "coreml": Coverage(0.55, outcomes=UNUSABLE | {"delegated", "none", "refused"}),
+    "coreml": Coverage(0.55),
     "hexagon": Coverage(
         0.47,
         "ARG_MAX ARG_MIN DEPTH_TO_SPACE NEG PACK SLICE SPACE_TO_DEPTH TRANSPOSE TRANSPOSE_CONV",

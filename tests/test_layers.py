@@ -39,10 +39,10 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "layout", "progress", "suggestions"),
+    ("codes", "exits", "layout", "progress", "resolver_option", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
-    ("models", "pytest_plugin", "resolver_option", "target_options", "text"),
-    ("formats",),
+    ("models", "pytest_plugin", "target_options", "text"),
+    ("answers", "formats"),
     ("outputs",),
     ("commands",),
     ("main",),

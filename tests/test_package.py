@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import setuptools
 
-from benchmarks import environments, matrix, wheel
+from benchmarks import environments, installs, matrix, wheel
 from delegate_sim import toml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,12 +58,12 @@ def test_the_lock_names_no_place_to_fetch_from():
     assert "://" not in LOCK
 
 
-def test_development_installs_from_the_lock_and_ci_runs_the_tests_and_the_wheel():
+def test_development_installs_from_the_lock_and_ci_runs_the_tests_the_wheel_and_the_matrix():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "--require-hashes --requirement $(LOCK)" in makefile
     assert re.search(r"^lock:.*(\n\t.*)*uv pip compile", makefile, re.MULTILINE)
     ran = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert {"make test", "make wheel"} <= set(ran)
+    assert {"make test", "make wheel", "make matrix"} <= set(ran)
 
 
 def test_the_lowest_version_is_what_a_range_begins_with():
@@ -71,6 +71,42 @@ def test_the_lowest_version_is_what_a_range_begins_with():
     assert environments.lowest("numpy>=2.1; python_version >= '3.13'") == "numpy==2.1; python_version >= '3.13'"
     with pytest.raises(ValueError, match="names no lowest version"):
         environments.lowest("click")
+
+
+def test_the_installation_is_shown_beside_what_users_have():
+    page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 5]
+    shown = {row[0]: row[1:] for row in rows[1:]}
+    assert set(shown) == {neighbour.title for neighbour in installs.NEIGHBOURS}
+    for before, after, works, conflicts, _ in shown.values():
+        assert before == after
+        assert re.fullmatch(r"[\d.]+", works)
+        assert conflicts == "No broken requirements found."
+    wanted = {neighbour.title: " ".join(neighbour.packages) for neighbour in installs.NEIGHBOURS}
+    assert "tensorflow-cpu==2.17" in wanted["TensorFlow 2.17"]
+    assert "numpy==1.26" in wanted["TensorFlow 2.17"]
+    assert "numpy==1.26" in wanted["numpy 1.26 alone"]
+    assert "ai-edge-litert==" in wanted["ai-edge-litert"]
+
+
+@pytest.mark.parametrize(("after", "kept"), [("1.26.4", True), ("2.4.0", False)])
+def test_an_installation_that_replaces_numpy_is_noticed(monkeypatch, tmp_path, capsys, after, kept):
+    class Replacing:
+        python = sys.executable
+        numpy = "1.26.4"
+
+        def install(self, *packages):
+            if "pytest" in packages:
+                self.numpy = after
+
+        def version(self, package):
+            return self.numpy
+
+    monkeypatch.setattr(installs, "make", lambda python, folder: Replacing())
+    monkeypatch.setattr(installs, "use", lambda environment, folder: ["0.1.0", "4 nodes"])
+    monkeypatch.setattr(installs, "_said", lambda command: "fine")
+    assert installs._row(installs.NEIGHBOURS[0], "python", tmp_path / "a.whl", tmp_path / "new") is kept
+    assert f"| 1.26.4 | {after} | fine | fine |" in capsys.readouterr().out
 
 
 def test_an_interpreter_that_is_not_there_is_skipped_with_a_line(monkeypatch, capsys):
@@ -85,10 +121,12 @@ def test_every_python_is_run_with_the_lowest_and_the_newest_versions(monkeypatch
     monkeypatch.setattr(matrix, "interpreter", lambda release: f"python{release}")
     ran = []
 
-    def outcome(job, tests):
+    def outcome(job, tests, made):
         ran.append((job.release, job.versions))
+        assert made == "the wheel"
         return matrix.Outcome(job, job.release != "3.11", "1 passed", "numpy 1.26.0")
 
+    monkeypatch.setattr(matrix, "build_wheel", lambda folder: "the wheel")
     monkeypatch.setattr(matrix, "_outcome", outcome)
     assert matrix.main([]) == 1
     assert sorted(ran) == [(release, versions) for release in environments.PYTHONS for versions in ("lowest", "newest")]
@@ -103,8 +141,14 @@ def test_a_release_of_python_is_looked_for_among_those_of_pyenv(tmp_path, monkey
         program.chmod(0o755)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "running"))
     assert environments.interpreter("3.12") == str(tmp_path / "versions" / "3.12.10" / "bin" / "python")
     assert environments.interpreter("3.14") is None
+    running = tmp_path / "running" / "bin" / "python3.14"
+    running.parent.mkdir(parents=True)
+    running.write_text("#!/bin/sh\necho 3.14\n", encoding="utf-8")
+    running.chmod(0o755)
+    assert environments.interpreter("3.14") == str(running)
 
 
 def test_a_wheel_without_a_module_is_noticed(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +14,7 @@ from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
+from delegate_sim.runtime.target import Target
 from delegate_sim.text import printable
 
 from ..delegate_flags import (
@@ -31,10 +32,14 @@ from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, width, write, write_lines
+from ..text.many import MANY, unanswered_lines
 from ..text.view import HEADING, View
 
 if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
     from delegate_sim.gate.results import Case, Results
+    from delegate_sim.model.model import Model
+    from delegate_sim.runtime.interpreter import Run
 
     from ..text.overview import ModelRow
 
@@ -161,13 +166,17 @@ def command(
     assumptions = Assumptions(has_own_resolver=own_resolver)
     analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
     chosen_models = Models(models)
-    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults))
+    view = View(
+        width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver), _adviser(defaults, own_resolver)
+    )
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
     for number, parts in enumerate(chosen_models.each(lambda path: documents.parts(analysis.report(path), forms))):
         if streams:
             write_lines([Line(""), *parts["text"]] if number else parts["text"])
+    if streams and not chosen_models.is_single:
+        write_lines(documents.unanswered())
     write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
     if GITHUB in forms:
         summarise(documents.results())
@@ -176,12 +185,24 @@ def command(
     return USAGE if chosen_models.unreadable else DONE
 
 
+def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice]:
+    """Return what finds the causes behind a run, loaded only where nodes stay on the CPU."""
+
+    def advise(model: Model, run: Run) -> Advice:
+        from delegate_sim.diagnosis.advice import advise
+
+        return advise(model, Target(run.delegate, run.options, run.release, defaults, own_resolver))
+
+    return advise
+
+
 def _diagnose_arguments(
-    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str
+    delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str, own_resolver: bool
 ) -> dict[str, str]:
     """Return the arguments that describe each target to ``diagnose``."""
     common = [*([] if release == DEFAULT_RELEASE else ["--runtime", release])]
     common += [] if defaults == "benchmark" else ["--defaults", defaults]
+    common += ["--own-resolver"] if own_resolver else []
     return {
         delegate.name: shlex.join(
             ["--delegate", delegate.name, *common, *[part for pair in own.items() for part in ("--option", "=".join(pair))]]
@@ -196,10 +217,6 @@ def _default_delegate() -> Application:
     return delegate, parse_options(delegate.name, delegate.options, {})
 
 
-_TABLE_FROM = 4
-"""The number of models from which on text has a table, unless everything is to be shown."""
-
-
 class _Documents:
     """What was found, model by model, in the formats asked for."""
 
@@ -208,7 +225,7 @@ class _Documents:
         self.view = view
         self.analysis = analysis
         self.is_overview = is_overview
-        self.is_table = len(models.paths) >= _TABLE_FROM and not view.verbose
+        self.is_table = len(models.paths) >= MANY and not view.verbose
         self._parts: list[dict[str, Any]] = []
 
     def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
@@ -268,16 +285,19 @@ class _Documents:
             return lines
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
 
+    def unanswered(self) -> Iterator[Line]:
+        """Say which models cannot be read, below the text of the others."""
+        messages = [model.message for model in self.models.unreadable]
+        return unanswered_lines(messages, self.view.width, is_first=not self._parts)
+
     def _text(self) -> str:
-        unreadable = self.models.unreadable
         if self.is_table:
             from ..text.overview import ModelRow, models_lines
 
             rows = [row for parts in self._parts for row in parts["text"]]
-            rows += [ModelRow(path, message=message) for path, message in unreadable]
+            rows += [ModelRow(path, message=message) for path, message in self.models.unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))
-        pieces = [plain(parts["text"]) for parts in self._parts]
-        return "\n".join([*pieces, *[f"cannot be read: {printable(message)}\n" for _, message in unreadable]])
+        return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
 def _unreadable_cases(model: Unreadable, analysis: _Analysis) -> list[Case]:

@@ -14,7 +14,7 @@ from delegate_sim.gate.results import FAILED, UNREADABLE, Results
 from ..exits import DONE, FINDINGS, USAGE
 from ..models import model_paths
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
-from ..terminal import plain, print_error, width, write, write_lines
+from ..terminal import plain, print_error, show_progress, width, write, write_lines
 from ..text.check import check_lines
 
 _EPILOG = """\b
@@ -70,7 +70,7 @@ def command(
     MODEL, all models of the configuration are checked.
     """
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
-    checked = check_models(configuration, model_paths(models), targets, update=update, prune=prune)
+    checked = check_models(configuration, model_paths(models), targets, update=update, prune=prune, begins=_begins)
     for message in _unreadable(checked.results):
         print_error(message)
     write_files(files, lambda chosen: _rendered(chosen, checked, verbose))
@@ -93,6 +93,10 @@ def _rendered(form: str, checked: Checked, verbose: bool) -> str:
     from ..formats import render
 
     return render(form, checked.results)
+
+
+def _begins(number: int, total: int, model: str) -> None:
+    show_progress(f"{number:,} of {total:,}: {model}" if total > 1 else model)
 
 
 def _unreadable(results: Results) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 
 import click
 
@@ -16,12 +17,14 @@ from delegate_sim.results.comparison import compare
 from delegate_sim.results.sides import simulated_side
 from delegate_sim.runtime.target import Target
 
+from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand, given_options
-from ..models import Answer, Models, model_paths, read_model, stands_for_many, write_answers
+from ..models import Models, model_paths, read_model, stands_for_many
 from ..suggestions import suggestion
 from ..target_options import refuse_foreign_flags, target_options
 from ..terminal import result_options, width
 from ..text.compare import compare_lines
+from ..text.many import COMPARED, compared_row
 
 _EPILOG = """\b
 Examples:
@@ -62,6 +65,7 @@ def command(
     pairs: Sequence[str],
     release: str,
     defaults: str,
+    own_resolver: bool,
     form: str,
     output: str | None,
     verbose: bool,
@@ -73,28 +77,57 @@ def command(
     delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
     different reasons.
     """
+    table = ModelTable(COMPARED, is_left_out=verbose)
     a, b = _targets(delegate, pairs, release, defaults, flags, _settings(settings))
+    a, b = a._replace(has_own_resolver=own_resolver), b._replace(has_own_resolver=own_resolver)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
             raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
-        return write_answers(Models([path_a]), form, output, lambda path: _answer(path, path, a, b, verbose))
+        return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path, a, b, verbose))
     if not stands_for_many(path_a) and not stands_for_many(path_b):
-        return write_answers(Models([path_a]), form, output, lambda path: _answer(path, path_b, a, b, verbose))
-    others = {os.path.basename(path): path for path in model_paths([path_b])}
+        return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose))
+    partners = _partners(path_a, path_b)
 
     def paired(path: str) -> Answer:
-        name = os.path.basename(path)
-        if name not in others:
-            raise ModelError(f"{path}: {path_b} has no model of this name")
-        return _answer(path, others[name], a, b, verbose)
+        found = partners(path)
+        if len(found) != 1:
+            number = f"{len(found)} models" if found else "no model"
+            raise ModelError(f"{path}: {path_b} has {number} of this name")
+        return _answer(path, found[0], a, b, verbose)
 
-    return write_answers(Models([path_a]), form, output, paired)
+    return write_answers(Models([path_a]), form, output, table, paired)
+
+
+def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
+    """Return what finds the models of B for one of A.
+
+    Below two folders the whole path counts; otherwise the name of the file, and among those the most folders above it.
+    """
+    are_folders = os.path.isdir(given_a) and os.path.isdir(given_b)
+    others: dict[str, list[str]] = {}
+    for other in model_paths([given_b]):
+        others.setdefault(os.path.relpath(other, given_b) if are_folders else os.path.basename(other), []).append(other)
+
+    def find(path: str) -> list[str]:
+        if are_folders:
+            return others.get(os.path.relpath(path, given_a), [])
+        found = others.get(os.path.basename(path), [])
+        common = [_common_folders(path, other) for other in found]
+        return [other for other, number in zip(found, common, strict=True) if number == max(common)]
+
+    return find
+
+
+def _common_folders(path: str, other: str) -> int:
+    """Return how many parts two paths have in common, from the end."""
+    parts = zip(*[reversed(os.path.normpath(each).split(os.sep)) for each in (path, other)], strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 
 
 def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool) -> Answer:
     model = read_model(path_a)
     found = compare(simulated_side(model, a), simulated_side(model if path_b == path_a else read_model(path_b), b))
-    return Answer(lambda: [found.to_dict()], lambda: compare_lines(found, width(), verbose))
+    return Answer(lambda: [found.to_dict()], lambda: compare_lines(found, width(), verbose), lambda: [compared_row(found)])
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import click
 
@@ -11,11 +12,12 @@ from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand
 from ..exits import DONE, USAGE
-from ..models import Models, read_model, unreadable_entry
+from ..models import Models, Unreadable, read_model, unreadable_entry
 from ..target_options import chosen_targets, several_targets_options
 from ..terminal import Line, result_options, width, write_result
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import overview_lines
+from ..text.many import unanswered_lines
 
 _EPILOG = """\b
 Examples:
@@ -44,6 +46,7 @@ def command(
     pairs: Sequence[str],
     release: str,
     defaults: str,
+    own_resolver: bool,
     form: str,
     output: str | None,
     verbose: bool,
@@ -55,15 +58,15 @@ def command(
     rank, a type, the driver. First comes the cause whose removal brings most multiply-adds to the delegate, then fewest kernels
     and bytes across borders, with the result if it alone were removed, and if it and all causes before it were removed.
     """
-    targets = chosen_targets(delegates, pairs, release, defaults, flags)
+    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     models = Models(paths)
     found = [diagnosis for of_model in models.each(lambda path: _diagnoses(path, targets)) for diagnosis in of_model]
-    if not found:
-        return USAGE
     is_single = models.is_single and len(targets) == 1
     entries = [diagnosis.to_dict() for diagnosis in found] if form == "json" else []
     entries += map(unreadable_entry, models.unreadable) if form == "json" else []
-    write_result(form, output, lambda: entries[0] if is_single else entries, lambda: _lines(found, is_single, verbose))
+    if found or form == "json" or not models.is_single:
+        lines = partial(_lines, found, models.unreadable, is_single, verbose)
+        write_result(form, output, lambda: entries[0] if models.is_single and len(entries) == 1 else entries, lines)
     return USAGE if models.unreadable else DONE
 
 
@@ -72,10 +75,12 @@ def _diagnoses(path: str, targets: Sequence[Target]) -> list[Diagnosis]:
     return [diagnose(model, target) for target in targets]
 
 
-def _lines(found: Sequence[Diagnosis], is_single: bool, verbose: bool) -> Iterator[Line]:
+def _lines(found: Sequence[Diagnosis], unreadable: Sequence[Unreadable], is_single: bool, verbose: bool) -> Iterator[Line]:
     if not is_single:
-        yield from overview_lines(found, width())
+        yield from overview_lines(found, [model.path for model in unreadable], width())
     for diagnosis in found:
         if not is_single:
             yield Line("")
         yield from diagnosis_lines(diagnosis, width(), verbose, named=not is_single)
+    if not is_single:
+        yield from unanswered_lines([model.message for model in unreadable], width())

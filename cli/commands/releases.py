@@ -10,6 +10,7 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE
 from delegate_sim.options import parse_options
 from delegate_sim.results.release_table import ReleaseTable, release_table
 
+from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import (
     DelegateCommand,
     chosen_delegates,
@@ -18,9 +19,10 @@ from ..delegate_flags import (
     pairs_option,
     several_delegates_option,
 )
-from ..models import Answer, Models, read_model, write_answers
+from ..models import Models, read_model
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, result_options, width
+from ..text.many import RELEASED, released_row
 from ..text.releases import releases_entry, releases_lines
 
 _EPILOG = """\b
@@ -67,9 +69,13 @@ def command(
     def answer(path: str) -> Answer:
         model = read_model(path)
         tables = [release_table(model, *target, defaults, has_own_resolver=own_resolver) for target in options]
-        return Answer(lambda: list(map(releases_entry, tables)), lambda: _lines(tables, verbose))
+        return Answer(
+            lambda: list(map(releases_entry, tables)),
+            lambda: _lines(tables, verbose),
+            lambda: list(map(released_row, tables)),
+        )
 
-    return write_answers(Models(paths), form, output, answer)
+    return write_answers(Models(paths), form, output, ModelTable(RELEASED, is_left_out=verbose), answer)
 
 
 def _lines(tables: Sequence[ReleaseTable], verbose: bool) -> Iterator[Line]:

@@ -17,11 +17,13 @@ from delegate_sim.results.sides import simulated_side, supposed_side
 from delegate_sim.runtime.suppositions import CONVERSIONS, NodeKey, Supposition
 from delegate_sim.runtime.target import Target
 
+from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand, given_options
-from ..models import Answer, Models, read_model, write_answers
+from ..models import Models, read_model
 from ..target_options import chosen_target, target_options
 from ..terminal import result_options, width
 from ..text.compare import compare_lines
+from ..text.many import COMPARED, SEARCHED, compared_row, searched_row
 from ..text.search import search_entry, search_lines
 
 _EPILOG = """\b
@@ -100,6 +102,7 @@ def command(
     pairs: Sequence[str],
     release: str,
     defaults: str,
+    own_resolver: bool,
     form: str,
     output: str | None,
     verbose: bool,
@@ -110,14 +113,15 @@ def command(
     The model is simulated as it is (A) and under the supposition (B), and both are shown side by side: the lines that the
     runtime prints, the numbers, and the nodes that move.
     """
-    after = chosen_target(delegate, pairs, release, defaults, flags)
+    after = chosen_target(delegate, pairs, release, defaults, own_resolver, flags)
     supposition = _supposition(accepted, versions, batch, fix_shapes, conversion)
     models = Models(paths)
     if goal is not None:
         if supposition != Supposition() or base:
             raise click.UsageError("--search takes options of the delegate only: leave out the suppositions and --base")
         aim = parse_goal(goal)
-        return write_answers(models, form, output, lambda path: _searched(read_model(path), after, aim, verbose))
+        table = ModelTable(SEARCHED, is_left_out=verbose)
+        return write_answers(models, form, output, table, lambda path: _searched(read_model(path), after, aim, verbose))
     before = _before(after, base)
     if before == after and supposition == Supposition():
         raise click.UsageError(
@@ -127,14 +131,18 @@ def command(
     def supposed(path: str) -> Answer:
         model = read_model(path)
         found = compare(simulated_side(model, before), supposed_side(model, after, supposition))
-        return Answer(lambda: [found.to_dict()], lambda: compare_lines(found, width(), verbose, _words(supposition)))
+        return Answer(
+            lambda: [found.to_dict()],
+            lambda: compare_lines(found, width(), verbose, _words(supposition)),
+            lambda: [compared_row(found)],
+        )
 
-    return write_answers(models, form, output, supposed)
+    return write_answers(models, form, output, ModelTable(COMPARED, is_left_out=verbose), supposed)
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
     found = search(diagnose(model, target), aim)
-    return Answer(lambda: [search_entry(found)], lambda: search_lines(found, width(), verbose))
+    return Answer(lambda: [search_entry(found)], lambda: search_lines(found, width(), verbose), lambda: [searched_row(found)])
 
 
 def _supposition(
@@ -203,4 +211,4 @@ def _before(after: Target, pairs: Sequence[str]) -> Target:
             own.append(pair)
     (given,) = given_options([after.delegate], own, {})
     options = parse_options(after.delegate.name, after.delegate.options, given, after.defaults)
-    return Target(after.delegate, options, parse_release(settings.get(_RUNTIME, str(after.release))), after.defaults)
+    return after._replace(options=options, release=parse_release(settings.get(_RUNTIME, str(after.release))))

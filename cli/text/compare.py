@@ -78,7 +78,7 @@ class _Text:
         run = side.run
         if title != "A":
             yield Line("")
-        yield Line(f"{title}: {message(str(side.model.path))}", _HEADING)
+        yield Line(f"{title}: {message(side.model.path or '-')}", _HEADING)
         defaults = f" with defaults {side.defaults}" if side.defaults != other.defaults else ""
         options = _differing_options(side, other)
         yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")

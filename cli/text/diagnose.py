@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, RankedCause
@@ -30,7 +31,7 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     if diagnosis.run.log_lines:
         yield Line("")
     yield Line("Now", _HEADING)
-    delegate, options, release, _ = diagnosis.target
+    delegate, options, release, _, _ = diagnosis.target
     yield from _paragraph(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
     yield from _paragraph(_cost_text(diagnosis.now), width, "  ")
     if diagnosis.limited:
@@ -66,6 +67,8 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if len(diagnosis.run.subgraphs) == 1:
         nodes = node_list(sorted([key.node for key in cause.nodes]), None if verbose else _NODES_WIDTH)
         yield from _paragraph(f"nodes {nodes}", width, "   ")
+    if finding.followers:
+        yield from _paragraph(_followers_text(finding, diagnosis), width, "   ")
     if cause.found and cause.found != cause.title:
         yield from _paragraph(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
     if cause.node_versions:
@@ -78,6 +81,14 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if finding.together is not None and number > 1:
         yield from _paragraph(f"without all up to here: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
+
+
+def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
+    graphs = {subgraph.graph.index: subgraph.graph for subgraph in diagnosis.run.subgraphs}
+    operators = Counter([graphs[key.subgraph].nodes[key.node].op for key in finding.followers])
+    told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
+    whose = "its" if len(finding.followers) == 1 else "their"
+    return f"with it {counted(len(finding.followers), 'node')} without a cause of {whose} own: {told}"
 
 
 def _needs_text(finding: RankedCause) -> str:

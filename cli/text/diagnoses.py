@@ -16,13 +16,15 @@ _NUMBERS = (2, 3, 4, 5)
 _MODEL_WIDTH = 40
 
 
-def overview_lines(found: Sequence[Diagnosis], width: int) -> Iterator[Line]:
+def overview_lines(found: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
     """Return a table with a row for each model and delegate: what is delegated, the first cause, and what would be without it.
 
-    Where the last two columns do not fit, they become a table of their own.
+    Paths of models that cannot be read get a row that says so. Where the last two columns do not fit, they become a table of
+    their own.
     """
     yield Line("Now, and without the first cause", _HEADING)
     rows = [_HEADER, *[_row(diagnosis) for diagnosis in found]]
+    rows += [(cut(name(PurePath(path).name), _MODEL_WIDTH), "", "unreadable", *[""] * 5) for path in unreadable]
     table = _table(rows, range(8))
     if max(map(len, table)) > width:
         table = [*_table(rows, range(6)), "", *_table(rows, (0, 1, 6, 7))]

@@ -23,7 +23,7 @@ _NOTE = "yellow"
 
 def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) -> Iterator[Line]:
     """Return the text of a model and some of its graphs."""
-    yield Line(f"{printable(str(model.path))}: {counted(model.size, 'byte')}, schema version {model.version}", _HEADING)
+    yield Line(f"{printable(model.path or '-')}: {counted(model.size, 'byte')}, schema version {model.version}", _HEADING)
     if model.description:
         yield Line(f"  description: {name(model.description)}")
     for signature in model.signatures:

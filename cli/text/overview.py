@@ -7,15 +7,14 @@ from typing import NamedTuple
 
 from delegate_sim.results.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report import Report
-from delegate_sim.text import printable
 
-from ..layout import counted, message, name, share, wrapped
+from ..layout import counted, name, share
 from ..terminal import Line
+from .many import common_folder, many_hint, shortened, unanswered_lines
 from .tables import table
 
 _HEADING = "bold"
 _HINT = "cyan"
-_BAD = "bold red"
 _COLUMNS = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
 _NUMBERS = range(2, 7)
 _MODEL_COLUMNS = ("model", "delegate", "delegated", "multiply-adds", "kernels", "border bytes", "first blocker")
@@ -56,16 +55,11 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     models = len({row.path for row in rows})
     yield Line(f"{counted(models, 'model')}, on {release}", _HEADING)
     room = max(_NARROWEST_MODEL, width // 3)
-    common = _common_folder([row.path for row in rows])
-    cells = [(_shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
+    common = common_folder([row.path for row in rows])
+    cells = [(shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
     yield from map(Line, table([_MODEL_COLUMNS, *cells], range(2, 6), width, 5, keys=2))
-    unreadable = [row for row in rows if row.summary is None]
-    if unreadable:
-        yield Line("")
-        yield Line(f"Cannot be read: {counted(len(unreadable), 'model')}", _BAD)
-        yield from (Line(line) for row in unreadable for line in wrapped(message(row.message), width, "  ", "    "))
-    yield Line("")
-    yield Line("Each in detail: --verbose, or one model at a time", _HINT)
+    yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
+    yield from many_hint()
 
 
 def blocker_text(blocker: Blocker | None) -> str:
@@ -104,18 +98,3 @@ def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
     nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome == "delegated" else measures.outcome
     _, _, _, multiply_adds, _, kernels, border_bytes, blocker = _cells("", summary)
     return nodes, multiply_adds, kernels, border_bytes, blocker
-
-
-def _common_folder(paths: Sequence[str]) -> str:
-    """Return the folder in which all paths are, with a slash, empty if there is none."""
-    folders = {path[: path.rfind("/") + 1] for path in paths}
-    shortest = min(folders, key=len)
-    while not all(folder.startswith(shortest) for folder in folders):
-        shortest = shortest[: shortest[:-1].rfind("/") + 1]
-    return shortest
-
-
-def _shortened(path: str, room: int) -> str:
-    """Return the beginning and the end of a path, which tell models apart, safe to print."""
-    text = printable(path)
-    return text if len(text) <= room else f"{text[: room // 2 - 3]}...{text[-(room - room // 2) :]}"

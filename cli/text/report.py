@@ -6,7 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from delegate_sim.graph.partition import Subset
 from delegate_sim.results.compute import Compute, compute_of
@@ -22,6 +22,10 @@ from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
 from .view import HEADING, View
 
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
+    from delegate_sim.model.model import Model
+
 _CODE = "yellow"
 _HINT = "cyan"
 _BAD = "bold red"
@@ -29,6 +33,9 @@ _BAD = "bold red"
 _PARTITIONS_SHOWN = 10
 _GAINS_SHOWN = 5
 _VARIANTS_SHOWN = 8
+_HINTS_SHOWN = 3
+_NODES_ADVISED = 1000
+"""How many nodes a model may have for hints as precise as those of a diagnosis: those of a larger one take seconds."""
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _OUTCOMES = {
@@ -47,8 +54,8 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 def report_lines(report: Report, view: View) -> Iterator[Line]:
     """Return the text of a report: run by run and side by side, or as a chain."""
     if report.is_chain:
-        yield from _chain_lines(report.runs, view)
         explicit = [run for run in report.runs if not run.by_default]
+        yield from _chain_lines(report, view)
         if len(explicit) == 1:
             yield from _diagnose(report, explicit[0], view)
         return
@@ -58,7 +65,7 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
         if len(report.runs) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _log_lines([run])
-        yield from _details(run, view)
+        yield from _details(run, view, _advice(report.model, run, view))
         yield from _diagnose(report, run, view)
     if len(report.runs) > 1:
         from .comparison import comparison_lines
@@ -78,8 +85,17 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
         yield Line(f"  {printable(command)}", _HINT)
 
 
-def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
+def _advice(model: Model, run: Run, view: View) -> Advice | None:
+    """Look for what to change, if any node stays on the CPU and it does not take long."""
+    nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    if view.advise is None or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
+        return None
+    return view.advise(model, run)
+
+
+def _chain_lines(report: Report, view: View) -> Iterator[Line]:
     """All log lines come first, as on a device; a delegate that the runtime applies by default has no details."""
+    runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from _log_lines(runs)
     for number, run in enumerate(explicit):
@@ -87,7 +103,8 @@ def _chain_lines(runs: Sequence[Run], view: View) -> Iterator[Line]:
             yield Line("")
         if len(explicit) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
-        yield from _details(run, view)
+        # Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
+        yield from _details(run, view, _advice(report.model, run, view) if len(explicit) == 1 else None)
     if any(run.outcome in (NOT_LOADED, NOT_PREPARED) for run in runs):
         return
     yield Line("")
@@ -102,18 +119,18 @@ def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
         yield Line("")
 
 
-def _details(run: Run, view: View) -> Iterator[Line]:
+def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
     compute = compute_of(run)
     yield from _target(run, view)
     if run.refusal is not None:
-        yield from _refusal(run.outcome, run.refusal, view)
+        yield from _refusal(run.outcome, run.refusal, view, advice.refusal if advice else "")
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     for subgraph in run.subgraphs:
         yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(subgraph, run.refusal, compute, view, run.log_lines)
+        yield from _subgraph(subgraph, run.refusal, compute, view, run.log_lines, advice)
     if run.warnings:
         yield Line("")
         yield Line("Warnings", HEADING)
@@ -131,11 +148,11 @@ def _target(run: Run, view: View) -> Iterator[Line]:
     yield from _paragraph(message(text), view, "  ", "    ")
 
 
-def _refusal(outcome: str, refusal: Refusal, view: View) -> Iterator[Line]:
+def _refusal(outcome: str, refusal: Refusal, view: View, change: str) -> Iterator[Line]:
     yield Line("")
     yield Line(_PREDICTED if outcome == "delegated" and refusal.is_predicted else _OUTCOMES[outcome], _BAD)
     yield from _paragraph(message(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
-    yield from _hint(refusal.hint, view, "    ")
+    yield from _hint(change or refusal.hint, view, "    ")
 
 
 def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
@@ -155,7 +172,12 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
 
 
 def _subgraph(
-    run: SubgraphRun, refusal: Refusal | None, compute: Compute, view: View, log_lines: Sequence[str]
+    run: SubgraphRun,
+    refusal: Refusal | None,
+    compute: Compute,
+    view: View,
+    log_lines: Sequence[str],
+    advice: Advice | None,
 ) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
@@ -172,7 +194,7 @@ def _subgraph(
     dropped = dropped_partitions(run)
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
-    yield from _fallback(run, refusal, view)
+    yield from _fallback(run, refusal, view, advice)
     yield from _partitions(run, view)
 
 
@@ -223,7 +245,7 @@ class _Group(NamedTuple):
     nodes: list[int]
 
 
-def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator[Line]:
+def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View, advice: Advice | None) -> Iterator[Line]:
     groups = _grouped(run, refusal)
     if not groups:
         return
@@ -235,14 +257,35 @@ def _fallback(run: SubgraphRun, refusal: Refusal | None, view: View) -> Iterator
         joined = [_joined([each[position] for each in demands]) for position in range(len(demands[0]))]
         for demand in joined:
             yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
-        for hint in dict.fromkeys(demand.hint for demand in joined):
+        hints = _hints(run.graph.index, variants, joined, advice)
+        for hint in hints if view.verbose else hints[:_HINTS_SHOWN]:
             yield from _hint(hint, view, "    ")
+        if len(hints) > _HINTS_SHOWN and not view.verbose:
+            yield Line(f"    ... and {counted(len(hints) - _HINTS_SHOWN, 'more hint')} (--verbose lists all)", _HINT)
         variants.sort(key=lambda variant: -len(variant.nodes))
         shown = variants if view.verbose else variants[:_VARIANTS_SHOWN]
         for variant in shown:
             yield from _variant(variant, len(demands) > 1, view)
         if len(shown) < len(variants):
             yield Line(f"    ... and {counted(_size(variants[len(shown) :]), 'more node')} (--verbose lists all)")
+
+
+def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand], advice: Advice | None) -> list[str]:
+    """Return what the causes behind the demands ask to change, or else what the rule says; what holds for most nodes first.
+
+    A change that not all of the operators need names those that do.
+    """
+    nodes: dict[str, dict[str, set[int]]] = {}
+    for demand in demands:
+        for variant in variants:
+            for node in variant.nodes:
+                for change in advice.changes(subgraph, [node], demand.code) if advice else ():
+                    nodes.setdefault(change, {}).setdefault(variant.op, set()).add(node)
+    if not nodes:
+        return list(dict.fromkeys([demand.hint for demand in demands if demand.hint]))
+    operators = {variant.op for variant in variants}
+    ordered = sorted(nodes.items(), key=lambda item: -len(set().union(*item[1].values())))
+    return [change if by_op.keys() == operators else f"{', '.join(by_op)}: {change}" for change, by_op in ordered]
 
 
 def _joined(demands: Sequence[_Demand]) -> _Demand:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
+    from delegate_sim.model.model import Model
+    from delegate_sim.runtime.interpreter import Run
 
 HEADING = "bold"
 
 
 class View(NamedTuple):
-    """How much to show, and how wide; ``commands`` are those that diagnose the model, by delegate."""
+    """How much to show, and how wide.
+
+    ``commands`` are those that diagnose the model, by delegate; ``advise`` finds out what to change, beyond what rules say.
+    """
 
     width: int
     verbose: bool
     commands: Mapping[str, str] = MappingProxyType({})
+    advise: Callable[[Model, Run], Advice] | None = None

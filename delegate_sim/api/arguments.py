@@ -78,13 +78,13 @@ def agreed(releases: Sequence[Any]) -> str:
     return named[0] if named else _DEFAULT_RUNTIME
 
 
-def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any) -> Target:
+def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, own_resolver: bool = False) -> Target:
     """Return one target; raises OptionError."""
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
     (found, values), release = application_of(delegate, options, defaults)
-    return Target(found, values, parse_release(agreed([runtime, release])), defaults)
+    return Target(found, values, parse_release(agreed([runtime, release])), defaults, own_resolver)
 
 
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
@@ -103,7 +103,7 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
             )
     kept = {key: value for key, value in (options or {}).items() if key in known}
     runtime = given.get(_RUNTIME, str(before.release))
-    return target_of(delegate.name, {**kept, **own}, runtime, given.get(_DEFAULTS, before.defaults))
+    return target_of(delegate.name, {**kept, **own}, runtime, given.get(_DEFAULTS, before.defaults), before.has_own_resolver)
 
 
 def delegate_of(name: Any) -> Delegate:
@@ -115,6 +115,12 @@ def delegate_of(name: Any) -> Delegate:
     if not isinstance(name, str):
         raise OptionError(f"a delegate is given by its name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)
+
+
+def require_truth(name: str, value: object) -> None:
+    """Raise OptionError unless an argument is True or False."""
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} is true or false, not {_kind(value)}")
 
 
 def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> Supposition:
@@ -132,8 +138,7 @@ def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conv
             raise OptionError(f"a version is a whole number from 1 up, not {version!r}")
     if batch is not None and not _is_number(batch):
         raise OptionError(f"a batch is a whole number from 1 up, not {batch!r}")
-    if not isinstance(fix_shapes, bool):
-        raise OptionError(f"fix_shapes is true or false, not {_kind(fix_shapes)}")
+    require_truth("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
         raise OptionError(f"a conversion is one of {', '.join(CONVERSIONS)}, not {conversion!r}")
     return Supposition(

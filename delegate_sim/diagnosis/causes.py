@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..releases.catalogue import Release
 from ..rules.kinds import Problem
 from ..runtime.suppositions import NodeKey, Supposition
 
@@ -31,6 +32,9 @@ class Remedy:
     fixed_inputs: bool = False
     fixed_shapes: bool = False
     conversion: str = ""
+    release: Release | None = None
+    has_own_resolver: bool = False
+    repaired_nodes: frozenset[NodeKey] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -91,5 +95,8 @@ class Blockers:
             fixed_inputs=any(remedy.fixed_inputs for remedy in remedies),
             fixed_shapes=any(remedy.fixed_shapes for remedy in remedies),
             conversion=next((remedy.conversion for remedy in remedies if remedy.conversion), ""),
+            has_own_resolver=any(remedy.has_own_resolver for remedy in remedies),
+            release=next((remedy.release for remedy in remedies if remedy.release), None),
+            repaired_nodes=frozenset().union(*[remedy.repaired_nodes for remedy in remedies]),
         )
         return supposition, {name: value for remedy in remedies for name, value in remedy.options.items()}

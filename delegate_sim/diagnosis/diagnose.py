@@ -19,6 +19,7 @@ from . import roots
 from .causes import Blockers, Cause, Identity
 from .examiner import Cost, Examiner
 from .finder import find_causes
+from .followers import followers_of
 from .ranking import Ranking, rank
 
 __all__ = ["Blockers", "Cause", "Cost", "Diagnosis", "RankedCause", "diagnose", "predict"]
@@ -29,7 +30,8 @@ class RankedCause(NamedTuple):
 
     ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all
     that rank before it; None for causes that rank too low to be simulated. ``needs`` are other causes that must be removed too
-    before removing this one brings anything; None if it brings nothing even then.
+    before removing this one brings anything; None if it brings nothing even then. ``followers`` are nodes that are on the CPU for
+    no reason of their own, and go with this cause.
     """
 
     cause: Cause
@@ -37,6 +39,7 @@ class RankedCause(NamedTuple):
     alone: Cost | None
     together: Cost | None
     needs: tuple[Identity, ...] | None = ()
+    followers: tuple[NodeKey, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +99,8 @@ def diagnose(model: Model, target: Target) -> Diagnosis:
         return examiner.simulate(*blockers.without(causes)).cost()
 
     ranking = rank(blockers.causes, own_weight, now, cost_without)
-    findings = tuple([_finding(ranking, cause, own_weight) for cause in ranking.order])
+    following = followers_of(first, ranking.order, blockers, examiner.simulate)
+    findings = tuple([_finding(ranking, cause, own_weight, following) for cause in ranking.order])
     return Diagnosis(
         model,
         target,
@@ -121,8 +125,15 @@ def cost_without(diagnosis: Diagnosis, causes: Iterable[Cause]) -> Cost:
     return examiner.simulate(*diagnosis.blockers.without(causes)).cost()
 
 
-def _finding(ranking: Ranking, cause: Cause, own_weight: Mapping[Identity, int]) -> RankedCause:
+def _finding(
+    ranking: Ranking, cause: Cause, own_weight: Mapping[Identity, int], following: Mapping[Identity, tuple[NodeKey, ...]]
+) -> RankedCause:
     identity = cause.identity
     return RankedCause(
-        cause, own_weight[identity], ranking.alone.get(identity), ranking.together.get(identity), ranking.needs.get(identity, ())
+        cause,
+        own_weight[identity],
+        ranking.alone.get(identity),
+        ranking.together.get(identity),
+        ranking.needs.get(identity, ()),
+        following.get(identity, ()),
     )

@@ -17,7 +17,7 @@ SCHEMA = "delegate-sim/diagnosis/1"
 
 def diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
     """Return a diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
-    delegate, options, release, defaults = diagnosis.target
+    delegate, options, release, defaults, _ = diagnosis.target
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
@@ -52,6 +52,7 @@ def _finding_entry(finding: RankedCause) -> Mapping[str, Any]:
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),
         "needs": _needs_entry(finding),
+        "following_nodes": [key._asdict() for key in finding.followers],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -70,13 +71,19 @@ class Examiner:
 
     def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
         """Apply the delegate under a supposition, with some of its options changed."""
-        delegate, own, release, defaults = self.target
+        delegate, own, given_release, defaults, has_own_resolver = self.target
+        if has_own_resolver:
+            supposition = dataclasses.replace(supposition, has_own_resolver=True)
+        release = supposition.release or given_release
         key = (
             supposition.accepted_nodes,
             frozenset(supposition.node_versions.items()),
             supposition.fixed_inputs,
             supposition.fixed_shapes,
             supposition.conversion,
+            supposition.has_own_resolver,
+            supposition.repaired_nodes,
+            release,
             frozenset(options.items()),
         )
         if key not in self._known:

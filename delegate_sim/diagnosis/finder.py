@@ -11,7 +11,6 @@ from ..graph.graph import Graph, NodeView, file_graphs
 from ..model.model import Model, Node
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..rules.rule import Reason
-from ..runtime.interpreter import Run
 from ..runtime.suppositions import NodeKey, Supposition
 from ..versions.why import shared_version, version_cause
 from . import roots
@@ -19,12 +18,15 @@ from .causes import Blockers, Cause, Identity, Remedy
 from .examiner import Examined
 from .roots import Simulate
 from .special import special_subject
+from .whole import WholeCause, loading_cause, preparation_cause, whole_refusal
 from .wording import RefusedCase, Wording
 
-_NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL})
-"""What goes by itself once other nodes are taken, and what no change to the model's layers would end."""
+_NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.RELEASE})
+"""What goes by itself once other nodes are taken, and what keeps the whole graph on the CPU."""
 
 _VERSIONS_TRIED_ABOVE = 3
+_MOST_REPAIRS = 16
+"""Nodes that CPU kernels refuse, of which no more are looked for one after another."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Problems for which another version or level is looked for, once for each node."""
@@ -33,9 +35,12 @@ _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "i
 """Features that are gone once the model is converted in float, which is more than another version of the operator."""
 
 
-def find_causes(model: Model, simulate: Simulate) -> Blockers:
-    """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels."""
-    finder = _Finder(model, simulate)
+def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
+    """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels.
+
+    With ``names_others`` suggestions say which other delegates have an operator, for which all of them are loaded.
+    """
+    finder = _Finder(model, simulate, names_others)
     finder.look()
     return finder.blockers()
 
@@ -49,8 +54,9 @@ def _entry(view: NodeView) -> _Entry:
 
 
 class _Finder:
-    def __init__(self, model: Model, simulate: Simulate) -> None:
+    def __init__(self, model: Model, simulate: Simulate, names_others: bool) -> None:
         self.model = model
+        self.names_others = names_others
         self.simulate = simulate
         self.first = simulate(Supposition(), {})
         self.last = self.first
@@ -64,6 +70,8 @@ class _Finder:
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
         """The nodes whose features raised a version, which others of the same operator then share."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
+        self.whole: set[Identity] = set()
+        """What keeps the graph as a whole on the CPU, and is no reason of a node's own."""
 
     @property
     def delegate(self) -> Any:
@@ -76,13 +84,16 @@ class _Finder:
         return problem
 
     def look(self) -> None:
+        self._look_at_loading()
         self._look_at_inputs()
+        self._look_at_preparation()
         self._look_at_types()
         now = self.simulate(self.base, {})
         if roots.is_dynamic(now.run):
             self._note_dynamic(now)
             self.base = dataclasses.replace(self.base, fixed_shapes=True)
             # What stands behind a refusal of the whole graph shows once that is gone.
+            self._look_at_preparation()
             now = self.simulate(self.base, {})
         self.last = now
         # A delegate that stops at a node's first failure tells the next one only when the version or level is right.
@@ -95,17 +106,48 @@ class _Finder:
             accepted = frozenset(self.without_kernels)
             supposition = dataclasses.replace(self.base, accepted_nodes=accepted, node_versions=versions)
             self.last = self.simulate(supposition, options)
-        if not self.cases:
-            self._note_neighbours()
+        self._note_rest()
+
+    def _look_at_loading(self) -> None:
+        """A release that does not load the model comes before all else; what stands behind shows on one that does."""
+        cause = loading_cause(self.model, self.first.run)
+        if cause is not None:
+            self._note_whole(cause, self.first)
+            remedy = cause.remedy
+            self.base = dataclasses.replace(self.base, release=remedy.release, has_own_resolver=remedy.has_own_resolver)
+
+    def _look_at_preparation(self) -> None:
+        """Suppose of one node after another that its CPU kernel does not refuse it."""
+        for _ in range(_MOST_REPAIRS):
+            now = self.simulate(self.base, {})
+            cause = preparation_cause(now)
+            if cause is None:
+                return
+            self._note_whole(cause, now)
+            known = self.remedies[cause.identity].repaired_nodes
+            self.remedies[cause.identity] = Remedy(repaired_nodes=known | cause.remedy.repaired_nodes)
+            repaired = self.base.repaired_nodes | cause.remedy.repaired_nodes
+            self.base = dataclasses.replace(self.base, repaired_nodes=repaired)
+
+    def _note_whole(self, cause: WholeCause, now: Examined) -> None:
+        reason = whole_refusal(now.run)
+        assert reason is not None
+        self.whole.add(cause.identity)
+        self.remedies.setdefault(cause.identity, cause.remedy)
+        for refused in now.on_cpu():
+            self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at_inputs(self) -> None:
-        root = roots.unknown_inputs(self.model, self.simulate)
+        now = self.simulate(self.base, {}).run
+        root = roots.unknown_inputs(self.model, self.simulate, self.base)
         if root is None:
             return
         self.base = root.supposition
         identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",))
         self.remedies[identity] = Remedy(fixed_inputs=True)
-        refusal = _whole_refusal(self.first.run)
+        refusal = whole_refusal(now) if roots.is_dynamic(now) else None
+        if refusal is not None:
+            self.whole.add(identity)
         for refused in root.ended:
             for reason in (refusal,) if refusal is not None else refused.reasons:
                 self._note(identity, RefusedCase(refused.key, refused.op, reason))
@@ -123,7 +165,7 @@ class _Finder:
             for reason in refused.reasons:
                 self._note(identity, RefusedCase(refused.key, refused.op, reason))
         if identity not in self.cases:
-            refusal = _whole_refusal(now.run)
+            refusal = whole_refusal(now.run)
             for refused in now.on_cpu():
                 for reason in (refusal,) if refusal is not None else refused.reasons:
                     self._note(identity, RefusedCase(refused.key, refused.op, reason))
@@ -170,12 +212,13 @@ class _Finder:
         self._note(identity, case)
 
     def _note_dynamic(self, now: Examined) -> None:
-        refusal, reason = now.run.refusal, _whole_refusal(now.run)
+        refusal, reason = now.run.refusal, whole_refusal(now.run)
         assert refusal is not None
         assert reason is not None
         origin = None if refusal.node is None else now.change.origin(NodeKey(refusal.subgraph, refusal.node))
         identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
         self.remedies[identity] = Remedy(fixed_shapes=True)
+        self.whole.add(identity)
         for refused in now.on_cpu():
             self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
@@ -185,12 +228,24 @@ class _Finder:
         self.remedies[identity] = Remedy(options=options)
         self._note(identity, case)
 
-    def _note_neighbours(self) -> None:
-        """Where nothing else keeps nodes on the CPU, what is around them is the cause after all."""
-        for refused in self.first.on_cpu():
+    def _note_rest(self) -> None:
+        """Where the end of all causes leaves nodes on the CPU that have none, what is said of these is their cause after all."""
+        known = {key for cases in self.cases.values() for key, _ in cases}
+        rest = [refused for refused in self.first.on_cpu() if refused.key not in known]
+        if not rest:
+            return
+        blockers = self.blockers()
+        left = {refused.key for refused in self.simulate(*blockers.without(blockers.causes)).on_cpu()}
+        refusal = self.first.run.refusal
+        for refused in [refused for refused in rest if refused.key in left]:
             for reason in refused.reasons:
                 case = RefusedCase(refused.key, refused.op, reason)
-                self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
+                if refusal is not None and reason.code == refusal.code:
+                    self._note(Identity(self.problem_of(reason.code), (reason.code,)), case)
+                elif self.problem_of(reason.code) is Problem.LIMIT:
+                    self._note_limit(case)
+                else:
+                    self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
 
     def _note_kernel_failure(self, now: Examined) -> None:
         """A kernel that cannot be made takes all delegation back.
@@ -303,10 +358,8 @@ class _Finder:
     def blockers(self) -> Blockers:
         """Return the causes that were found."""
         causes_of: dict[NodeKey, set[Identity]] = {}
-        is_refused = roots.is_dynamic(self.first.run)
         for identity, cases in self.cases.items():
-            # Why the graph as a whole is refused is no reason of a node's own.
-            if identity.problem is not Problem.DYNAMIC_SHAPE or not is_refused:
+            if identity not in self.whole:
                 for case in cases.values():
                     causes_of.setdefault(case.key, set()).add(identity)
         causes = tuple([self._cause(identity, tuple(cases.values())) for identity, cases in self.cases.items()])
@@ -314,7 +367,9 @@ class _Finder:
 
     def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
         operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
-        wording = Wording(self.model, self.last, identity, operators, cases, self._remedy(identity))
+        wording = Wording(
+            self.model, self.first, self.last, identity, operators, cases, self._remedy(identity), self.names_others
+        )
         suggestion, change = wording.suggestion()
         return Cause(
             identity,
@@ -340,15 +395,6 @@ class _Finder:
         if not _OF_QUANTIZATION.isdisjoint(identity.subject) and roots.form(self.model) != "float":
             return Remedy(conversion="float")
         return Remedy(node_versions=versions)
-
-
-def _whole_refusal(run: Run) -> Reason | None:
-    """Return why the runtime applies the delegate to nothing, as a reason of every node; None if it does not refuse."""
-    refusal = run.refusal
-    if refusal is None:
-        return None
-    needed = "no dynamic-sized tensor" if refusal.code == DYNAMIC_TENSORS.name else "a kernel that can be made"
-    return Reason(refusal.code, "runtime", refusal.message, refusal.message, needed, refusal.hint)
 
 
 def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:

@@ -42,6 +42,25 @@ _SUGGESTIONS = (
         "the delegate asks for a newer version of the operator than the file has: convert with a newer converter",
     ),
     Suggestion(
+        "other-release",
+        "use another release of the runtime",
+        "use a release that loads the model (delegate-sim releases has all of them), or register the operator in the application "
+        "(--own-resolver)",
+    ),
+    Suggestion(
+        "repair-node",
+        "repair a node that the CPU refuses",
+        "no runtime prepares the node as the file has it: repair what its kernel refuses where the model is made, and convert "
+        "again",
+    ),
+    Suggestion(
+        "unroll-control-flow",
+        "do without loops and branches",
+        "unroll loops whose number of steps is known (unroll=True in Keras' recurrent layers), compute both branches and choose "
+        "between them with tf.where, or run the parts as models of their own from the application; what stands in the body of a "
+        "loop or branch is delegated by itself",
+    ),
+    Suggestion(
         "analyse-source",
         "analyse the model from before it was compiled",
         "the node runs on the accelerator that it was compiled for, and nothing can be said of it here: analyse the "
@@ -146,7 +165,8 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.ATTRIBUTE: "change-attribute",
         Problem.LIMIT: "raise-limit",
         Problem.NEIGHBOURS: "replace-operator",
-        Problem.MODEL: "replace-operator",
+        Problem.MODEL: "repair-node",
+        Problem.RELEASE: "other-release",
     }
 )
 """The change for each kind of problem that has one. A version that a feature explains has ``change-converter-setting``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..rules.kinds import Problem
 from .causes import Cause, Identity
 from .examiner import Cost
 
@@ -13,13 +14,13 @@ _SIMULATED = 12
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
 
-_WITHOUT_GAIN = (0, 0, 0, 0)
+_WITHOUT_GAIN = (0, 0, 0, 0, 0)
 
 CostWithout = Callable[[Iterable[Cause]], Cost]
 """What would be without some causes."""
 
-Gain = tuple[float, float, float, float]
-"""What is won: percent of multiply-adds, whether anything is delegated at all, partitions, and bytes across borders."""
+Gain = tuple[float, float, float, float, float]
+"""What is won: percent of multiply-adds, whether anything is delegated at all, kernels, partitions, and bytes across borders."""
 
 
 class Ranking(NamedTuple):
@@ -36,15 +37,20 @@ class Ranking(NamedTuple):
 
 
 def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout) -> Ranking:
-    """Put causes in order, by what is won for each that has to go. ``weights`` are the multiply-adds of each one's own nodes."""
-    by_weight = sorted(causes, key=lambda cause: (-weights[cause.identity], -len(cause.nodes), cause.name))
+    """Put causes in order, by what is won for each that has to go. ``weights`` are the multiply-adds of each one's own nodes.
+
+    A release that does not load the model comes first: nothing else can be seen on a device before.
+    """
+    by_weight = sorted(
+        causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name)
+    )
     tried = by_weight[:_SIMULATED]
     alone = {cause.identity: cost_without([cause]) for cause in tried}
     gains = {identity: gain(now, cost) for identity, cost in alone.items()}
     needs: dict[Identity, tuple[Identity, ...] | None] = {}
     bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
     for cause in [cause for cause in tried if gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]:
-        found = _needed(cause, tried, now, cost_without)
+        found = _needed(cause, by_weight, now, cost_without)
         needs[cause.identity] = None if found is None else tuple([other.identity for other in found[0]])
         if found is not None:
             bundle[cause.identity] = found[1]
@@ -54,7 +60,9 @@ def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, co
         size = 1 + len(needs.get(cause.identity) or ())
         return *[-part / size for part in own], size
 
-    order = _after_what_they_need(sorted(by_weight, key=lambda cause: (cause.identity not in alone, key(cause))), needs)
+    order = _after_what_they_need(
+        sorted(by_weight, key=lambda cause: (not _is_release(cause), cause.identity not in alone, key(cause))), needs
+    )
     together = {cause.identity: cost_without(order[: number + 1]) for number, cause in enumerate(order[:_TOGETHER])}
     return Ranking(order, alone, together, needs)
 
@@ -79,13 +87,17 @@ def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tupl
 
 
 def gain(now: Cost, then: Cost) -> Gain:
-    """Return what is won between two costs; less than nothing where something is lost."""
+    """Return what is won between two costs; less than nothing where something is lost.
+
+    In a model without multiply-adds the share of nodes counts in their place.
+    """
     old, new = now.measures, then.measures
     share = round(100 * (_share(then) - _share(now)))
     starts = int(_works(then)) - int(_works(now))
     if not (_works(then) and _works(now)):
-        return share, starts, 0, 0
-    return share, starts, old.partitions - new.partitions, old.border_bytes - new.border_bytes
+        return share, starts, 0, 0, 0
+    kernels, partitions = old.delegate_kernels - new.delegate_kernels, old.partitions - new.partitions
+    return share, starts, kernels, partitions, old.border_bytes - new.border_bytes
 
 
 def _works(cost: Cost) -> bool:
@@ -93,14 +105,18 @@ def _works(cost: Cost) -> bool:
 
 
 def _share(cost: Cost) -> float:
-    return cost.multiply_adds / cost.total_multiply_adds if cost.total_multiply_adds and _works(cost) else 0.0
+    return cost.multiply_add_share if _works(cost) else 0.0
+
+
+def _is_release(cause: Cause) -> bool:
+    return cause.identity.problem is Problem.RELEASE
 
 
 def _needed(cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout) -> tuple[tuple[Cause, ...], Gain] | None:
     """Return the fewest other causes found without which the end of this one brings something, and what that is.
 
-    Others are put back one by one as long as the end of this one still makes a difference. What the others bring by themselves
-    is not counted for this one.
+    Others are put back, many at a time and then fewer, as long as the end of this one still makes a difference. What the others
+    bring by themselves is not counted for this one. None if the end of this one brings nothing without any of the others either.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:
@@ -109,9 +125,13 @@ def _needed(cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: Cost
     others = [other for other in causes if other is not cause]
     if not others or difference(others) <= _WITHOUT_GAIN:
         return None
-    for other in tuple(others):
-        fewer = [kept for kept in others if kept is not other]
-        if fewer and difference(fewer) > _WITHOUT_GAIN:
-            others = fewer
+    number = (len(others) + 1) // 2
+    while number:
+        # What weighs least is put back first.
+        for end in range(len(others), 0, -number):
+            fewer = others[: max(end - number, 0)] + others[end:]
+            if fewer and difference(fewer) > _WITHOUT_GAIN:
+                others = fewer
+        number //= 2
     is_won_without = gain(now, cost_without(others)) > _WITHOUT_GAIN
     return tuple(others), difference(others) if is_won_without else gain(now, cost_without([*others, cause]))

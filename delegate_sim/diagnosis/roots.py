@@ -43,12 +43,15 @@ def is_dynamic(run: Run) -> bool:
     return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
 
 
-def unknown_inputs(model: Model, simulate: Simulate) -> Root | None:
-    """Say what converting with inputs of known sizes would end; None if every size is known, or that it would end nothing."""
+def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root | None:
+    """Say what converting with inputs of known sizes would end; None if every size is known, or that it would end nothing.
+
+    ``given`` is what is supposed already.
+    """
     if not open_inputs(model):
         return None
-    supposition = Supposition(fixed_inputs=True)
-    now, then = simulate(Supposition(), {}), simulate(supposition, {})
+    supposition = dataclasses.replace(given, fixed_inputs=True)
+    now, then = simulate(given, {}), simulate(supposition, {})
     if is_dynamic(now.run):
         remains = is_dynamic(then.run) and _blamed(now) == _blamed(then)
         return None if remains else Root(supposition, tuple(now.on_cpu()))

@@ -21,6 +21,14 @@ COMPILED: Mapping[str, str] = MappingProxyType(
 FLEX = "Flex"
 """What the names of TensorFlow's own operators begin with."""
 
+LISTS = "FlexTensorList"
+"""What those begin with that keep the state of a loop in a list; with inputs of known sizes the converter needs no list."""
+
+CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
+    {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
+)
+"""Operators that run subgraphs, and what they are."""
+
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
         "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression and do that in the application",
@@ -37,7 +45,10 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
     if node.node.is_custom:
         if node.op in COMPILED:
             return ("compiled", node.op)
-        return ("flex", node.op) if node.op.startswith(FLEX) else None
-    if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
+        if node.op.startswith(FLEX):
+            return ("flex", node.op)
+    elif any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return ("text",)
+    if node.op in CONTROL_FLOW:
+        return ("control-flow", node.op)
     return ("application", node.op) if node.op in IN_APPLICATION else None

@@ -12,16 +12,20 @@ from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
 from ..options import as_typed
 from ..results.compute import multiply_adds
-from ..rules.kinds import Problem
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, Problem
 from ..rules.rule import Reason
 from ..runtime.fixed_inputs import open_inputs
+from ..runtime.loading import first_node, load_on
+from ..runtime.resolver import highest_version
 from ..runtime.suppositions import NodeKey
 from ..versions.features import FEATURES
+from ..versions.why import version_cause
 from .causes import Identity, Remedy
 from .examiner import Examined
 from .problems import SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import rewrite
-from .special import COMPILED, IN_APPLICATION
+from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, LISTS
+from .whole import releases_that_load
 
 _FINDINGS_TOLD = 3
 _NODES_TOLD = 10
@@ -59,12 +63,16 @@ class Wording:
     """Words for one cause, from its identity, its nodes' operators with their numbers, its cases and what would end it."""
 
     model: Model
+    first: Examined
+    """The model as it is."""
     last: Examined
     """The run in which nothing of the conversion, no version and no level stands in the way."""
     identity: Identity
     operators: Sequence[tuple[str, int]]
     cases: Sequence[RefusedCase]
     remedy: Remedy
+    names_others: bool = True
+    """Whether to say which other delegates have the operators."""
 
     @property
     def _ops(self) -> str:
@@ -82,7 +90,9 @@ class Wording:
                 return f"the model is converted with inputs of unknown size: {_told(open_inputs(self.model))}"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 return f"{_FORMS[subject[0]]}, and {self._ops} are taken with {_TAKEN[self.remedy.conversion]}"
-            case Problem.DYNAMIC_SHAPE | Problem.OPERATOR:
+            case Problem.RELEASE:
+                return self._not_loaded()
+            case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.MODEL:
                 return reason.message
             case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
                 features = " and ".join([FEATURES[code].title for code in subject])
@@ -108,12 +118,16 @@ class Wording:
                 return f"{op} is an operator of TensorFlow, for which the converter has none of TensorFlow Lite"
             case ("text",):
                 return f"{self._ops}: work on text"
+            case ("control-flow", op):
+                return f"{op} is {CONTROL_FLOW[op]}, whose subgraphs run by themselves"
             case ("application", op):
                 return f"{op} is work that the application can do"
         return ""
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
         """Return what was found at the nodes; ``demanding`` are those whose features raised a version."""
+        if self.identity.problem is Problem.RELEASE:
+            return self._not_loaded()
         found = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
         if not demanding:
             return found
@@ -142,6 +156,10 @@ class Wording:
                 return code, f"{self._options()}: {general}"
             case Problem.OPERATOR | Problem.DRIVER:
                 return self._operator(code)
+            case Problem.RELEASE:
+                return code, self._release()
+            case Problem.MODEL:
+                return code, general if subject[0] == CPU_KERNEL_NOT_PREPARED.name else self.cases[0].reason.hint or general
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
 
     def _options(self) -> str:
@@ -160,6 +178,26 @@ class Wording:
             "PyTorch by an export without dynamic shapes; the converter then computes what is made of the shapes"
         )
 
+    def _not_loaded(self) -> str:
+        """Name the first operator or type that the release does not load, and how many more there are."""
+        first, *more = self.cases[0].reason.message.split("; ")
+        return f"{first}, and {len(more):,} more" if more else first
+
+    def _release(self) -> str:
+        """Name the releases that load the model, and what raised the version of the operator."""
+        target = self.first.run.release
+        releases = releases_that_load(self.model, target)
+        ways = [f"use {releases} (delegate-sim releases shows all of them)"] if releases else []
+        loading = load_on(self.model, target)
+        if not loading.refused_tensors:
+            ways.append("register it in the application (--own-resolver)")
+        place = first_node(self.model, loading.refused[0]) if loading.refused else None
+        highest = highest_version(loading.refused[0].op, target) if loading.refused else None
+        if place is not None and highest is not None:
+            cause = version_cause(self._view(NodeKey(*place)), highest)
+            ways += [FEATURES[feature.code].advice for feature in cause.features]
+        return "; or ".join(ways) or SUGGESTIONS["other-release"].change
+
     def _version(self) -> tuple[str, str]:
         subject = self.identity.subject
         if all(code in FEATURES for code in subject):
@@ -175,13 +213,16 @@ class Wording:
         match self.identity.subject:
             case ("compiled", _):
                 return "analyse-source", SUGGESTIONS["analyse-source"].change
-            case ("flex", _):
-                return "avoid-flex", SUGGESTIONS["avoid-flex"].change
+            case ("flex", op):
+                is_list = op.startswith(LISTS) and open_inputs(self.model)
+                return "avoid-flex", self._fixed_inputs() if is_list else SUGGESTIONS["avoid-flex"].change
             case ("text",):
                 return (
                     "leave-to-application",
                     "prepare text (splitting, look-up of words) in the application, and give the model numbers",
                 )
+            case ("control-flow", _):
+                return "unroll-control-flow", SUGGESTIONS["unroll-control-flow"].change
             case ("application", op):
                 return "leave-to-application", IN_APPLICATION[op]
         views = {op: self._view(case.key) for case in reversed(self.cases) for op in (case.op,)}
@@ -189,7 +230,7 @@ class Wording:
         own = [f"{op} can be written as {words}" for op, words in rewrites if words]
         if not own and self._is_at_an_end(views.values()):
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
-        others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
+        others = self._other_delegates() if self.names_others and self.identity.problem is Problem.OPERATOR else ()
         return code, "; ".join([*own, *others]) or SUGGESTIONS[code].change
 
     def _view(self, key: NodeKey) -> NodeView:

@@ -68,13 +68,14 @@ def check_models(
     *,
     update: bool = False,
     prune: bool = False,
+    begins: Callable[[int, int, str], None] = lambda number, total, model: None,
 ) -> Checked:
     """Run the models of the configuration, or those of ``paths`` (from the working directory), on its targets.
 
     ``target_names`` chooses among the targets. ``update`` writes an entry for everything that was run and then checks only the
     budgets; ``prune`` removes entries without a model or target. Entries without a model are looked for only if no paths
-    are given. Raises ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a
-    finding.
+    are given. ``begins`` is told of each model before it is run: its number, how many there are, and its name. Raises
+    ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a finding.
     """
     targets = _chosen(configuration, target_names)
     jobs = list(_jobs(configuration, paths, targets))
@@ -86,7 +87,10 @@ def check_models(
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
     taken: dict[EntryKey, Entry] = {}
-    cases = [case for job in jobs for case in _cases(configuration, job, baseline, taken if update else None)]
+    cases: list[Case] = []
+    for number, job in enumerate(jobs, 1):
+        begins(number, len(jobs), job.model)
+        cases += _cases(configuration, job, baseline, taken if update else None)
     done = None
     if update or prune:
         done = _write(configuration.baseline or "", baseline, taken, stale if prune else ())

@@ -7,8 +7,9 @@ repeatedly until nothing changes, this keeps the nodes that are ready in heaps.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -61,6 +62,37 @@ def partition(
     return run.finish()
 
 
+class _Dependencies(NamedTuple):
+    """What the nodes of a plan wait for, whichever of them are delegated. Positions are those in the plan."""
+
+    epochs: Sequence[int]
+    """For each tensor, whether a node of the plan has yet to write it."""
+    waiting_for: Sequence[int]
+    """How many tensors each position waits for."""
+    readers: Mapping[int, Sequence[int]]
+    """The positions that wait for each tensor."""
+
+
+@functools.lru_cache(maxsize=2)
+def _dependencies(graph: Graph) -> _Dependencies:
+    """Return the same for all delegates that see a graph: the file's, or the one that was prepared."""
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    epochs = [_ALWAYS_READY] * len(graph.tensors)
+    for node in nodes:
+        for tensor in node.outputs:
+            if tensor >= 0:
+                epochs[tensor] = _NOT_READY
+    waiting_for = [0] * len(nodes)
+    readers: dict[int, list[int]] = defaultdict(list)
+    for position, node in enumerate(nodes):
+        for tensor in set(node.inputs):
+            if tensor >= 0 and epochs[tensor] == _NOT_READY:
+                readers[tensor].append(position)
+                waiting_for[position] += 1
+    return _Dependencies(epochs, waiting_for, dict(readers))
+
+
+@functools.lru_cache(maxsize=2)
 def _side_effect_chain(graph: Graph) -> ControlEdges:
     stateful = [position for position, node in enumerate(graph.execution_plan) if has_side_effects(graph, graph.nodes[node])]
     return tuple(zip(stateful, stateful[1:], strict=False))
@@ -71,33 +103,25 @@ class _Partitioner:
 
     def __init__(self, graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> None:
         taken = set(delegated)
+        epochs, waiting_for, self.readers = _dependencies(graph)
         self.graph = graph
         self.plan = graph.execution_plan
         self.nodes = [graph.nodes[index] for index in self.plan]
         self.is_delegated = [index in taken for index in self.plan]
-        self.tensor_epoch = [_ALWAYS_READY] * len(graph.tensors)
+        self.tensor_epoch = list(epochs)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
         """Heaps of the positions that are ready to run: those of other nodes, those of delegated ones."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
-        for node in self.nodes:
-            for tensor in node.outputs:
-                if tensor >= 0:
-                    self.tensor_epoch[tensor] = _NOT_READY
-        self.waiting_for: list[int] = [0] * len(self.nodes)
+        self.waiting_for = list(waiting_for)
         """How many tensors and control edges each position still waits for."""
-        self.readers: dict[int, list[int]] = defaultdict(list)
         self.followers: dict[int, list[int]] = defaultdict(list)
         for before, after in sorted(set(control_edges)):
             if 0 <= before < len(self.nodes) and 0 <= after < len(self.nodes):
                 self.followers[before].append(after)
                 self.waiting_for[after] += 1
-        for position, node in enumerate(self.nodes):
-            for tensor in set(node.inputs):
-                if tensor >= 0 and self.tensor_epoch[tensor] == _NOT_READY:
-                    self.readers[tensor].append(position)
-                    self.waiting_for[position] += 1
-            if not self.waiting_for[position]:
+        for position, count in enumerate(self.waiting_for):
+            if not count:
                 self.ready[self.is_delegated[position]].append(position)
 
     def gather_greedily(self) -> None:
@@ -170,7 +194,7 @@ class _Partitioner:
         for tensor in node.outputs:
             if tensor >= 0:
                 if self.tensor_epoch[tensor] == _NOT_READY:
-                    freed += self.readers[tensor]
+                    freed += self.readers.get(tensor, ())
                 self.tensor_epoch[tensor] = epoch
         for tensor in node.inputs:
             if tensor >= 0 and (source := self.tensor_epoch[tensor]) != epoch:

@@ -34,15 +34,27 @@ _MOST_CALLS = 100
 
 
 @functools.lru_cache(maxsize=1)
-def prepare(model: Model, fixed_shapes: bool = False, release: Release = NEWEST) -> tuple[Graph, ...]:
+def prepare(
+    model: Model,
+    fixed_shapes: bool = False,
+    release: Release = NEWEST,
+    repaired: frozenset[tuple[int, int]] = frozenset(),
+) -> tuple[Graph, ...]:
     """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
 
     With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
-    been converted so that it is known. The graphs of the last model and release are kept, as several delegates are often asked
-    about the same one.
+    been converted so that it is known. Kernels of ``repaired`` nodes (subgraph and node) refuse nothing. The graphs of the last
+    model and release are kept, as several delegates are often asked about the same one.
     """
-    interpreter = _Interpreter(model, fixed_shapes, release)
+    interpreter = _Interpreter(model, fixed_shapes, release, _by_subgraph(repaired))
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
+
+
+def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for subgraph, node in nodes:
+        found.setdefault(subgraph, set()).add(node)
+    return found
 
 
 def prepare_rest(

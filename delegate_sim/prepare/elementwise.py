@@ -18,6 +18,7 @@ from .quantization import (
     affine_quantization,
     check_activation_range,
     check_symmetric,
+    dequantized_types,
     power_of_two_exponent,
 )
 
@@ -51,7 +52,6 @@ _ROUNDED_TYPES = {
 _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
 _BUCKETIZE_TYPES = ("INT32", "FLOAT32", "INT64", "FLOAT64")
 _CUMSUM_TYPES = ("INT32", "FLOAT32", "INT64")
-_DEQUANTIZE_TYPES = ("INT2", "INT4", "UINT4", "UINT8", "INT8", "INT16", "FLOAT16")
 _QUANTIZE_TYPES = {
     "FLOAT32": ("UINT8", "INT8", "INT16", "INT4", "UINT4"),
     "INT32": ("INT8", "INT16"),
@@ -408,7 +408,7 @@ def prepare_quantize(node: KernelNode) -> None:
 def prepare_dequantize(node: KernelNode) -> None:
     """``kernels/dequantize.cc: Prepare``. What a constant is widened to is kept, so that later runs need not do it again."""
     source, result = _single(node)
-    node.ensure_type(source, _DEQUANTIZE_TYPES)
+    node.ensure_type(source, dequantized_types(node.release))
     if source.type == "INT16":
         check_symmetric(node, source)
     result.type = "FLOAT32"

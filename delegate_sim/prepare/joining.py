@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_array, wrapped
 
 _LARGEST_DIMENSION = 2**31 - 1
+_SCALARS_REFUSED = parse_release("litert-2.1.6")
 
 _PACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "UINT32", "INT8", "INT16", "INT64"})
 _UNPACK_TYPES = frozenset({"INT32", "FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT8", "INT16", "BOOL"})
@@ -101,6 +103,9 @@ def _join_constant_scalars(node: KernelNode, sources: Sequence[KernelTensor]) ->
 
 def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis: int) -> tuple[int, ...]:
     first = sources[0]
+    if first.rank == 0 and not node.release.is_at_least(_SCALARS_REFUSED):
+        node.ensure(all(source.rank == 0 and source.type == first.type for source in sources), "the inputs differ")
+        return ()
     node.ensure(first.rank > 0, "scalars that are not constant cannot be concatenated")
     before, after = first.shape[:axis], first.shape[axis + 1 :]
     for source in sources:
@@ -127,7 +132,7 @@ def _concatenated(
     is_rescaled = result.type == "UINT8" and any(
         (source.scale, source.zero_point) != (result.scale, result.zero_point) for source in sources
     )
-    if is_rescaled or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
+    if is_rescaled or not shape or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
         return None
     arrays = [known_array(source) for source in sources]
     known = [array for array in arrays if array is not None]

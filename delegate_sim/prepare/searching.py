@@ -11,8 +11,8 @@ from .operands import has_unspecified_dimension
 
 _LARGEST_COUNT = 2**31 - 1
 _TOPK_CHECKS_COUNT = parse_release("litert-2.2.0")
-"""Since when TOPK_V2 refuses a k of another type than INT32 or INT16; before, such a k counted as one known at run time only."""
-
+"""Since when TOPK_V2 refuses every k of another type than INT32 or INT16; before, only a k that is known."""
+_COUNT_TYPES = ("INT32", "INT16")
 _WHERE_TYPES = frozenset({"BOOL", "FLOAT32", "INT64", "INT32", "INT8", "UINT8", "UINT32"})
 
 
@@ -22,16 +22,16 @@ def prepare_topk_v2(node: KernelNode) -> None:
     node.ensure_counts(2, 2)
     source, k, values = node.input(0), node.input(1), node.output(0)
     node.ensure(source.type == values.type, "input and output have different types")
-    is_typed = node.release.is_at_least(_TOPK_CHECKS_COUNT)
-    if is_typed:
-        node.ensure_type(k, ("INT32", "INT16"))
+    if node.release.is_at_least(_TOPK_CHECKS_COUNT):
+        node.ensure_type(k, _COUNT_TYPES)
     indices = node.output(1)
-    is_known = k.is_constant_or_persistent and (is_typed or k.type == "INT32")
+    is_known = k.is_constant_or_persistent
     if not is_known or has_unspecified_dimension(source):
         cause = None if is_known else k
         node.set_dynamic(indices, cause)
         node.set_dynamic(values, cause)
         return
+    node.ensure_type(k, _COUNT_TYPES)
     node.ensure(k.element_count == 1, "k is not a single number")
     count = k.integers()[0]
     node.ensure(source.rank >= 1, "the input is a scalar")

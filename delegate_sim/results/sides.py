@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from ..model.model import Model
-from ..runtime.interpreter import simulate
+from ..runtime.interpreter import Assumptions, simulate
 from ..runtime.suppositions import Supposition, changed_model, simulate_if
 from ..runtime.target import Target
 from .comparison import Side
@@ -11,11 +13,14 @@ from .comparison import Side
 
 def simulated_side(model: Model, target: Target) -> Side:
     """Apply a target's delegate to a model."""
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults)
+    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
     return Side(model, run, target.defaults)
 
 
 def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
     """Apply a target's delegate to a model under a supposition; raises OptionError for what the model does not have."""
+    if target.has_own_resolver:
+        supposition = dataclasses.replace(supposition, has_own_resolver=True)
     run = simulate_if(model, target.delegate, target.options, target.release, target.defaults, supposition)
     return Side(changed_model(model, supposition, target.release), run, target.defaults)

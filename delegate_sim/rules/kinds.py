@@ -29,6 +29,7 @@ class Problem(Enum):
     NEIGHBOURS = "neighbours"
     LIMIT = "limit"
     MODEL = "model"
+    RELEASE = "release"
 
 
 class Explanation(NamedTuple):
@@ -262,7 +263,7 @@ FLOAT16_DEQUANTIZE = Kind(
 
 OPERATOR_NOT_LOADED = Kind(
     "operator-not-loaded",
-    Problem.OPERATOR_VERSION,
+    Problem.RELEASE,
     "operator that the runtime does not load",
     "Before anything else the runtime looks up each operator that the file lists, in its version, among its own kernels. At the "
     "first that it does not have it gives up, and the model does not load: whether a delegate would take the node does not "
@@ -274,7 +275,7 @@ OPERATOR_NOT_LOADED = Kind(
 )
 TENSOR_TYPE_NOT_LOADED = Kind(
     "tensor-type-not-loaded",
-    Problem.TYPE,
+    Problem.RELEASE,
     "tensor of a type that the runtime does not load",
     "The file has tensors of a type that is newer than the release, so the model does not load: whether a delegate would take "
     "their nodes does not matter.",

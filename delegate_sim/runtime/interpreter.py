@@ -69,6 +69,8 @@ class Assumptions:
     """Whether every tensor has the shape that the file gives it."""
     has_own_resolver: bool = False
     """Whether the application registers every operator that the runtime's own resolver does not have."""
+    repaired: frozenset[tuple[int, int]] = frozenset()
+    """Nodes, as subgraph and node, that their CPU kernels do not refuse."""
 
 
 NOTHING_ASSUMED = Assumptions()
@@ -219,11 +221,14 @@ class _Chain:
         self.runs[-1] = dataclasses.replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
 
     def _delegated(self) -> dict[int, set[int]]:
-        """Return the nodes of each changed subgraph that run on delegates, their kernels among them."""
-        return {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
+        """Return the nodes of each subgraph whose CPU kernels are not asked: what runs on delegates, their kernels among them."""
+        found = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
+        for subgraph, node in self.assumptions.repaired:
+            found.setdefault(subgraph, set()).add(node)
+        return found
 
     def _prepared(self) -> tuple[Graph, ...]:
-        return prepare(self.model, self.assumptions.fixed_shapes, self.release)
+        return prepare(self.model, self.assumptions.fixed_shapes, self.release, self.assumptions.repaired)
 
     def _current(self, graph: Graph) -> Graph:
         accepted = self.assumptions.accepted.get(graph.index)

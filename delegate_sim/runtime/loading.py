@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..model.model import Model, OperatorCode, Tensor
 from ..model.schema import CUSTOM
 from ..prepare import has_kernel
-from ..releases.catalogue import Release
+from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from .reading import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 
@@ -74,6 +74,16 @@ def load_on(model: Model, release: Release) -> Loading:
             place = subgraph.index
             break
     return Loading(release, tuple(found[Loads.NO]), tensors, place, tuple(found[Loads.UNKNOWN]))
+
+
+def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
+    """Return the first later release that loads a model, of its own family and then of the other, where there is one."""
+    later = [other for other in map(parse_release, KNOWN_RELEASES) if other.order > release.order]
+    found: dict[str, Release] = {}
+    for other in sorted(later, key=lambda other: (other.family != release.family, other.order)):
+        if other.family not in found and load_on(model, other).loads is Loads.YES:
+            found[other.family] = other
+    return tuple(found.values())
 
 
 def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:

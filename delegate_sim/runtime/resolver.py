@@ -46,6 +46,12 @@ def loads(op: str, version: int, release: Release) -> Loads:
     return Loads.YES if MINIMUM.get(op, 1) <= version <= known.maximum.get(op, 0) else Loads.NO
 
 
+def highest_version(op: str, release: Release) -> int | None:
+    """Return the highest version of an operator that a release loads; None if it has none, or nothing is known of it."""
+    known = _versions(release)
+    return None if known is None else known.maximum.get(op)
+
+
 def unresolved(op: str, version: int, release: Release) -> str | None:
     """Return why a release cannot load a builtin operator in this version, or that this is not known; None if it can."""
     known = _versions(release)

@@ -38,6 +38,10 @@ class Supposition:
     fixed_shapes: bool = False
     has_own_resolver: bool = False
     """Whether the application registers every operator that the runtime's own resolver does not have."""
+    release: Release | None = None
+    """Another release of the runtime."""
+    repaired_nodes: frozenset[NodeKey] = frozenset()
+    """Nodes that their CPU kernels do not refuse to prepare."""
 
 
 def simulate_if(
@@ -51,7 +55,10 @@ def simulate_changed(
     change: Edited, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
 ) -> Run:
     """Apply a delegate to what ``changed`` made of a model."""
-    assumptions = Assumptions(_accepted(change, supposition), supposition.fixed_shapes, supposition.has_own_resolver)
+    release = supposition.release or release
+    repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
+    accepted = _accepted(change, supposition)
+    assumptions = Assumptions(accepted, supposition.fixed_shapes, supposition.has_own_resolver, repaired)
     return simulate(change.model, delegate, options, release, defaults, assumptions)
 
 
@@ -61,6 +68,7 @@ def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -
     Raises OptionError for an operator or node that the model lacks.
     """
     _check(model, supposition)
+    release = supposition.release or release
     result = unchanged(model)
     if supposition.batch is not None or supposition.fixed_inputs or supposition.fixed_shapes:
         all_sizes = supposition.fixed_inputs or supposition.fixed_shapes

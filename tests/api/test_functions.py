@@ -145,6 +145,9 @@ def test_check_of_some_models(project):
     delegate_sim.check(update=True)
     found = delegate_sim.check(models=["other.tflite"], targets=["phone", "board"])
     assert {case.model for case in found.results.cases} == {"other.tflite"}
+    for given in ("other*", [project / "o*.tflite"]):
+        assert {case.model for case in delegate_sim.check(models=given).results.cases} == {"other.tflite"}
+    assert len(delegate_sim.check(models=project).results.cases) == 4
 
 
 @pytest.fixture
@@ -215,6 +218,8 @@ WRONG = 17.5
         (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
         (lambda m: sim.whatif(m, conversion="int4"), "OptionError", "a conversion is one of float, int8, not 'int4'"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes is true or false"),
+        (lambda m: sim.analyze(m, own_resolver="yes"), "OptionError", "own_resolver is true or false"),
+        (lambda m: sim.check(update="yes"), "OptionError", "update is true or false"),
         (lambda m: sim.check("missing.toml"), "ConfigurationError", "missing.toml: No such file"),
         (lambda m: sim.check(WRONG), "OptionError", "config takes a path"),
         (lambda m: sim.check(models=[WRONG]), "OptionError", "models takes a path, or a list of paths"),

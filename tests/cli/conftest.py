@@ -18,14 +18,14 @@ def _plain_environment(monkeypatch):
 
 @pytest.fixture
 def run():
-    """Run the program in this process; the result has stdout, stderr and exit_code."""
+    """Run the program in this process, ``given`` on its standard input; the result has stdout, stderr and exit_code."""
 
     # Before click 8.2 both streams come as one unless that is switched off; since then there is no such switch.
     is_older = "mix_stderr" in inspect.signature(CliRunner).parameters
 
-    def run(*arguments, **environment):
+    def run(*arguments, given=None, **environment):
         runner = CliRunner(mix_stderr=False) if is_older else CliRunner()
-        return runner.invoke(program, [str(argument) for argument in arguments], env=environment)
+        return runner.invoke(program, [str(argument) for argument in arguments], input=given, env=environment)
 
     return run
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +13,9 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import boolean
 from fixtures.builder import ModelBuilder
 from tests.cli.clicks import NEEDS_NEWER_CLICK
+from tests.models import chain_model
 
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 NNAPI = ("--delegate", "nnapi", "--no-default-xnnpack")
 
 MIXED = """\
@@ -30,10 +34,11 @@ Coverage
 
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has
-    hint: replace the operator, or let another delegate take it
+    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
-    hint: convert so that the operator keeps an older version
+    hint: nothing in the node needs the version that the file gives it: convert
+          with the converter of the release that the delegate was written for
     ADD: 1 node, version 4 [2]
 
 Partitions
@@ -57,7 +62,10 @@ Refused: the runtime does not apply the delegate
   dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized, made so by node
     0 (RESHAPE), because its input tensor 1 (shape) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
-          converting it
+          converting it; convert with fixed input shapes (in TensorFlow a
+          concrete function whose TensorSpec has no None; in PyTorch an export
+          without dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE
+          and others from constants, not from the SHAPE of a tensor
 
 Coverage
   nodes             1 total, 0 delegated: the delegate is not asked about them
@@ -110,6 +118,12 @@ def pointer(path, *arguments):
     """The last lines of a report of which nodes stay on the CPU."""
     command = " ".join(["delegate-sim diagnose", str(path), "--delegate nnapi", *arguments])
     return f"\nWhat each cause costs, and what to change:\n  {command}\n"
+
+
+def unanswered(missing):
+    """What stands below the reports of other models."""
+    lines = textwrap.wrap(f"{missing}: No such file or directory", 80, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(["Without an answer: 1 model", *lines, ""])
 
 
 def test_text_of_a_small_model(run, model):
@@ -177,7 +191,8 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
-        "    hint: convert so that the operator keeps an older version\n"
+        "    hint: In the model's code, compute in int32 and cast (tf.cast) only where\n"
+        "          INT64 values enter or leave.\n"
         "    hint: convert so that the tensor has a supported type\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
@@ -372,7 +387,7 @@ def test_a_folder_without_models(run, tmp_path):
 def test_an_unreadable_model_does_not_stop_the_others(run, tmp_path, model):
     missing = tmp_path / "missing"
     result = run("analyze", *NNAPI, missing, model)
-    assert result.stdout == f"=== {model} ===\n{MIXED}{pointer(model)}"
+    assert result.stdout == f"=== {model} ===\n{MIXED}{pointer(model)}\n{unanswered(missing)}"
     assert (result.exit_code, result.stderr) == (2, f"error: {missing}: No such file or directory\n")
     result = run("analyze", *NNAPI, missing, model, "--format", "json")
     reports = json.loads(result.stdout)
@@ -410,9 +425,7 @@ def test_after_an_error_the_others_are_written(run, tmp_path, model):
     output, missing = tmp_path / "report", tmp_path / "missing"
     result = run("analyze", *NNAPI, model, missing, "--output", output)
     assert result.exit_code == 2
-    assert output.read_text() == (
-        f"=== {model} ===\n{MIXED}{pointer(model)}\ncannot be read: {missing}: No such file or directory\n"
-    )
+    assert output.read_text() == (f"=== {model} ===\n{MIXED}{pointer(model)}\n{unanswered(missing)}")
 
 
 def test_if_the_output_cannot_be_replaced_nothing_is_left_behind(run, tmp_path, model, monkeypatch):
@@ -442,3 +455,54 @@ def test_help_names_the_options_of_every_delegate(run, name):
         value = "BOOL" if option.parse is boolean else "VALUE"
         assert (f"  --{option.flag} {value}" if option.flag else f"  --option {option.name}={value}") in section
         assert option.help[:30] in section
+
+
+def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
+    """Where the delegate prints a count of its own beside that of the runtime."""
+    path = tmp_path / "model.tflite"
+    chain_model(["RELU", "RELU", "ROUND", "RELU", "RELU"]).write(path)
+    lines = run("analyze", path, "--delegate", "coreml", COLUMNS="120").stdout.splitlines()
+    own, whole = "CoreML delegate: 4 nodes delegated out of 5 nodes, with 2 partitions.", "yielding 3 partitions"
+    assert lines[0] == own
+    assert whole in lines[1]
+    (told,) = [line for line in lines if line.startswith("  partitions ")]
+    assert told.endswith("; yielding counts those on the CPU as well, the delegate's own line only what it could take")
+    without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
+    assert "yielding counts" not in without
+
+
+def test_reasons_that_differ_only_in_a_number_are_one_group_with_a_range(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [1, 4])
+    for number, version in enumerate((4, 5, 7)):
+        result = graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        graph.node("ADD", [tensor, tensor], [result], version, {})
+        tensor = result
+    graph.outputs(tensor)
+    path = tmp_path / "model.tflite"
+    builder.write(path)
+    found = run("analyze", path, *NNAPI, "--own-resolver").stdout
+    assert found.count("nnapi-operator-version: ") == 1
+    assert "    ADD: 3 nodes, version 4 to 7 [0-2]\n" in found
+
+
+@pytest.mark.parametrize("name", ["mobilenet_block", "pooling", "transformer_block", "dynamic_reshape"])
+def test_hints_are_those_of_a_diagnosis(run, run_json, name):
+    path = FIXTURES / f"{name}.tflite"
+    nodes = run_json("analyze", path, *NNAPI)["runs"][0]["subgraphs"][0]["nodes"]
+    refused = {(node["index"], reason["code"]) for node in nodes for reason in node["reasons"]}
+    changes = [
+        cause["suggestion"]["change"]
+        for cause in run_json("diagnose", path, *NNAPI[:2])["causes"]
+        if not refused.isdisjoint((node["node"], code) for node in cause["nodes"] for code in cause["codes"])
+    ]
+    text = " ".join(run("analyze", path, *NNAPI, "--verbose").stdout.split())
+    assert changes
+    assert [change for change in changes if change not in text] == []
+
+
+def test_hints_of_a_large_model_are_general(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("delegate_sim_cli.text.report._NODES_ADVISED", 3)
+    path = written(chain_model(["ADD", "ROUND", "ADD", "ADD"]), tmp_path / "model.tflite")
+    assert "hint: replace the operator, or let another delegate take it" in run("analyze", *NNAPI, path).stdout

@@ -323,7 +323,7 @@ def test_json_is_what_its_schema_says(run_json, arguments):
     validator = jsonschema.Draft202012Validator(schema)
     found = run_json("compare", *arguments)
     validator.validate(found)
-    with pytest.raises(jsonschema.ValidationError, match="'more' was unexpected"):
+    with pytest.raises(jsonschema.ValidationError, match="is not valid under any of the given schemas"):
         validator.validate({**found, "more": 1})
 
 

@@ -82,7 +82,7 @@ def test_json(run_json, tmp_path, example):
         for name, value in example.options.items()
         for argument in ("--option", f"{name}={','.join(value) if isinstance(value, tuple) else value}")
     ]
-    found = run_json("diagnose", tmp_path / "m.tflite", "--delegate", example.delegate, *options)
+    found = run_json("diagnose", tmp_path / "m.tflite", "--delegate", example.delegate, "--runtime", example.runtime, *options)
     validate("diagnosis", found)
     assert example.code in {cause["suggestion"]["code"] for cause in found["causes"]}
 

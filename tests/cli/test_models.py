@@ -8,10 +8,8 @@ import json
 import os
 
 import pytest
-from click.testing import CliRunner
 
 from delegate_sim.model_files import matching_files, models_below
-from delegate_sim_cli.main import program
 from delegate_sim_cli.progress import Progress
 from tests.models import MIXED, chain_model
 
@@ -73,7 +71,71 @@ def test_every_command_takes_a_folder(run, folder, arguments):
     assert [entry["model"]["path"] for entry in entries if "error" in entry] == ["models/b.tflite"]
     text = run(*arguments)
     assert text.exit_code == 2
-    assert "b.tflite" in text.stdout
+    assert "\nWithout an answer: 1 model\n  models/b.tflite: " in text.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "headings"),
+    [
+        (["inspect", "models"], ["bytes", "subgraphs", "nodes"]),
+        (["releases", "models", *VX], ["delegate", "loads", "from", "fully", "delegated"]),
+        (["whatif", "models", *VX, "--accept", "ROUND"], ["delegated", "multiply-adds", "kernels"]),
+        (["whatif", "models", *VX, "--search", "kernels=1"], ["causes", "delegated", "multiply-adds"]),
+        (["compare", "models", *VX, "--with", "delegate=gpu"], ["delegated", "multiply-adds", "kernels"]),
+    ],
+    ids=" ".join,
+)
+def test_beyond_three_models_every_command_has_a_table(run, folder, arguments, headings):
+    chain_model(MIXED).write(folder / "models" / "z.tflite")
+    (folder / "models" / "broken.tflite").write_bytes(b"no model")
+    result = run(*arguments, COLUMNS="160")
+    assert result.exit_code == 2
+    lines = result.stdout.splitlines()
+    assert lines[0] == "5 models"
+    assert lines[1].split()[: 1 + len(headings)] == ["model", *headings]
+    assert [line.split()[0] for line in lines[2:7]] == [
+        "a.tflite",
+        "sub/b.tflite",
+        "sub/deep/c.TFLITE",
+        "z.tflite",
+        "broken.tflite",
+    ]
+    assert lines[6].split() == ["broken.tflite", "no", "answer"]
+    assert lines[8:9] == ["Without an answer: 1 model"]
+    assert max(map(len, run(*arguments, COLUMNS="60").stdout.splitlines())) <= 60
+    assert "=== models/sub/b.tflite ===" in run(*arguments, "--verbose").stdout
+
+
+def test_the_table_of_a_supposition_says_what_moves(run, folder):
+    chain_model(MIXED).write(folder / "models" / "z.tflite")
+    lines = run("whatif", "models", *VX, "--accept", "ROUND", COLUMNS="160").stdout.splitlines()
+    assert lines[2].split() == ["a.tflite", "75", "%", "->", "100", "%", "-", "2", "->", "1", "64", "->", "32", "1", "0"]
+
+
+def test_a_supposition_that_a_model_has_no_use_for_names_the_model(run, folder):
+    for path in ALL[1:]:
+        chain_model(["RELU"]).write(folder / path)
+    chain_model(["ROUND"]).write(folder / ALL[0])
+    result = run("whatif", "models", *VX, "--accept", "RELU")
+    assert result.exit_code == 2
+    assert result.stderr == "error: models/a.tflite: the model has no node of RELU; its operators are ROUND\n"
+
+
+def test_models_of_two_folders_are_compared_by_their_paths_below_them(run_json, run, folder):
+    for name, ops in (("before/x", MIXED), ("before/y", ["ROUND"]), ("after/x", MIXED), ("after/y", ["ROUND"])):
+        (folder / name).mkdir(parents=True)
+        chain_model(ops).write(folder / name / "model.tflite")
+    for a, b in (("before", "after"), ("before/**/*.tflite", "after/**/*.tflite"), ("before", "after/**/*.tflite")):
+        found = run_json("compare", a, b, *VX)
+        pairs = [(each["a"]["model"]["path"], each["b"]["model"]["path"]) for each in found]
+        assert pairs == [(f"before/{name}/model.tflite", f"after/{name}/model.tflite") for name in "xy"]
+    (folder / "after" / "y" / "model.tflite").unlink()
+    missing = run("compare", "before", "after", *VX)
+    assert missing.stderr == "error: before/y/model.tflite: after has no model of this name\n"
+    (folder / "after" / "z").mkdir()
+    chain_model(MIXED).write(folder / "after" / "z" / "model.tflite")
+    two = run("compare", "before/y/*", "after", *VX)
+    assert two.stderr == "error: before/y/model.tflite: after has 2 models of this name\n"
 
 
 def test_check_takes_a_folder(run, folder):
@@ -83,11 +145,17 @@ def test_check_takes_a_folder(run, folder):
     assert "1 model on 1 target: 1 passed" in run("check", "models/*.tflite").stdout
 
 
-def test_standard_input(folder):
-    for command in ("analyze", "inspect", "diagnose"):
-        content = (folder / "models" / "a.tflite").read_bytes()
-        assert CliRunner().invoke(program, [command, "-"], input=content).exit_code == 0
-    broken = CliRunner().invoke(program, ["analyze", "-"], input=b"no model")
+def test_standard_input(run, folder):
+    content = (folder / "models" / "a.tflite").read_bytes()
+    commands = (
+        ["analyze"], ["analyze", *VX], ["inspect"], ["diagnose"], ["releases"], ["whatif", "--accept", "ROUND"],
+        ["whatif", "--search", "kernels=1"], ["compare", "--with", "delegate=gpu"], ["compare", "models/a.tflite"],
+    )  # fmt: skip
+    for command in commands:
+        result = run(*command, "-", given=content)
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert "None" not in result.stdout
+    broken = run("analyze", "-", given=b"no model")
     assert (broken.exit_code, broken.stderr[:22]) == (2, "error: standard input:")
 
 
@@ -135,6 +203,20 @@ def test_progress_appears_after_a_while_and_goes_away(monkeypatch):
         pass
     progress.stop()
     assert stream.getvalue().endswith("\r\x1b[K")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["analyze", "models", *VX], ["inspect", "models"], ["diagnose", "models", *VX], ["releases", "models", *VX], ["check"]],
+    ids=" ".join,
+)
+def test_progress_names_each_model(run, folder, monkeypatch, command):
+    (folder / "delegate-sim.toml").write_text('models = ["models"]\nbaseline = false\n[targets.t]\ndelegate = "vx"\n')
+    shown = []
+    for module in ("models", "commands.check"):
+        monkeypatch.setattr(f"delegate_sim_cli.{module}.show_progress", shown.append)
+    assert run(*command).exit_code == 0
+    assert shown == [f"{number} of 3: {path}" for number, path in enumerate(ALL, 1)]
 
 
 def test_nothing_but_a_terminal_sees_progress(run, folder):

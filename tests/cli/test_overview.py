@@ -142,3 +142,23 @@ def test_a_consequence_is_no_blocker(run, tmp_path):
     builder.write(tmp_path / "model.tflite")
     rows = run("analyze", tmp_path / "model.tflite", COLUMNS="140").stdout.splitlines()
     assert next(row for row in rows if row.startswith("  gpu ")).endswith("ROUND 1: gpu-unsupported-operator")
+
+
+def test_float16_weights_that_stay_behind_are_no_blocker(run, tmp_path):
+    """Of the nodes that widen weights and the one for which they are left on the CPU, the latter is named."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [1, 4])
+    for number, op in enumerate(("ADD", "ADD", "FLOOR_MOD", "ADD")):
+        narrow = graph.tensor(f"h{number}", "FLOAT16", [1, 4], data=[1, 2, 3, 4])
+        wide, result = (graph.tensor(f"{name}{number}", "FLOAT32", [1, 4]) for name in "wy")
+        graph.node("DEQUANTIZE", [narrow], [wide], 3)
+        graph.node(op, [tensor, wide], [result], 1, {} if op == "ADD" else None)
+        tensor = result
+    graph.outputs(tensor)
+    path = tmp_path / "model.tflite"
+    builder.write(path)
+    detail = run("analyze", path, "--delegate", "nnapi").stdout
+    assert "float16-dequantize: needs" in detail
+    rows = run("analyze", path, COLUMNS="140").stdout.splitlines()
+    assert next(row for row in rows if row.startswith("  nnapi ")).endswith("FLOOR_MOD 1: nnapi-operator")

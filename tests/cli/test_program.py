@@ -11,6 +11,7 @@ import delegate_sim
 from delegate_sim_cli.commands import analyze
 from fixtures.builder import ModelBuilder
 from tests.cli.clicks import NEEDS_NEWER_CLICK
+from tests.models import chain_model
 
 COMMANDS = ("analyze", "rules", "explain", "inspect")
 
@@ -163,10 +164,15 @@ def modules_after(*arguments):
     return set(python("-c", script).stderr.splitlines())
 
 
-def test_analyze_imports_no_more_than_it_needs(model):
+def test_analyze_imports_no_more_than_it_needs(model, tmp_path):
+    unused = {"rich", "tabulate", "json", "tempfile"}
     modules = modules_after("analyze", model, "--delegate", "nnapi")
     assert "numpy" in modules
-    assert modules.isdisjoint({"rich", "tabulate", "json", "tempfile", "delegate_sim.delegates.gpu.delegate"})
+    assert modules.isdisjoint(unused)
+    chain_model(["ADD"]).write(tmp_path / "taken.tflite")
+    # Only a hint may name other delegates.
+    modules = modules_after("analyze", tmp_path / "taken.tflite", "--delegate", "nnapi")
+    assert modules.isdisjoint({*unused, "delegate_sim.delegates.gpu.delegate", "delegate_sim.diagnosis.finder"})
 
 
 def test_help_imports_no_command():

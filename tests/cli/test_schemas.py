@@ -46,6 +46,50 @@ def scratch(tmp_path, monkeypatch):
     return tmp_path
 
 
+COMMANDS = {
+    "analyze": ("report", []),
+    "analyze of a chain": ("report", ["--delegate", "gpu"]),
+    "diagnose": ("diagnosis", []),
+    "diagnose on several": ("diagnosis", ["--delegate", "gpu", "--delegate", "vx"]),
+    "releases": ("releases", []),
+    "releases on several": ("releases", ["--delegate", "gpu", "--delegate", "vx"]),
+    "compare": ("compare", ["--with", "delegate=gpu"]),
+    "whatif": ("compare", ["--fix-shapes"]),
+    "whatif --search": ("search", ["--search", "kernels=1"]),
+    "inspect": ("inspect", []),
+}
+
+
+@pytest.mark.parametrize("what", COMMANDS)
+def test_one_model_and_several_and_those_that_cannot_be_read(scratch, run, what):
+    name, options = COMMANDS[what]
+
+    def found(path, code):
+        result = run(what.split()[0], path, *options, "--format", "json")
+        assert result.exit_code == code
+        entries = json.loads(result.stdout)
+        validate(name, entries)
+        return entries
+
+    one = found("mixed.tflite", 0)
+    (scratch / "broken.tflite").write_bytes(b"no model")
+    assert found("broken.tflite", 2)["error"].startswith("broken.tflite: ")
+    entries = found(".", 2)
+    assert len(entries) == 1 + 4 * (len(one) if isinstance(one, list) else 1)
+    assert entries[-1] == {"model": {"path": "./broken.tflite"}, "error": entries[-1]["error"]}
+    with pytest.raises(jsonschema.ValidationError, match="is not valid under any of the given schemas"):
+        validate(name, [*entries, {**entries[-1], "more": 1}])
+    (scratch / "none").mkdir()
+    message = "none: holds no model (no file below it ends in .tflite or .lite)"
+    assert found("none", 2) == [{"model": {"path": "none"}, "error": message}]
+
+
+def test_every_published_schema_is_named_by_its_version():
+    for path in SCHEMAS.glob("*.schema.json"):
+        text = path.read_text(encoding="utf-8")
+        assert f'"const": "delegate-sim/{path.name.partition(".")[0]}/' in text
+
+
 def test_checks_and_baselines(scratch, run):
     run("check", "--update")
     baseline = scratch / "delegate-sim-baseline.json"

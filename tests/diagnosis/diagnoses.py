@@ -10,12 +10,12 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
 
-def target(delegate="nnapi", options=None):
+def target(delegate="nnapi", options=None, runtime=DEFAULT_RELEASE, own_resolver=False):
     found = find_delegate(delegate)
     values = parse_options(delegate, found.options, options or {}, "benchmark")
-    return Target(found, values, parse_release(DEFAULT_RELEASE), "benchmark")
+    return Target(found, values, parse_release(runtime), "benchmark", own_resolver)
 
 
-def diagnosed(model, delegate="nnapi", **options):
+def diagnosed(model, delegate="nnapi", runtime=DEFAULT_RELEASE, own_resolver=False, **options):
     """The diagnosis of a builder's model, or of the bytes of one."""
-    return diagnose(load(model if isinstance(model, bytes) else model.bytes()), target(delegate, options))
+    return diagnose(load(model if isinstance(model, bytes) else model.bytes()), target(delegate, options, runtime, own_resolver))

@@ -79,7 +79,38 @@ def test_operators_that_no_rewriting_helps(custom, name, suggestion):
         assert predict(diagnosis, [diagnosis.findings[0].cause]) == diagnosis.now.measures, "nothing is foretold"
 
 
-def test_text_and_the_last_step_of_a_detector_are_left_to_the_application():
+@pytest.mark.parametrize("has_open_batch", [True, False])
+def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
+    def build(layers):
+        x = layers.input("FLOAT32", 1, 8, **({"signature": (-1, 8)} if has_open_batch else {}))
+        layers.node("RELU", (layers.node("CUSTOM", (layers.node("RELU", (x,)),), custom="FlexTensorListReserve"),))
+
+    causes = {finding.cause.name: finding.cause for finding in diagnosed(_built(build)).findings}
+    found = causes["operator:flex:FlexTensorListReserve"]
+    assert found.suggestion == "avoid-flex"
+    assert ("fixed batch" in found.change) == has_open_batch
+
+
+def test_the_last_step_of_a_detector_is_left_to_the_application():
+    def build(layers):
+        boxes = layers.node("RELU", (layers.input("FLOAT32", 1, 8, 4),))
+        scores = layers.node("LOGISTIC", (layers.input("FLOAT32", 1, 8, 2),))
+        outputs = [
+            layers.tensor("FLOAT32", 1, 4, 4),
+            *[layers.tensor("FLOAT32", 1, 4) for _ in range(2)],
+            layers.tensor("FLOAT32", 1),
+        ]
+        operands = (boxes, scores, layers.weights("FLOAT32", 8, 4))
+        layers.node("CUSTOM", operands, outputs=outputs, custom="TFLite_Detection_PostProcess")
+
+    diagnosis = diagnosed(_built(build), "vx", own_resolver=True)
+    found = {finding.cause.name: finding.cause for finding in diagnosis.findings}
+    cause = found["operator:application:TFLite_Detection_PostProcess"]
+    assert cause.suggestion == "leave-to-application"
+    assert cause.change.startswith("export the detector without it")
+
+
+def test_text_is_left_to_the_application():
     def build(layers):
         words = layers.input("STRING", 4)
         layers.node("RESHAPE", (words, layers.constant("INT32", (2, 2))), shape=(2, 2), options={"new_shape": (2, 2)})

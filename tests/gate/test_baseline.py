@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import delegate_sim
 from delegate_sim.gate.baseline import (
     Baseline,
     BaselineError,
@@ -28,6 +29,7 @@ from delegate_sim.gate.baseline import (
 from delegate_sim.gate.packing import packed, ranges, read_ranges
 from delegate_sim.results.measures import Measures
 from delegate_sim.results.outline import Constant, NodeOutline, Output, SubgraphOutline
+from tests.models import chain_model
 
 OUTLINE = (
     SubgraphOutline(
@@ -351,3 +353,12 @@ def test_a_kill_in_the_middle_of_an_update_leaves_the_old_file_whole(tmp_path):
     update_baseline(str(path), {EntryKey("new", "t"): entry()})
     assert set(read_baseline(str(path)).entries) == {EntryKey("old", "t"), EntryKey("new", "t")}
     assert os.listdir(tmp_path) == ["baseline.json"], "what the killed process left is gone"
+
+
+def test_a_node_takes_a_few_bytes(tmp_path):
+    """Whatever the models are made of: a committed file should stay one that git and reviewers can bear."""
+    builder = chain_model(["ADD", "ROUND"] * 500)
+    builder.write(tmp_path / "long.tflite")
+    (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n[targets.t]\ndelegate = "nnapi"\n', encoding="utf-8")
+    delegate_sim.check(tmp_path / "delegate-sim.toml", update=True)
+    assert (tmp_path / "delegate-sim-baseline.json").stat().st_size < 20 * 1000

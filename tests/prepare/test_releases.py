@@ -120,7 +120,36 @@ def transpose_conv(kernels, release):
     return kernels.prepare("TRANSPOSE_CONV", operands, [result], release=release, stride_h=1, stride_w=1, padding=0)
 
 
+def concatenation_of_scalars(kernels, release):
+    operands = [kernels.arena("FLOAT32"), kernels.arena("FLOAT32")]
+    node = kernels.prepare(
+        "CONCATENATION", operands, [kernels.arena("FLOAT32")], release=release, axis=0, fused_activation_function=0
+    )
+    assert node.output().shape == ()
+    return node
+
+
+def top_k(kernels, release, k):
+    results = [kernels.arena("FLOAT32"), kernels.arena("INT32")]
+    return kernels.prepare("TOPK_V2", [kernels.arena("FLOAT32", 2, 5), k], results, release=release)
+
+
+def top_k_of_unknown_int64(kernels, release):
+    return top_k(kernels, release, kernels.arena("INT64"))
+
+
+def dequantize(kind):
+    def run(kernels, release):
+        return kernels.prepare("DEQUANTIZE", [kernels.arena(kind, 2, 3)], [kernels.arena("FLOAT32")], release=release)
+
+    return run
+
+
 CHANGES = [
+    Change("DEQUANTIZE-INT2", "litert-2.1.0", REFUSED, TAKEN, dequantize("INT2")),
+    Change("DEQUANTIZE-UINT4", "litert-2.1.3", REFUSED, TAKEN, dequantize("UINT4")),
+    Change("CONCATENATION-of-scalars", "litert-2.1.6", TAKEN, REFUSED, concatenation_of_scalars),
+    Change("TOPK_V2-k-of-INT64", "litert-2.2.0", TAKEN, REFUSED, top_k_of_unknown_int64),
     Change("L2_NORMALIZATION-of-rank-5", "litert-2.1.6", REFUSED, TAKEN, l2_normalization(1, 1, 2, 2, 2)),
     Change("L2_NORMALIZATION-of-scalar", "litert-2.1.6", TAKEN, REFUSED, l2_normalization()),
     Change("TRANSPOSE", "litert-2.1.6", REFUSED, TAKEN, transpose),
@@ -159,6 +188,18 @@ def test_axis_out_of_range_is_passed_over_with_keep_dims_only(kernels, op):
     assert reduction(op, 1)(kernels, before).output().shape == (1,)
     with pytest.raises(PrepareError, match="out of range"):
         reduction(op, 1, keep_dims=False)(kernels, before)
+
+
+@pytest.mark.parametrize("release", ["tf-2.14", "litert-2.1.6", "litert-2.2.0"])
+def test_a_known_k_is_of_32_or_16_bits_in_every_release(kernels, release):
+    assert top_k(kernels, parse_release(release), kernels.constant(3, "INT16")).output().shape == (2, 3)
+    with pytest.raises(PrepareError, match="INT64"):
+        top_k(kernels, parse_release(release), kernels.constant(3, "INT64"))
+
+
+@pytest.mark.parametrize(("release", "is_known"), [("tf-2.17", False), ("tf-2.18", True), ("litert-1.0.1", True)])
+def test_four_bits_are_dequantized_since_a_release(kernels, release, is_known):
+    assert is_taken(Change("DEQUANTIZE", release, REFUSED, TAKEN, dequantize("INT4")), kernels, release) == is_known
 
 
 def test_slice_keeps_a_complete_shape_of_the_file_before_a_release(kernels):

@@ -171,7 +171,12 @@ class NnapiDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build the NNAPI model of one partition."""
+        """Build the NNAPI model of one partition, unless a kernel is found again that was built while the driver was asked.
+
+        It is found by the first node of the partition alone (``MaybeGetCachedDelegateKernel``).
+        """
+        if isinstance(decision.findings, frozenset) and subset.nodes[0] in decision.findings:
+            return None
         return _map(decision.graph, subset, options, release).failure
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
@@ -218,15 +223,18 @@ def _ask_driver(decision: Decision, options: OptionValues, has_float16: bool, re
     profile: Driver | None = options["driver"]
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
+    first_nodes: set[int] = set()
     for subset in decision.candidates:
         mapped = _map(decision.graph, subset, options, release)
         if mapped.failure is not None:
             return dataclasses.replace(decision, nodes=(), failure=mapped.failure)
         supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapped, names, profile)
         taken += supported
+        if len(supported) == len(subset.nodes):
+            first_nodes.add(subset.nodes[0])
         for node in set(subset.nodes).difference(supported):
             set_aside[node] = _driver_rejects(frozenset(rejected_operations(decision.graph, node, mapped, names, profile)))
-    decision = dataclasses.replace(decision, initialised=frozenset(decision.candidates))
+    decision = dataclasses.replace(decision, findings=frozenset(first_nodes))
     if not set_aside:
         return decision
     if has_float16:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import html
+import json
 import subprocess
 import sys
 
 import pytest
 from hypothesis import given
 
+from delegate_sim.gate.results import FAILED, Results
+from delegate_sim.results.findings import ERROR, Finding, Location
 from delegate_sim_cli.formats import FORMATS, render
 
-from .examples import ANALYSIS, EVERYTHING, any_text, named
+from .examples import ANALYSIS, EVERYTHING, any_text, case, named
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -45,3 +49,35 @@ def test_only_the_module_that_is_needed_is_imported():
     )
     done = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, text=True)
     assert done.stdout == "['delegate_sim_cli.formats.comma_separated']\n"
+
+
+CHANNELS = Results(
+    "check",
+    (
+        case(
+            FAILED,
+            findings=tuple(
+                Finding(
+                    "nnapi-rank",
+                    ERROR,
+                    f"has {size} channels",
+                    f"use {size - 1}",
+                    Location(0, "main", node, "CONV_2D", f"c{node}"),
+                    f"CONV_2D (node {node}, c{node})",
+                )
+                for node, size in ((1, 64), (2, 8), (5, 32))
+            ),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize("form", ["github", "gitlab", "junit", "markdown", "sarif", "csv"])
+def test_findings_of_several_nodes_are_one_entry_with_a_range(form):
+    text = html.unescape(render(form, CHANNELS)).replace("\\", "")
+    assert text.count("has 8 to 64 channels") == (2 if form == "junit" else 1)
+    assert text.count("nodes: 1-2, 5") == (2 if form == "junit" else 1)
+    assert "use 7 to 63" in text
+    if form == "sarif":
+        (result,) = json.loads(text)["runs"][0]["results"]
+        assert result["occurrenceCount"] == len(result["locations"][0]["logicalLocations"]) == 3

@@ -1,0 +1,77 @@
+"""What a command says of each model, one after another, as JSON or as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from delegate_sim.text import printable
+
+from .exits import DONE, USAGE
+from .models import Models, unreadable_entry
+from .terminal import Line, width, write_result
+from .text.many import MANY, Columns, many_hint, many_lines, unanswered_lines
+
+
+class Answer(NamedTuple):
+    """What a command says of one model: in JSON, as text, and in the rows of a table of many models."""
+
+    entries: Callable[[], list[Any]]
+    lines: Callable[[], Iterable[Line]]
+    rows: Callable[[], list[Sequence[str]]]
+
+
+class ModelTable(NamedTuple):
+    """The columns of a table of many models, and whether everything is to be shown in its place."""
+
+    columns: Columns
+    is_left_out: bool
+
+
+def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
+    """Write what a command says of each model; return the exit code.
+
+    Several have their path above them in text, many are a table.
+    """
+    is_json = form == "json"
+    is_table = len(models.paths) >= MANY and not table.is_left_out
+
+    def take(path: str) -> tuple[str, list[Any]]:
+        found = answer(path)
+        return path, found.entries() if is_json else found.rows() if is_table else list(found.lines())
+
+    def lines() -> Iterator[Line]:
+        return _table(models, parts, table.columns) if is_table else _texts(models, parts)
+
+    parts = list(models.each(take))
+    if parts or is_json or not models.is_single:
+        write_result(form, output, lambda: _whole(models, parts), lines)
+    return USAGE if models.unreadable else DONE
+
+
+def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:
+    entries = [*[entry for _, found in parts for entry in found], *map(unreadable_entry, models.unreadable)]
+    return entries[0] if models.is_single and len(entries) == 1 else entries
+
+
+def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[Line]:
+    for number, (path, lines) in enumerate(parts):
+        if number:
+            yield Line("")
+        if not models.is_single:
+            yield Line(f"=== {printable(path)} ===", "bold")
+        yield from lines
+    if not models.is_single:
+        yield from unanswered_lines(_messages(models), width(), is_first=not parts)
+
+
+def _table(models: Models, parts: Sequence[tuple[str, list[Sequence[str]]]], columns: Columns) -> Iterator[Line]:
+    rows = [(path, row) for path, found in parts for row in found]
+    rows += [(model.path, ["no answer", *[""] * (len(columns.headings) - 1)]) for model in models.unreadable]
+    yield from many_lines(columns, rows, width())
+    yield from unanswered_lines(_messages(models), width())
+    yield from many_hint()
+
+
+def _messages(models: Models) -> list[str]:
+    return [model.message for model in models.unreadable]

@@ -1,0 +1,134 @@
+"""Many models in one table, with a row for each: what is compared, found by a search, or true of releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from delegate_sim.text import printable
+
+from ..layout import counted, message, name, share, wrapped
+from ..terminal import Line
+from .tables import table
+
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.search import Search
+    from delegate_sim.graph.graph import Graph
+    from delegate_sim.model.model import Model
+    from delegate_sim.results.comparison import Comparison, Side
+    from delegate_sim.results.release_table import ReleaseTable
+
+MANY = 4
+"""The number of models from which on text has a table, unless everything is to be shown."""
+
+_HEADING = "bold"
+_HINT = "cyan"
+_BAD = "bold red"
+_NARROWEST = 24
+
+
+class Columns(NamedTuple):
+    """The headings beside the model's, how many of them begin the table if it is divided, and which are numbers."""
+
+    headings: Sequence[str]
+    first: int
+    numbers: Sequence[int]
+
+
+COMPARED = Columns(("delegated", "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
+SEARCHED = Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "removed"), 5, range(5))
+RELEASED = Columns(("delegate", "loads from", "fully delegated", "newest"), 4, (3,))
+INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), 5, range(4))
+
+
+def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
+    """Return a table of rows, each a path and what stands beside it."""
+    paths = [path for path, _ in rows]
+    common = common_folder(paths)
+    room = max(_NARROWEST, width // 3)
+    cells = [("model", *columns.headings), *[(shortened(path.removeprefix(common), room), *row) for path, row in rows]]
+    yield Line(counted(len(set(paths)), "model"), _HEADING)
+    numbers = [number + 1 for number in columns.numbers]
+    yield from map(Line, table(cells, numbers, width, columns.first + 1))
+
+
+def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:
+    """Return what is wrong with those of several models that cannot be read, below what is said of the others."""
+    if messages:
+        yield from [] if is_first else [Line("")]
+        yield Line(f"Without an answer: {counted(len(messages), 'model')}", _BAD)
+        yield from (Line(line) for said in messages for line in wrapped(message(said), width, "  ", "    "))
+
+
+def many_hint() -> Iterator[Line]:
+    """Say how to see more than the table."""
+    yield Line("")
+    yield Line("Each in detail: --verbose, or one model at a time", _HINT)
+
+
+def compared_row(found: Comparison) -> Sequence[str]:
+    """Return the numbers of both sides, once where they agree, and how many nodes move."""
+    a, b = (_side(side) for side in (found.a, found.b))
+    steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
+    return [*steps, f"{len(found.to_delegate):,}", f"{len(found.to_cpu):,}"]
+
+
+def searched_row(found: Search) -> Sequence[str]:
+    """Return the first set of causes that a search found, and what is left without it; without all causes if there is none."""
+    cost, number = (found.ways[0].cost, f"{len(found.ways[0].causes):,}") if found.ways else (found.without_all, "not reached")
+    measures = cost.measures
+    removed = ", ".join([name(cause.name) for cause in found.ways[0].causes]) if found.ways else "all"
+    delegated = share(measures.delegated_nodes, measures.nodes)
+    return [
+        number,
+        delegated,
+        _work(cost.multiply_adds, cost.total_multiply_adds),
+        f"{measures.partitions:,}",
+        f"{measures.delegate_kernels:,}",
+        removed,
+    ]
+
+
+def released_row(found: ReleaseTable) -> Sequence[str]:
+    """Return the first release of each family that loads a model, those that delegate all of it, and what the newest does."""
+    loading = " or ".join([str(first.release) for first in found.first_loading.values() if first is not None]) or "none known"
+    full = f"{found.full[0]} to {found.full[-1]}" if found.full else "never"
+    newest = found.rows[-1].measures
+    delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome == "delegated" else newest.outcome
+    return [found.delegate.name, loading, full, delegated]
+
+
+def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
+    """Return the size of a model and of its graphs, and whether preparing them stops anywhere."""
+    nodes = sum([len(graph.nodes) for graph in graphs])
+    tensors = sum([len(graph.tensors) for graph in graphs])
+    failed = any(graph.failure is not None for graph in graphs)
+    dynamic = any(graph.dynamic is not None for graph in graphs)
+    stopped = "by a node that cannot be prepared" if failed else "by a dynamic tensor" if dynamic else ""
+    return [f"{model.size:,}", f"{len(graphs):,}", f"{nodes:,}", f"{tensors:,}", stopped]
+
+
+def common_folder(paths: Sequence[str]) -> str:
+    """Return the folder in which all paths are, with a slash, empty if there is none."""
+    folders = {path[: path.rfind("/") + 1] for path in paths}
+    shortest = min(folders, key=len)
+    while not all(folder.startswith(shortest) for folder in folders):
+        shortest = shortest[: shortest[:-1].rfind("/") + 1]
+    return shortest
+
+
+def shortened(path: str, room: int) -> str:
+    """Return the beginning and the end of a path, which tell models apart, safe to print."""
+    text = printable(path)
+    return text if len(text) <= room else f"{text[: room // 2 - 3]}...{text[-(room - room // 2) :]}"
+
+
+def _side(side: Side) -> Sequence[str]:
+    measures, compute = side.measures, side.compute
+    delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome == "delegated" else measures.outcome
+    work = _work(compute.delegated_multiply_adds, compute.multiply_adds)
+    return [delegated, work, f"{measures.delegate_kernels:,}", f"{measures.border_bytes:,}"]
+
+
+def _work(delegated: int, total: int) -> str:
+    return share(delegated, total) if total else "-"

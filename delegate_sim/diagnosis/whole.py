@@ -1,0 +1,82 @@
+"""What keeps the whole graph off a delegate, whatever its nodes are, and what is supposed where that is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..model.model import Model
+from ..releases.catalogue import Release
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, Problem
+from ..rules.rule import Reason
+from ..runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run
+from ..runtime.loading import first_loading_after, load_on
+from ..runtime.suppositions import NodeKey
+from .causes import Identity, Remedy
+from .examiner import Examined
+
+_NEEDED: Mapping[str, str] = MappingProxyType(
+    {
+        DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
+        OPERATOR_NOT_LOADED.name: "operators that the release loads",
+        TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
+        CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel prepares",
+    }
+)
+
+
+class WholeCause(NamedTuple):
+    """A cause that all nodes have, and what is supposed where it is gone."""
+
+    identity: Identity
+    remedy: Remedy
+
+
+def whole_refusal(run: Run) -> Reason | None:
+    """Return why the runtime applies the delegate to nothing, as a reason of every node; None if it does not refuse."""
+    refusal = run.refusal
+    if refusal is None:
+        return None
+    needed = _NEEDED.get(refusal.code, "a kernel that can be made")
+    return Reason(refusal.code, "runtime", refusal.message, refusal.message, needed, refusal.hint)
+
+
+def loading_cause(model: Model, run: Run) -> WholeCause | None:
+    """Return the cause of a model that the release does not load; None if it is loaded.
+
+    Supposed is the first later release that loads it, or else that the application registers the operators.
+    """
+    if run.outcome != NOT_LOADED:
+        return None
+    loading = load_on(model, run.release)
+    if loading.refused:
+        subject: tuple[str, ...] = (loading.refused[0].op, str(loading.refused[0].version))
+    else:
+        subject = loading.refused_types[:1]
+    releases = first_loading_after(model, run.release)
+    remedy = Remedy(release=releases[0]) if releases else Remedy(has_own_resolver=not loading.refused_tensors)
+    return WholeCause(Identity(Problem.RELEASE, subject), remedy)
+
+
+def releases_that_load(model: Model, release: Release) -> str:
+    """Say which later releases load a model; empty if none is known."""
+    return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
+
+
+def preparation_cause(examined: Examined) -> WholeCause | None:
+    """Return the cause of a graph of which a CPU kernel refuses a node; None if all are prepared, or the node is a new one."""
+    run = examined.run
+    if run.outcome != NOT_PREPARED or run.refusal is None:
+        return None
+    key = _blamed(examined, run.refusal)
+    if key is None:
+        return None
+    op = run.subgraphs[run.refusal.subgraph].graph.nodes[run.refusal.node or 0].op
+    return WholeCause(Identity(Problem.MODEL, (CPU_KERNEL_NOT_PREPARED.name, op)), Remedy(repaired_nodes=frozenset({key})))
+
+
+def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
+    if refusal.node is None or refusal.node >= len(examined.change.origins[refusal.subgraph]):
+        return None
+    return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))

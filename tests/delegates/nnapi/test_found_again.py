@@ -1,0 +1,47 @@
+"""A kernel that was built while the driver was asked is found again by the first node of a partition alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.options import parse_options
+from delegate_sim.prepare import prepare
+from delegate_sim.releases.catalogue import NEWEST
+from fixtures.builder import ModelBuilder
+
+REPRO = Path(__file__).resolve().parents[4] / "shared" / "repro" / "nnapi" / "multi"
+REJECTED = ("DEQUANTIZE", "QUANTIZE", "TRANSPOSE")
+
+
+def partition_that_fails():
+    """Return the decision on a node without inputs of any bytes, and its partition."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    weights, result = graph.tensor("w", "FLOAT32", [4], data=[1.0] * 4), graph.tensor("y", "FLOAT32", [4])
+    graph.node("EXP", [weights], [result])
+    graph.outputs(result)
+    delegate = find_delegate("nnapi")
+    options = parse_options("nnapi", delegate.options, {})
+    decision = delegate.decide(prepare(delegate_sim.load(builder.bytes()))[0], options, NEWEST)
+    return delegate, options, decision, decision.grouped()[0]
+
+
+@pytest.mark.parametrize(("found", "fails"), [(None, True), (frozenset({0}), False), (frozenset({1}), True)])
+def test_a_kernel_that_is_found_again_is_not_built(found, fails):
+    delegate, options, decision, subset = partition_that_fails()
+    decision = dataclasses.replace(decision, findings=found)
+    assert (delegate.kernel_failure(decision, subset, options, NEWEST) is not None) == fails
+
+
+@pytest.mark.parametrize("name", ["attn/00113_n14_s3", "ctrl/00047_n8_s5", "float/00019_n20_s1"])
+def test_a_partition_that_shrank_initialises(name):
+    path = REPRO / f"{name}.tflite"
+    if not path.exists():
+        pytest.skip("the models of ../shared are not here")
+    options = {"driver_rejects": REJECTED, "accelerator_name": "accelerator", "max_number_delegated_partitions": 0}
+    assert delegate_sim.analyze(path, "nnapi", options).to_dict()["runs"][0]["outcome"] == "delegated"

@@ -1,0 +1,102 @@
+"""The order of causes, and with what else one must go."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from delegate_sim.diagnosis.causes import Cause, Identity, Remedy
+from delegate_sim.diagnosis.diagnose import cost_without
+from delegate_sim.diagnosis.examiner import Cost
+from delegate_sim.diagnosis.ranking import gain, rank
+from delegate_sim.results.measures import Measures, measure
+from delegate_sim.rules.kinds import Problem
+from delegate_sim.runtime.suppositions import NodeKey
+from tests.diagnosis.diagnoses import diagnosed
+from tests.models import chain_model
+
+
+def cause(name, problem=Problem.OPERATOR):
+    return Cause(Identity(problem, (name,)), name, (NodeKey(0, 0),), ((name, 1),), ("code",), "", "", "", "", Remedy())
+
+
+def cost(*, multiply_adds=0, kernels=4, partitions=9, border_bytes=100, outcome="delegated", total=100, nodes=10, delegated=5):
+    found = measure(diagnosed(chain_model(["ADD"])).run)
+    changed = {
+        "outcome": outcome, "nodes": nodes, "delegated_nodes": delegated,
+        "partitions": partitions, "delegate_kernels": kernels, "border_bytes": border_bytes,
+    }  # fmt: skip
+    fields = {name: getattr(found, name) for name in Measures.__dataclass_fields__}
+    return Cost(Measures(**{**fields, **changed}), multiply_adds, total)
+
+
+def ranked(causes, cost_of):
+    """Rank causes by what ``cost_of`` returns for the names of those that are removed."""
+    return rank(
+        causes,
+        {each.identity: 0 for each in causes},
+        cost_of(frozenset()),
+        lambda removed: cost_of(frozenset([each.title for each in removed])),
+    )
+
+
+def test_multiply_adds_come_before_kernels_and_these_before_bytes():
+    ends = {
+        "bytes": cost(border_bytes=1),
+        "kernels": cost(kernels=3, border_bytes=99),
+        "multiply-adds": cost(multiply_adds=50, kernels=8, border_bytes=900),
+        "nothing": cost(),
+    }
+    found = ranked([cause(name) for name in ends], lambda gone: ends[next(iter(gone))] if len(gone) == 1 else cost())
+    assert [each.title for each in found.order] == ["multiply-adds", "kernels", "bytes", "nothing"]
+
+
+def test_without_multiply_adds_the_share_of_nodes_counts():
+    assert gain(cost(total=0), cost(total=0, delegated=6)) > gain(cost(total=0), cost(total=0, kernels=3))
+
+
+def test_a_release_that_does_not_load_the_model_comes_first_whatever_it_brings():
+    release = cause("release", Problem.RELEASE)
+    found = ranked([cause("a"), release], lambda gone: cost(multiply_adds=50 if "a" in gone else 0))
+    assert found.order[0] is release
+
+
+def test_what_has_no_effect_with_all_others_gone_needs_nothing_known():
+    found = ranked([cause("a"), cause("b")], lambda gone: cost(multiply_adds=50 if "a" in gone else 0))
+    assert found.needs == {cause("b").identity: None}
+
+
+def test_causes_too_many_to_be_simulated_alone_are_still_among_those_needed():
+    many = [cause(f"cause {number:02}") for number in range(20)]
+    found = ranked(many, lambda gone: cost(multiply_adds=50 if {"cause 00", "cause 19"} <= gone else 0))
+    assert found.needs[many[0].identity] == (many[19].identity,)
+    assert [each.title for each in found.order].index("cause 19") < [each.title for each in found.order].index("cause 01")
+
+
+@given(st.sets(st.integers(0, 9), min_size=2, max_size=5))
+@settings(max_examples=30, deadline=None)
+def test_the_fewest_others_are_found_where_all_of_a_set_must_go(needed):
+    causes = [cause(str(number)) for number in range(10)]
+    names = {str(number) for number in needed}
+    found = ranked(causes, lambda gone: cost(multiply_adds=80 if names <= gone else 0))
+    for each in causes:
+        if each.identity in found.needs and each.title in names:
+            assert {other.subject[0] for other in found.needs[each.identity]} == names - {each.title}
+
+
+@pytest.mark.parametrize("ops", [["ADD", "GELU", "ROUND", "ADD"], ["ADD", "GELU", "ROUND", "CEIL", "ADD", "SIGN", "ADD"]])
+def test_what_a_cause_needs_is_needed_and_enough(ops):
+    """Without it and what it needs something is won, and without any fewer of these nothing by this cause."""
+    diagnosis = diagnosed(chain_model(ops))
+    causes = {finding.cause.identity: finding.cause for finding in diagnosis.findings}
+    for finding in diagnosis.findings:
+        others = [causes[identity] for identity in finding.needs or ()]
+        if not others:
+            continue
+        assert gain(diagnosis.now, cost_without(diagnosis, [finding.cause, *others])) > (0,) * 5
+        for fewer in combinations(others, len(others) - 1):
+            before, after = cost_without(diagnosis, fewer), cost_without(diagnosis, [*fewer, finding.cause])
+            assert not fewer or gain(before, after) <= (0,) * 5
