@@ -152,8 +152,8 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
     totals = [each.total for each in log.replacements if each.kernel == op and each.total is not None]
     if totals and node >= totals[-1]:
         return (
-            f"node {node} is the delegate's kernel {node - totals[-1] + 1}, since the model's {totals[-1]} nodes are counted from 0 "
-            f"and kernels follow; it could not {stage}"
+            f"node {node} is the delegate's kernel {node - totals[-1] + 1}, since the model's {totals[-1]} nodes are counted from "
+            f"0 and kernels follow; it could not {stage}"
         )
     return (
         f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "

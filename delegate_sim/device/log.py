@@ -29,6 +29,8 @@ __all__ = [
 
 _LONGEST_LINE = 1 << 16
 """Longer lines are read in pieces of this length."""
+_START = 1024
+"""How much of a file shows what it is."""
 
 
 def read_log(text: str) -> DeviceLog:
@@ -59,7 +61,7 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     """Read the runs of a file of any size; raises LogError if it cannot be read or says nothing about a delegate."""
     try:
         with open(path, "rb") as file:
-            start = file.read(3)
+            start = file.read(_START)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         with open(path, encoding=encoding, errors="replace") as file:
             logs = read_runs(iter(lambda: file.readline(_LONGEST_LINE), ""))
@@ -67,6 +69,12 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
         raise LogError(printable(f"{path}: not a text file: {error}")) from error
+    if logs[-1].is_empty and b"\0" in start[2:] and encoding != "utf-16":
+        raise LogError(
+            printable(
+                f"{path}: says nothing about a delegate: a binary file; take text, or csv in place of benchmark_model's protobuf"
+            )
+        )
     if logs[-1].is_empty:
         raise LogError(printable(f"{path}: says nothing about a delegate or about nodes that ran"))
     return logs

@@ -20,6 +20,7 @@ from .errors import explained_errors
 from .facts import Facts, facts_of
 from .matching import OTHER_MODEL
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from .runs import run_note, separate_runs
 from .search import failed_kernels, fitting_levels, matches
 from .setting import DeviceSetting, setting_of
 from .statements import BENCHMARK_FAILED
@@ -35,6 +36,8 @@ def reconcile(
     ``profile`` is what is known of the driver so far. Raises ReconcileError if the log is not of the model or does not show
     what was applied.
     """
+    runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    log, note = runs[-1], run_note(len(runs), None)
     setting = setting_of(log) if setting is None else setting
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
@@ -60,7 +63,11 @@ def reconcile(
         errors=explained_errors(log),
         feature_levels=levels,
         evidence=facts.evidence,
-        notes=tuple(dict.fromkeys([*_other_model(trials, first), *setting.notes, *facts.notes, *_notes(trials, first)])),
+        notes=tuple(
+            dict.fromkeys(
+                [*_other_model(trials, first), *filter(None, [note]), *setting.notes, *facts.notes, *_notes(trials, first)]
+            )
+        ),
         run=best,
     )
 

@@ -125,7 +125,9 @@ PATTERNS = (
         rf"Didn't find op for builtin opcode '(?P<op>\w{{1,200}})'(?: version '(?P<version>{_N})')?.*",
     ),
     _pattern(
-        CUSTOM_ERROR, "unresolved custom op", r"Encountered unresolved custom op: (?P<op>.{1,200}?)\.?(?=\s{0,8}$| ?See |\. |Node )"
+        CUSTOM_ERROR,
+        "unresolved custom op",
+        r"Encountered unresolved custom op: (?P<op>.{1,200}?)\.?(?=\s{0,8}$| ?See |\. |Node )",
     ),
     _pattern(
         DYNAMIC_ERROR,
@@ -162,7 +164,11 @@ PATTERNS = (
     _pattern(REGISTERED, "RegisterAccelerator", r"RegisterAccelerator: ptr=\w+, name=(?P<name>[\w ]{1,60})"),
     _pattern(REGISTERED, " registered", r"(?P<name>\w{1,40}) accelerator(?:\((?P<library>[^)]{1,200})\))? registered"),
     _pattern(REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
-    _pattern(LIBRARY, "Loading ", r"Loading (?:\w{1,40} ){0,4}?(?:shared library|accelerator)\b[^\"(/]*[\"(]?(?P<path>/?[^\s\")]{1,400})"),
+    _pattern(
+        LIBRARY,
+        "Loading ",
+        r"Loading (?:\w{1,40} ){0,4}?(?:shared library|accelerator)\b[^\"(/]*[\"(]?(?P<path>/?[^\s\")]{1,400})",
+    ),
     _pattern(
         SKIPPED,
         "Skipping calling",
@@ -201,7 +207,8 @@ _PROGRESS = re.compile(
 )
 _RUNTIME_TAGS = frozenset(
     {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
-     "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder", "VersionedInterfaces", "Event"}
+     "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",
+     "VersionedInterfaces", "Event"}
 )  # fmt: skip
 """The tags of Android's runtime with ``debug.nn.vlog``."""
 _RUNTIME_WORDS = re.compile(
@@ -219,15 +226,15 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
     """Return the first thing that a line says by the table of patterns, and where it ends; None if it says none of them."""
     first: tuple[re.Match[str], Pattern] | None = None
     for pattern in PATTERNS:
-        if pattern.needle in text and (found := pattern.form.search(text)) is not None:
-            if first is None or found.start() < first[0].start():
-                first = found, pattern
+        found = pattern.form.search(text) if pattern.needle in text else None
+        if found is not None and (first is None or found.start() < first[0].start()):
+            first = found, pattern
     if first is None:
         return None
-    found, pattern = first
-    values = {key: value for key, value in found.groupdict().items() if value is not None}
-    end = found.start("doing") if "doing" in values else found.end()
-    return Statement(pattern.kind, found[0].strip(), MappingProxyType(values)), pattern, max(end, found.start() + 1)
+    match, pattern = first
+    values = {key: value for key, value in match.groupdict().items() if value is not None}
+    end = match.start("doing") if "doing" in values else match.end()
+    return Statement(pattern.kind, match[0].strip(), MappingProxyType(values)), pattern, max(end, match.start() + 1)
 
 
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:

@@ -77,6 +77,14 @@ def test_a_log_that_says_nothing(run, tmp_path):
     assert result.stderr.count("\n") == 1
 
 
+def test_a_binary_file(run, tmp_path):
+    path = tmp_path / "profile.pb"
+    path.write_bytes(b"\x0a\x03abc\x00\x12\x00" * 9)
+    result = run("explain", "--log", path)
+    assert result.exit_code == 2
+    assert "a binary file" in result.stderr
+
+
 def test_the_run_that_is_reconciled(run, chain):
     last = run("reconcile", chain, "--log", LOGS / "several_models.log")
     assert "Replacing 12 node(s)" in last.stdout

@@ -170,7 +170,7 @@ def test_the_long_format_of_logcat():
     "line",
     [
         "Op code 67 is currently not delegated to NNAPI",
-        "WARNING: 25 cannot be handled by this delegate.  Only the first 30 ops will run on the GPU, and the remaining 1 on the CPU",
+        "25 cannot be handled by this delegate.  Only the first 30 ops will run on the GPU, and the remaining 1 on the CPU",
         "First 2 operations will run on the GPU, and the remaining 249 on the CPU.",
         "Next operations are not supported by GPU delegate:",
         "Use gpu : [1]",
