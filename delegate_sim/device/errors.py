@@ -81,7 +81,7 @@ _FAILURES = (
     ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
     ("get hooks", "the accelerator gives no hooks for profiling; LiteRT goes on without them"),
     ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
-    ("backend", "the vendor's runtime could not be started on this device"),
+    ("initialize", "the vendor's runtime could not be started on this device"),
     (
         "context from context binary",
         "the vendor's runtime does not take the compiled part: it may be made for another device or version",
@@ -152,8 +152,8 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
     totals = [each.total for each in log.replacements if each.kernel == op and each.total is not None]
     if totals and node >= totals[-1]:
         return (
-            f"node {node} is the delegate's kernel {node - totals[-1] + 1}, since the model's {totals[-1]} nodes are counted from "
-            f"0 and kernels follow; it could not {stage}"
+            f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "
+            f"and kernels follow; it could not {stage}"
         )
     return (
         f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "

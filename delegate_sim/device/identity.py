@@ -104,6 +104,8 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
     names += [path for each in log.of(LIBRARY) if _DISPATCH in plain_name(path := each.values["path"])]
     names += [each.values["source"] for each in log.of(LITERT, FAILURE) if "source" in each.values]
     found = [name for name in names if name and delegate_named(name) is None and other_name(name)]
+    # Whatever counts nodes as delegated is a delegate, though nothing is known of its name.
+    found += [name for each in log.of(OWN_COUNT) if delegate_named(name := each.values["name"]) is None]
     return tuple(dict.fromkeys(found))
 
 

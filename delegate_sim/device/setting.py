@@ -141,8 +141,9 @@ def _delegate_in(log: DeviceLog) -> Delegate:
         raise UnknownDelegateError(f"the log is of a delegate that is not known, whose kernel is {kernels[0]}; give --delegate")
     if others:
         known = other_name(others[0])
+        who = f"{known} ({others[0]})" if known else others[0]
         raise UnknownDelegateError(
-            f"the log is of {known} ({others[0]}), which is not simulated; give --delegate to compare it with another delegate"
+            f"the log is of {who}, which is not simulated; give --delegate to compare it with another delegate"
         )
     if library := library_of(log):
         raise UnknownDelegateError(f"the log does not show what the delegate in {library} is; give --delegate")

@@ -240,7 +240,7 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:
     """Return what a line is of, by where it comes from; None if it is of none of the parts that have to do with delegates."""
     line = text.strip()
-    is_error = severity in ("E", "F")
+    is_error = severity in ("E", "F") or bool(source and not severity and _FAILED_TO.match(line))
     if is_error and (source or tag in _OWN_TAGS or not tag) and _VENDOR.search(line) is None:
         kind = FAILURE if _FAILED_TO.match(line) else OTHER_ERROR
         return Statement(kind, line, MappingProxyType({"source": source} if source else {}))

@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.device.log import read_runs
 from delegate_sim.device.runs import separate_runs
 from delegate_sim.device.summary import summary_of
 
 LOGS = Path(__file__).resolve().parents[3] / "shared" / "logs"
-if not LOGS.is_dir():
-    LOGS = Path("/work/shared/logs")
 
 
 class Said(NamedTuple):
@@ -78,6 +77,10 @@ SUBGRAPH = ("tf-2.19", "litert-2.1")
 NAMED = ("litert-2.2", "litert-2.3")
 XNNPACK_MADE = (("xnnpack", "created"),)
 
+DRIFT = "mldrift" if "mldrift" in DELEGATE_NAMES else ""
+"""LiteRT 2's graphics accelerator, where it is simulated."""
+CL = "" if DRIFT else "LITERT_CL"
+
 SAID = {
     "00": Said("nnapi", "none", (applied(0),)),
     "01": Said("gpu", "created", refused=("UNPACK",)),
@@ -121,10 +124,8 @@ SAID = {
     "24": Said("", "requested", title="NPU", accelerators=("NpuAccelerator", "NPU"), older=False),
     "25": Said("", "unknown", accelerators=("LiteRT GPU", "GPU"), older=False),
     "26": Said("", "requested", title="dispatch", older=False),
-    "28": Said(
-        "", "part", (replaced(4, 7, 3),), title="LITERT_CL", refused=("DIV", "REDUCE_MAX"), releases=SUBGRAPH, older=False
-    ),
-    "29": Said("", "whole", (replaced(796, 796, 1), replaced(782, 782, 1)), title="LITERT_CL", releases=SUBGRAPH, older=False),
+    "28": Said(DRIFT, "part", (replaced(4, 7, 3),), title=CL, refused=("DIV", "REDUCE_MAX"), releases=SUBGRAPH, older=False),
+    "29": Said(DRIFT, "whole", (replaced(796, 796, 1), replaced(782, 782, 1)), title=CL, releases=SUBGRAPH, older=False),
     "30": Said(
         "",
         "part",
@@ -314,7 +315,7 @@ def test_each_run_has_its_own_counts():
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        ("38", "kernel 3, since the model's 482 nodes"),
+        ("38", "kernel 3: the model's 482 nodes"),
         ("40", "the model has at most 248"),
         ("06", "while the model is being built"),
         ("40", "ANeuralNetworksCompilation_finish, while the driver compiles the model"),

@@ -141,6 +141,22 @@ def test_a_delegate_that_is_only_known_by_name():
     assert "Ethos-U" in found.delegate.title
 
 
+def test_a_delegate_of_which_nothing_is_known_but_its_count():
+    log = read_log(
+        "INFO: MyDelegate delegate: 3 nodes delegated out of 4 nodes with 1 partitions.\nApplied EXTERNAL delegate.\n"
+        "INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
+    )
+    found = summary_of(log)
+    assert (found.delegate.name, found.delegate.title, found.delegate.outcome) == ("", "MyDelegate", "part")
+    with pytest.raises(UnknownDelegateError, match="the log is of MyDelegate, which is not simulated"):
+        setting_of(log)
+
+
+def test_an_error_of_litert_without_a_level():
+    log = read_log("[dispatch_delegate.cc:122] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found\n")
+    assert [error.kind for error in summary_of(log).errors] == ["failure"]
+
+
 LINE = "Replacing {} out of {} node(s) with delegate ({}) node, yielding {} partitions for subgraph {}.\n"
 
 
