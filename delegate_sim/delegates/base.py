@@ -118,8 +118,6 @@ class LogTraits(NamedTuple):
     """How benchmark_model describes the parameter that applies the delegate, in lower case."""
     prints_refusals: bool = False
     """Whether the delegate prints a line for each reason why it refuses an operator."""
-    kernels: tuple[str, ...] = ()
-    """Further names of its kernels."""
     libraries: tuple[str, ...] = ()
     """A part of the file name of the library that it comes in, in lower case, where it is loaded from one."""
     has_runtime_behind: bool = False
@@ -200,6 +198,11 @@ class Delegate:
     def release_notes(self, release: Release) -> Iterator[str]:
         """Say which release's rules are used where those of a release are not known."""
         return release_notes(self.name, release, self.known_since, is_unchanged=self.is_unchanged_since)
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """All names that its kernels may have in log lines."""
+        return (self.kernel_name,)
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they are in the file, dynamic tensors included."""

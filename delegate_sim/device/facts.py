@@ -140,7 +140,7 @@ def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
 
 def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
     """Return the statements in which the delegate speaks of itself."""
-    names = {plain_name(name) for name in (delegate.kernel_name, delegate.provider_name, delegate.name, *delegate.log.kernels)}
+    names = {plain_name(name) for name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
     return tuple([each for each in log.of(*kinds) if plain_name(each.values.get("name", "")) in names])
 
 
@@ -153,9 +153,9 @@ class _TableFacts:
 
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
-        self.own_kernels = {delegate.kernel_name, *delegate.log.kernels, UNNAMED_KERNEL}
+        self.own_kernels = {*delegate.kernel_names, UNNAMED_KERNEL}
         delegates = map(find_delegate, DELEGATE_NAMES)
-        self.other_kernels = {name for each in delegates for name in (each.kernel_name, *each.log.kernels)} - self.own_kernels
+        self.other_kernels = {name for each in delegates for name in each.kernel_names} - self.own_kernels
         self.is_hiding = any(each.replaced and each.kernel in self.other_kernels for each in log.replacements)
         """Whether another delegate ran nodes, which the tables then do not list."""
         self.has_lost_events = log.lost_events

@@ -58,14 +58,14 @@ def delegate_named(name: str) -> Delegate | None:
     # A compiler plugin cannot be told by the kernel that all of them leave in the graph.
     delegates = [each for each in map(find_delegate, DELEGATE_NAMES) if not getattr(each, "is_plugin", False)]
     for delegate in delegates:
-        if plain in {plain_name(delegate.kernel_name), *map(plain_name, delegate.log.kernels)}:
+        if plain in map(plain_name, delegate.kernel_names):
             return delegate
     return next((each for each in delegates if plain in (plain_name(each.name), plain_name(each.provider_name))), None)
 
 
 def is_of(delegate: Delegate, kernel: str) -> bool:
     """Whether a kernel's name is one of this delegate's."""
-    return kernel == delegate.kernel_name or kernel in delegate.log.kernels
+    return kernel in delegate.kernel_names
 
 
 def other_name(name: str) -> str:

@@ -160,7 +160,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
 
 
 def _of_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
-    names = {plain_name(name) for name in (delegate.kernel_name, delegate.provider_name, delegate.name, *delegate.log.kernels)}
+    names = {plain_name(name) for name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
     counts = tuple(_counts(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and is_switched_on(delegate, log):
@@ -211,7 +211,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         if other is None or other.name in seen or (delegate is not None and is_of(delegate, name)):
             continue
         seen.add(other.name)
-        names = {plain_name(each) for each in (other.kernel_name, *other.log.kernels)}
+        names = {plain_name(each) for each in other.kernel_names}
         counts = tuple(_counts(log, names))
         yield LogDelegate(other.name, other.name, _outcome(log, counts) or MADE, counts)
 

@@ -114,8 +114,13 @@ class GpuDelegate(Delegate):
     )
     limit_option = "max_delegated_partitions"
     unlimited = 1_000_000
-    log = LogTraits(switch="use gpu", kernels=("TfLiteMetalDelegate",))
+    log = LogTraits(switch="use gpu")
     known_since = "tf-2.14"
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """Apple's delegate chooses nodes as this one does."""
+        return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
