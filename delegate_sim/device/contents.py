@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import DelegateSimError
-from .statements import ERRORS, FAILURE, LISTED_REFUSAL, OTHER_ERROR, PROGRESS, Statement
+from .statements import COMPILED, ERRORS, FAILURE, LISTED_REFUSAL, OTHER_ERROR, PROGRESS, Statement
 from .tables import RunOrder, Summary
 
 
@@ -35,6 +35,16 @@ class Replacement(NamedTuple):
     name: str | None
     wording: str
     """``plain``, ``whole graph``, ``out of, whole graph``, ``subgraph`` or ``named subgraph``."""
+
+
+class PluginLine(NamedTuple):
+    """A line in which LiteRT counts what a compiler plugin selects of a subgraph, once composites are inlined."""
+
+    line: str
+    subgraph: int
+    selected: int
+    total: int
+    partitions: int
 
 
 class ApplicationLine(NamedTuple):
@@ -128,6 +138,15 @@ class DeviceLog:
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
         """The operators that a delegate lists as refused, each with the reason as printed, which may be empty."""
         return tuple((each.values["op"], each.values["reason"]) for each in self.of(LISTED_REFUSAL))
+
+    @property
+    def plugins(self) -> tuple[PluginLine, ...]:
+        """What a compiler plugin selects of each subgraph; the last line of each counts."""
+        found = {}
+        for each in self.of(COMPILED):
+            subgraph, *counts = (int(each.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
+            found[subgraph] = PluginLine(each.line, subgraph, *counts)
+        return tuple(found.values())
 
     @property
     def errors(self) -> tuple[Statement, ...]:

@@ -9,13 +9,14 @@ from dataclasses import fields
 from typing import Any
 
 from ..text import printable
-from .contents import ApplicationLine, DeviceLog, LogError, ReconcileError, RefusedOperator, Replacement
+from .contents import ApplicationLine, DeviceLog, LogError, PluginLine, ReconcileError, RefusedOperator, Replacement
 from .reader import Reader
 
 __all__ = [
     "ApplicationLine",
     "DeviceLog",
     "LogError",
+    "PluginLine",
     "ReconcileError",
     "RefusedOperator",
     "Replacement",
@@ -80,7 +81,7 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     return logs
 
 
-_PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals")
+_PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
 """What several logs of one run say alike, if more than one of them says it."""
 
 

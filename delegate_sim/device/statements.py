@@ -153,7 +153,7 @@ PATTERNS = (
         COMPILED,
         "Partitioned subgraph<",
         rf"Partitioned subgraph<(?P<subgraph>{_N})>, selected (?P<taken>{_N}) ops, from a total of (?P<total>{_N}) ops\. "
-        rf"resulted in (?P<partitions>{_N}) partitions",
+        rf"resulted in (?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
         NOT_REGISTERED,

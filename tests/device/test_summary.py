@@ -65,6 +65,12 @@ def test_what_litert_compiles_and_dispatches():
     assert not found.may_be_older
 
 
+def test_what_a_compiler_plugin_selects():
+    (line,) = log_of("litert_npu").plugins
+    assert line[1:] == (0, 40, 44, 3)
+    assert line.line == "Partitioned subgraph<0>, selected 40 ops, from a total of 44 ops. resulted in 3 partitions."
+
+
 def test_devices_that_the_runtime_behind_chose_count_lines_that_logcat_left_out():
     found = said("nn_runtime")
     assert dict(found.devices) == {"vendor-npu": 6, "nnapi-reference": 1}
