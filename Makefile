@@ -10,7 +10,7 @@ DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry impor
 TREES ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources peers rewrites advice model-types releases driver-profiles bench clean
+.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources peers rewrites advice model-types android-releases releases driver-profiles bench clean
 
 setup: $(STAMP)
 
@@ -80,6 +80,9 @@ rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFL
 
 model-types: setup  ## remake docs/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m benchmarks.model_types
+
+android-releases: setup  ## remake the table in the README of what Android's NNAPI runtime accepts, where ../shared exists
+	$(BIN)/python -m benchmarks.android_releases
 
 releases: setup  ## remake docs/releases.md from the converted models, where ../shared exists
 	$(BIN)/python -m benchmarks.releases

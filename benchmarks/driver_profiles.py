@@ -56,9 +56,18 @@ def pairs(count: int, seed: int = SEED) -> Iterator[Pair]:
         if source.random() < 0.25:
             options["max_number_delegated_partitions"] = source.randint(1, 4)
         driver = _driver(source, model, options)
-        if driver is not None:
+        if driver is None:
+            continue
+        device, form = Device(driver, options), source.choice(FORMS)
+        if not _fails_to_compile(device, model):
             made += 1
-            yield Pair(f"{made} {name}", model, Device(driver, options), source.choice(FORMS))
+            yield Pair(f"{made} {name}", model, device, form)
+
+
+def _fails_to_compile(device: Device, model: Model) -> bool:
+    """Whether the driver rejects in the end what it took when it was asked, which its log cannot teach."""
+    refusal = device.run(model).refusal
+    return refusal is not None and refusal.stage is not None
 
 
 def outcome(pair: Pair) -> str:

@@ -53,9 +53,10 @@ _TYPE_OF = {setting: kind for kind in MODEL_TYPES for setting in kind.settings.s
 
 
 class Corpus(NamedTuple):
-    """The models by type, each once, and how many files were left out for each cause."""
+    """The models by type, each once, their names in the same order, and how many files were left out for each cause."""
 
     models: Mapping[ModelType, Sequence[Model]]
+    names: Mapping[ModelType, Sequence[str]]
     total: int
     other_settings: int
     without_effect: Mapping[ModelType, int]
@@ -80,6 +81,7 @@ def read_corpus() -> Corpus:
     with gzip.open(PROVENANCE) as file:
         provenance = json.load(file)
     models: dict[ModelType, list[Model]] = {kind: [] for kind in MODEL_TYPES}
+    chosen: dict[ModelType, list[str]] = {kind: [] for kind in MODEL_TYPES}
     without_effect: dict[ModelType, int] = defaultdict(int)
     other_settings = duplicates = 0
     seen: set[tuple[ModelType, str]] = set()
@@ -98,7 +100,8 @@ def read_corpus() -> Corpus:
             else:
                 seen.add((kind, model.sha256))
                 models[kind].append(model)
-    return Corpus(models, len(names), other_settings, without_effect, duplicates)
+                chosen[kind].append(name)
+    return Corpus(models, chosen, len(names), other_settings, without_effect, duplicates)
 
 
 def setting(converter_flags: str) -> str:

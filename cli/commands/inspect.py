@@ -6,14 +6,20 @@ from collections.abc import Sequence
 
 import click
 
+from delegate_sim.delegates.lowered import LoweredModel
 from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare import prepare
+from delegate_sim.runtime.interpreter import Assumptions, simulate
+from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
+from ..delegate_flags import DelegateCommand
 from ..models import Models, read_model
+from ..target_options import chosen_target, target_options
 from ..terminal import result_options, width
 from ..text.graph import model_entry, model_lines
+from ..text.lowered import lowered_entry, lowered_lines
 from ..text.many import INSPECTED, inspected_row
 
 _EPILOG = """\b
@@ -21,26 +27,53 @@ Examples:
   delegate-sim inspect model.tflite
   delegate-sim inspect model.tflite --file-shapes --subgraph 1
   delegate-sim inspect model.tflite --format json
+  delegate-sim inspect model.tflite --delegate nnapi --lowered
+
+A delegate and its options matter with --lowered only.
 """
 
 
-@click.command("inspect", epilog=_EPILOG, no_args_is_help=True)
+@click.command("inspect", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option("--subgraph", metavar="N", type=int, help="Only this subgraph.")
 @click.option("--file-shapes", is_flag=True, help="Show shapes, types and allocations as they are in the file.")
+@click.option("--lowered", is_flag=True, help="Show the model that the delegate builds of each partition, call by call.")
+@target_options
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node of many models too, in place of a table.")
-def command(paths: Sequence[str], subgraph: int | None, file_shapes: bool, form: str, output: str | None, verbose: bool) -> int:
+def command(
+    paths: Sequence[str],
+    subgraph: int | None,
+    file_shapes: bool,
+    lowered: bool,
+    delegate: str,
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    own_resolver: bool,
+    form: str,
+    output: str | None,
+    verbose: bool,
+    **flags: str | None,
+) -> int:
     """Show the graph of each MODEL as delegates see it.
 
     Most delegates see it after the CPU kernels have prepared it, with shapes propagated; those that take dynamic tensors see it
     as it is in the file (--file-shapes). Each tensor is shown with its type, shape and where its data lives: constant (in
     the file), persistent (computed once), arena, variable or dynamic.
     """
+    target = chosen_target(delegate, pairs, release, defaults, own_resolver, flags) if lowered else None
     shapes = "file" if file_shapes else "prepared"
 
     def answer(path: str) -> Answer:
         model, graphs = _graphs(path, subgraph, file_shapes)
+        if target is not None:
+            built = _lowered(model, graphs, target)
+            return Answer(
+                lambda: [lowered_entry(target, model, built)],
+                lambda: lowered_lines(target, graphs, built, width()),
+                lambda: [inspected_row(model, graphs)],
+            )
         return Answer(
             lambda: [model_entry(model, graphs, shapes)],
             lambda: model_lines(model, graphs, shapes, width()),
@@ -58,3 +91,18 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, 
     if not 0 <= subgraph < len(graphs):
         raise click.ClickException(f"{path}: has no subgraph {subgraph}; the last is {len(graphs) - 1}")
     return model, (graphs[subgraph],)
+
+
+def _lowered(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
+    """Apply the delegate and return the models that it builds of the chosen graphs."""
+    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
+    decisions = [run.subgraphs[graph.index].decision for graph in graphs]
+    return tuple(
+        [
+            built
+            for decision in decisions
+            if decision is not None and decision.findings is not None
+            for built in target.delegate.lowered(decision, target.options, target.release)
+        ]
+    )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, RankedCause
+from delegate_sim.results.nodes import on_cpu
 from delegate_sim.text import printable
 
 from ..layout import counted, item_list, message, name, node_list, options_text, share, wrapped
@@ -60,7 +61,10 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     yield from _paragraph(f"{number}. {message(cause.title)}", width, "", _HEADING)
     yield from _paragraph(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
-    text = f"keeps {counted(len(cause.nodes), 'node')} on the CPU: {operators}"
+    staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
+    # What stands behind another cause may be about nodes that the delegate takes as they are now.
+    keeps = "keeps" if staying.issuperset(cause.nodes) else "once another cause is removed, would keep"
+    text = f"{keeps} {counted(len(cause.nodes), 'node')} on the CPU: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
     yield from _paragraph(text, width, "   ")

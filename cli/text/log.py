@@ -74,7 +74,10 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         text = ", ".join(f"{name(op)} {count:,}" for op, count in summary.operators)
         yield from _fact("on the CPU", text, columns)
     yield from _fact("release", _release(summary), columns)
-    for title, values in (("accelerators", summary.accelerators), ("devices", [f"{name(d)} {n:,}" for d, n in summary.devices])):
+    for title, values in (
+        ("accelerators", summary.accelerators),
+        ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.chosen_devices]),
+    ):
         if values:
             yield from _fact(title, message(", ".join(values)), columns)
     if summary.parts:

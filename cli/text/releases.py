@@ -13,6 +13,7 @@ from delegate_sim.version import __version__
 
 from ..layout import counted, item_list, message, name, node_list, share, wrapped
 from ..terminal import Line
+from .platforms import platform_lines, platforms_entry
 
 SCHEMA = "delegate-sim/releases/1"
 
@@ -43,6 +44,7 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
     yield Line("")
     for answer in answers(table):
         yield from (Line(line) for line in wrapped(answer, width, "", "  "))
+    yield from platform_lines(table.platforms, width)
     said = _notes(table.rows)
     if said:
         yield Line("")
@@ -192,6 +194,7 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
             }
             for row in table.rows
         ],
+        **platforms_entry(table.platforms),
         "fully_delegated": {"first": str(table.full[0]), "last": str(table.full[-1])} if table.full else None,
         "first_loading": {
             family: first

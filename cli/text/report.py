@@ -20,6 +20,7 @@ from ..layout import counted, cut, item_list, message, name, node_list, options_
 from ..terminal import Line
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
+from .splits import split_lines
 from .view import HEADING, View
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
         yield from _subgraph(subgraph, run.refusal, compute, view, run.log_lines, advice)
+        yield from split_lines(run, subgraph, view.width, view.verbose)
     if run.warnings:
         yield Line("")
         yield Line("Warnings", HEADING)

@@ -21,8 +21,51 @@ from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
 from .driver import DriverInterface
+from .lowered import LoweredModel
 
 OptionValues: TypeAlias = Mapping[str, Any]
+
+
+class StageRefusal(NamedTuple):
+    """What a stage behind the delegate refused: the call and the operation in it, and the line that the delegate prints.
+
+    ``further`` names what it would refuse next. ``is_of_node`` is False where a model as a whole is refused, so that the node is
+    only the one that the delegate looked at last.
+    """
+
+    call: str
+    operation: str
+    operand: str
+    found: str
+    needed: str
+    error_line: str
+    further: tuple[str, ...] = ()
+    is_of_node: bool = True
+
+
+class StageStep(NamedTuple):
+    """What a stage behind the delegate runs on one device: operations in running order, with the node that each is for.
+
+    ``bytes_in`` and ``bytes_out`` cross the step's border; constants do not.
+    """
+
+    device: str
+    operations: tuple[tuple[int, str], ...]
+    bytes_in: int
+    bytes_out: int
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes of the operations, each once."""
+        return tuple(dict.fromkeys([node for node, _ in self.operations]))
+
+
+class StageSplit(NamedTuple):
+    """How a stage behind the delegate splits a partition, by the partition's nodes; ``error`` is why another takes it over."""
+
+    nodes: tuple[int, ...]
+    steps: tuple[StageStep, ...]
+    error: str = ""
 
 
 class KernelFailure(NamedTuple):
@@ -40,6 +83,7 @@ class KernelFailure(NamedTuple):
     hint: str
     is_crash: bool = False
     is_known: bool = True
+    stage: StageRefusal | None = None
 
 
 class FailureWording(NamedTuple):
@@ -140,6 +184,18 @@ class Levels(NamedTuple):
     """The lowest level that is possible where benchmark_model prints a parameter, by its description."""
 
 
+class Platform(NamedTuple):
+    """The platform whose part behind the delegate is simulated: its key in configurations, and the option with its releases.
+
+    ``alone`` is the value of the option with which nothing behind the delegate is simulated.
+    """
+
+    key: str
+    option: str
+    releases: tuple[str, ...]
+    alone: str
+
+
 class Delegate:
     """One delegate.
 
@@ -172,6 +228,8 @@ class Delegate:
     driver: DriverInterface | None = None
     """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
     log: LogTraits = LogTraits()
+    platform: Platform | None = None
+    """The platform behind the delegate, if its releases are told apart."""
 
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""
@@ -204,6 +262,10 @@ class Delegate:
         """All names that its kernels may have in log lines."""
         return (self.kernel_name,)
 
+    def platform_notes(self, options: OptionValues) -> Iterator[str]:
+        """Say what is known less surely of the release of the platform that the options name."""
+        return iter(())
+
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they are in the file, dynamic tensors included."""
         return False
@@ -230,6 +292,16 @@ class Delegate:
         returned counts as a kernel that cannot be made: it undoes the delegation, or is a warning unless ``is_known``.
         """
         return None
+
+    def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
+        """Return the model that is built of each partition for the stage behind the delegate; none if there is no such stage."""
+        return iter(())
+
+    def split_behind(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> Iterator[StageSplit]:
+        """Return how the stage behind the delegate splits its partitions over devices, where that is known."""
+        return iter(())
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Return changes to the options that may end refusals of this code, each by itself, the mildest first."""

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 from ..delegates.driver import Driver
@@ -41,6 +42,7 @@ def reconcile(
     setting = setting_of(log) if setting is None else setting
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
+    setting, run = _fitting_platform(model, setting, facts, run)
     trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
     unavailable = _unavailable(log, facts, first)
     found = [*unavailable, *differences(facts, first)]
@@ -76,6 +78,23 @@ def _status(facts: Facts, found: Sequence[str], match: Match | None) -> str:
     if found:
         return UNEXPLAINED if match is None else EXPLAINED
     return REPRODUCED if facts.can_be_compared else NOT_COMPARED
+
+
+def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
+    """Take another release of the platform behind the delegate where the one that is simulated refuses what the device took."""
+    platform = setting.delegate.platform
+    is_refused = run.refusal is not None and run.refusal.stage is not None
+    if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
+        return setting, run
+    refused = setting.options[platform.option]
+    for name in (*reversed(platform.releases), platform.alone):
+        options = {**setting.options, platform.option: name}
+        note = f"{platform.key} {refused} would refuse this model, and the device did not: {platform.option}={name} is simulated"
+        other = dataclasses.replace(setting, options=options, notes=(*setting.notes, note))
+        then = simulate_setting(model, other, other.release)
+        if then.refusal is None or then.refusal.stage is None:
+            return other, then
+    return setting, run
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:

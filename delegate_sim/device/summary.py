@@ -105,7 +105,7 @@ class LogSummary(NamedTuple):
     refusals: tuple[tuple[str, str, int], ...]
     """Operators that are refused, each with the reason, which may be empty, and how often."""
     errors: tuple[ExplainedError, ...]
-    devices: tuple[tuple[str, int], ...]
+    chosen_devices: tuple[tuple[str, int], ...]
     """The devices that the runtime behind the delegate chose, and for how many operations."""
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
@@ -127,7 +127,7 @@ class LogSummary(NamedTuple):
             "errors": [each._asdict() for each in self.errors],
             "refusals": [{"op": op, "reason": reason, "times": times} for op, reason, times in self.refusals],
             "operators": dict(self.operators),
-            "devices": dict(self.devices),
+            "chosen_devices": dict(self.chosen_devices),
             "parts": dict(self.parts),
         }
 

@@ -11,6 +11,7 @@ from ..graph.graph import Graph, NodeView, file_graphs
 from ..model.model import Model, Node
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..rules.rule import Reason
+from ..runtime.interpreter import Refusal
 from ..runtime.suppositions import NodeKey, Supposition
 from ..versions.why import shared_version, version_cause
 from . import roots
@@ -255,17 +256,36 @@ class _Finder:
         refusal = now.run.refusal
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
             return
-        problem = self.problem_of(refusal.code)
         graph = now.run.subgraphs[refusal.subgraph].graph
-        blamed = None if refusal.node is None else graph.nodes[refusal.node]
-        reason = Reason(refusal.code, "runtime", refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
-        subject = (refusal.code,) if blamed is None else (blamed.op, refusal.code, reason.needed)
+        is_of_node = refusal.node is not None and (refusal.stage is None or refusal.stage.is_of_node)
+        blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
+        reason = _reason_of(refusal)
+        problem = self.problem_of(refusal.code)
+        subject: tuple[str, ...] = (refusal.code,)
+        if blamed is not None:
+            subject = (blamed.op, refusal.code, reason.needed)
+        options = self._options_against(refusal, now)
+        if options:
+            problem, subject = Problem.TARGET_LEVEL, _told_options(options)
+            self.level_options[Identity(problem, subject)] = options
+        elif problem is Problem.TARGET_LEVEL:
+            problem, subject = Problem.OPERATOR, subject[:1]
         for index in graph.execution_plan:
             node = graph.nodes[index]
             key = now.change.origin(NodeKey(graph.index, index))
             if key is not None and (blamed is None or (node.op == blamed.op and _types(graph, node) == _types(graph, blamed))):
                 self.without_kernels.add(key)
                 self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
+
+    def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
+        """Return the mildest change to the options with which a stage behind the delegate does not refuse this node."""
+        if refusal.stage is None:
+            return {}
+        for options in self.delegate.remedies(refusal.code, now.run.options):
+            then = self.simulate(self.base, options).run.refusal
+            if then is None or (then.code, then.subgraph, then.node) != (refusal.code, refusal.subgraph, refusal.node):
+                return dict(options)
+        return {}
 
     def _explain_versions(self, cases: Sequence[RefusedCase], now: Examined) -> None:
         """Find the features without which each node's version is low enough, trying lower and lower versions.
@@ -326,8 +346,7 @@ class _Finder:
                 return
             refused = self._refused_for(Problem.TARGET_LEVEL, self.base, options)
             for key in [key for key in left if key not in refused]:
-                told = tuple([f"{name}={value}" for name, value in options.items() if value is not None])
-                identity = Identity(Problem.TARGET_LEVEL, told)
+                identity = Identity(Problem.TARGET_LEVEL, _told_options(options))
                 self._note(identity, left.pop(key))
                 self.level_options[identity] = options
         for case in left.values():
@@ -395,6 +414,19 @@ class _Finder:
         if not _OF_QUANTIZATION.isdisjoint(identity.subject) and roots.form(self.model) != "float":
             return Remedy(conversion="float")
         return Remedy(node_versions=versions)
+
+
+def _reason_of(refusal: Refusal) -> Reason:
+    """Return a kernel that cannot be made, or what a stage behind the delegate refuses, as a reason of the node to blame."""
+    stage = refusal.stage
+    if stage is None:
+        return Reason(refusal.code, "runtime", refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
+    found, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
+    return Reason(refusal.code, "runtime", refusal.message, found, needed, refusal.hint)
+
+
+def _told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
 
 
 def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:

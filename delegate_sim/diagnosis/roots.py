@@ -65,6 +65,9 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
     Refusals of versions alone are left to the features that raised them.
     """
     now = simulate(supposition, {})
+    if now.run.refusal is not None and now.run.refusal.stage is not None:
+        # A stage behind the delegate names the operand that it refuses: less than all types has to change.
+        return None
     best: tuple[tuple[float, ...], Root] | None = None
     for conversion in _conversions(model):
         other = dataclasses.replace(supposition, conversion=conversion)

@@ -21,6 +21,7 @@ from ..text import printable
 from ..toml_lines import line_of
 from ..version import __version__
 from .budgets import Allowance, Budgets, Tolerance
+from .platforms import platform_options
 
 OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"
@@ -35,7 +36,8 @@ class ConfigurationError(DelegateSimError):
 class ConfiguredTarget:
     """What models are checked on: a delegate with its options, on a release of the runtime.
 
-    A target with several releases becomes one for each, named ``NAME@RELEASE``; ``group`` is the name in the configuration.
+    A target with several releases becomes one for each, named ``NAME@RELEASE``, and so does one with several releases of the
+    platform behind the delegate; ``group`` is the name in the configuration.
     """
 
     name: str
@@ -223,16 +225,18 @@ def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: s
         releases = given.take(RELEASE, _releases)
         del given.content[RELEASE]
     options = _options(delegate, given, defaults, root)
+    platforms = table.take(delegate.platform.key, lambda value: platform_options(delegate, value)) if delegate.platform else None
     resolver = table.take("own-resolver", boolean, False)
     models = table.take("models", _patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return [
         ConfiguredTarget(
-            name if len(releases) == 1 else f"{name}@{release}",
-            *(name, delegate, options, release, defaults, models, budgets, resolver),
+            "@".join([name, *([str(release)] if len(releases) > 1 else []), *label]),
+            *(name, delegate, {**options, **changes}, release, defaults, models, budgets, resolver),
         )
         for release in releases
+        for label, changes in platforms or [((), {})]
     ]
 
 

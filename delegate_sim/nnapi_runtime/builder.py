@@ -5,10 +5,11 @@ Upstream: runtime/ModelBuilder.cpp.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .defaults import without_default_inputs
-from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order
+from .judging import judge, key_of, needed_of, operand_key, operand_refusal, value_refusal
+from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
 from .operands import (
     MAX_COPIED_BYTES,
     ChannelQuantization,
@@ -16,13 +17,9 @@ from .operands import (
     NnOperand,
     check_channels,
     check_no_value,
-    check_operand_type,
-    check_value,
-    make_operand,
 )
-from .operations import validate_operation
-from .refusal import Call, Rule, refuse
-from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, float32
+from .refusal import Call, NnRefusal, NnRefused, Rule, refuse
+from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version, float32
 
 OPERAND_INDEX = Rule(
     "operand-index", "The index is that of an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"
@@ -40,35 +37,80 @@ BOUNDARY_OPERAND = Rule(
 
 
 class ModelBuilder:
-    """A model while it is built. After a refusal other calls can follow, as with the runtime."""
+    """A model while it is built. After a refusal other calls can follow, as with the runtime.
 
-    def __init__(self, android: AndroidRelease = AndroidRelease.ANDROID_13, feature_level: int | None = None) -> None:
+    With ``on_refusal`` a refusal is handed to it instead of being raised, and the call has its effect nonetheless, so that
+    all refusals of a model can be found. ``finish`` always raises.
+    """
+
+    def __init__(
+        self,
+        android: AndroidRelease = AndroidRelease.ANDROID_13,
+        feature_level: int | None = None,
+        on_refusal: Callable[[NnRefusal], None] | None = None,
+    ) -> None:
+        self._on_refusal = on_refusal
         self._android = android
         self._level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
+        self._verdicts: list[Version | NnRefusal] = []
+        """Those on the operations with their operands, as long as no operand changes afterwards."""
+        self._has_changed = False
         self._inputs: list[int] = []
         self._outputs: list[int] = []
         self._relaxed = False
 
-    def add_operand(self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> int:
-        """Add an operand and return its index."""
-        operand = make_operand(code, dimensions, scale, zero_point)
-        check_operand_type(operand)
-        self._operands.append(operand)
+    @property
+    def operands(self) -> Sequence[NnOperand]:
+        """The operands so far."""
+        return self._operands
+
+    @property
+    def operations(self) -> Sequence[NnOperation]:
+        """The operations so far, in the order of the calls."""
+        return self._operations
+
+    @property
+    def inputs(self) -> Sequence[int]:
+        """The model's inputs, once they were named."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> Sequence[int]:
+        """The model's outputs, once they were named."""
+        return self._outputs
+
+    def add_operand(
+        self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
+    ) -> int:
+        """Add an operand and return its index. ``has_pointer``: a pointer is given even where there are no dimensions."""
+        shape = tuple(dimensions)
+        scale = float32(scale) if scale else 0.0
+        key = operand_key(code, shape, scale, zero_point)
+        self._report(operand_refusal(key, has_pointer and not shape))
+        self._operands.append(NnOperand(code, shape, scale, zero_point, key=key))
         return len(self._operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
         """Give a TENSOR_QUANT8_SYMM_PER_CHANNEL its scales."""
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
+        if operand is None:
+            return
         channels = ChannelQuantization(dimension, tuple(map(float32, scales)))
-        check_channels(operand, channels)
+        try:
+            check_channels(operand, channels)
+        except NnRefused as refused:
+            self._report(refused.refusal)
         operand.channels = channels
+        self._has_changed |= bool(self._operations)
 
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes; ``value`` matters for scalars that can hold a default."""
         operand = self._operand(index, Call.SET_VALUE)
-        check_value(operand, length)
+        if operand is None:
+            return
+        self._report(value_refusal(key_of(operand), length, Call.SET_VALUE))
         is_copied = length <= MAX_COPIED_BYTES
         operand.lifetime = Lifetime.CONSTANT_COPY if is_copied else Lifetime.CONSTANT_REFERENCE
         operand.value = value if is_copied else None
@@ -77,32 +119,50 @@ class ModelBuilder:
         """Leave an operand out, which is to give it a null pointer."""
         operand = self._operand(index, Call.SET_VALUE)
         check_no_value(length)
+        if operand is None:
+            return
         operand.lifetime, operand.value = Lifetime.OMITTED, None
 
     def set_value_from_memory(self, index: int, length: int) -> None:
         """Make an operand a constant that lies in a memory object."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
-        check_value(operand, length, Call.SET_VALUE_FROM_MEMORY)
+        if operand is None:
+            return
+        self._report(value_refusal(key_of(operand), length, Call.SET_VALUE_FROM_MEMORY))
         operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
 
     def set_value_from_model(self, index: int, model: NnModel) -> None:
         """Make an operand refer to a finished model."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MODEL)
+        if operand is None:
+            return
         operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
+        self._has_changed |= bool(self._operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
         """Add an operation; ``tag`` is the caller's own mark, which stays with it."""
-        operands = [[self._operand(index, Call.ADD_OPERATION) for index in side] for side in (inputs, outputs)]
-        validate_operation(code, operands[0], operands[1], self._android)
+        try:
+            self._check_indices(inputs, Call.ADD_OPERATION)
+            self._check_indices(outputs, Call.ADD_OPERATION)
+            given, results = [self._operands[index] for index in inputs], [self._operands[index] for index in outputs]
+            verdict = judge(code, given, results, self._android)
+            needed_of(verdict.own)
+            whole = verdict.whole
+        except NnRefused as refused:
+            self._report(refused.refusal)
+            whole = refused.refusal
+        self._verdicts.append(whole)
         self._operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
 
-    def identify_inputs_and_outputs(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
-        """Name the model's inputs and outputs."""
-        for subject, listed in (("inputs", inputs), ("outputs", outputs)):
+    def identify_inputs_and_outputs(
+        self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
+    ) -> None:
+        """Name the model's inputs and outputs; ``pointers`` tells of each list whether it has a pointer even if it is empty."""
+        for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
-                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", ResultCode.UNEXPECTED_NULL)
-        for index in (*inputs, *outputs):
-            self._operand(index, Call.IDENTIFY)
+                code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
+                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
+        self._check_indices((*inputs, *outputs), Call.IDENTIFY)
         # What was listed before a refusal stays listed.
         self._inputs = list(inputs)
         self._list(inputs, Lifetime.MODEL_INPUT)
@@ -113,23 +173,57 @@ class ModelBuilder:
         """Allow computing FLOAT32 in half precision."""
         self._relaxed = allow
 
+    def check(self) -> Version:
+        """Check the model as a whole and return what it needs, as ``finish`` does."""
+        return self._check(None)
+
     def finish(self) -> NnModel:
         """Check the model as a whole and return it. Upstream: ModelBuilder.cpp finish."""
         operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
-        if len(operations) < len(self._operations):
-            stuck = sorted({one.index for one in self._operations} - {one.index for one in operations})
-            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "all inputs")
-        required = check_model(self._operands, operations, self._inputs, self._outputs, self._android)
-        check_level(required, self._level)
+        required = self._check(operations)
         trimmed = tuple(without_default_inputs(one, self._operands) for one in operations)
         return NnModel(
             tuple(self._operands), trimmed, tuple(self._inputs), tuple(self._outputs), self._relaxed, self._android, required
         )
 
-    def _operand(self, index: int, call: Call) -> NnOperand:
-        if not 0 <= index < len(self._operands):
-            refuse(OPERAND_INDEX, call, "operand index", index, f"less than {len(self._operands)}")
+    def _check(self, operations: Sequence[NnOperation] | None) -> Version:
+        """Check the model; its operations are put in run order where that matters and is not known yet."""
+        if operations is None:
+            is_ordered = writes_before_reads(self._operands, self._operations)
+            operations = (
+                self._operations if is_ordered else run_order(self._operations, lambda index: self._operands[index].is_produced)
+            )
+        if len(operations) < len(self._operations):
+            stuck = sorted({one.index for one in self._operations} - {one.index for one in operations})
+            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "all inputs")
+        verdicts = self._verdicts if operations is self._operations and not self._has_changed else None
+        required = check_model(self._operands, operations, self._inputs, self._outputs, self._android, verdicts)
+        check_level(required, self._level)
+        return required
+
+    def _report(self, refusal: NnRefusal | None) -> None:
+        if refusal is None:
+            return
+        if self._on_refusal is None:
+            raise NnRefused(refusal)
+        self._on_refusal(refusal)
+
+    def _operand(self, index: int, call: Call) -> NnOperand | None:
+        """Return an operand; None if there is none, which is reported."""
+        try:
+            self._check_indices((index,), call)
+        except NnRefused as refused:
+            self._report(refused.refusal)
+            return None
         return self._operands[index]
+
+    def _check_indices(self, indices: Sequence[int], call: Call) -> None:
+        count = len(self._operands)
+        if not indices or (min(indices) >= 0 and max(indices) < count):
+            return
+        for index in indices:
+            if not 0 <= index < count:
+                refuse(OPERAND_INDEX, call, "operand index", index, f"less than {count}")
 
     def _list(self, indices: Sequence[int], lifetime: Lifetime) -> None:
         for index in indices:

@@ -6,7 +6,7 @@ That lowers the feature level which a device must have. Upstream: runtime/ModelB
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .operands import Lifetime, NnOperand
@@ -98,4 +98,4 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
     count = len(inputs)
     while count > tail.start and tail.defaults[count - 1 - tail.start].holds(inputs[count - 1]):
         count -= 1
-    return operation if count == tail.paired else replace(operation, inputs=operation.inputs[:count])
+    return operation if count == tail.paired else operation._replace(inputs=operation.inputs[:count])

@@ -6,14 +6,15 @@ common/ModelUtils.cpp removeDeadOperands.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from typing import NamedTuple
 
+from .judging import judge, needed_of
 from .operands import Lifetime, NnOperand, operand_version
-from .operations import validate_operation
-from .refusal import Call, Rule, refuse
+from .refusal import Call, NnRefusal, Rule, refuse
 from .types import AndroidRelease, OperandType, Version, type_name
 
 _VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
@@ -50,14 +51,16 @@ MODEL_LEVEL = Rule(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NnOperation:
+_MODEL = OperandType.MODEL.value
+
+
+class NnOperation(NamedTuple):
     """One operation; ``index`` is its place in the order of addOperation, ``tag`` the caller's own mark."""
 
     type: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    index: int
+    index: int  # type: ignore[assignment]  # replaces tuple.index
     tag: int | None = None
 
 
@@ -117,8 +120,7 @@ def operation_version(operation: NnOperation, operands: Sequence[NnOperand], and
     """Return what an operation needs, its operands included. Upstream: validateOperationIncludingOperandVersions."""
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
-    own = validate_operation(operation.type, inputs, outputs, android)
-    return combine([own, *map(operand_version, inputs), *map(operand_version, outputs)])
+    return needed_of(judge(operation.type, inputs, outputs, android).whole)
 
 
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
@@ -134,6 +136,24 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
         order.append(operations[place])
         stack += tracker.finish(place)
     return order
+
+
+def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
+    """Tell of each operand whether it has its value before any operation runs."""
+    temporary, output = Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT
+    return [operand.lifetime is not temporary and operand.lifetime is not output for operand in operands]
+
+
+def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
+    """Tell whether the operations, as they stand, write every operand before another reads it; each has then its place."""
+    known = _known_from_start(operands)
+    for operation in operations:
+        for index in operation.inputs:
+            if not known[index]:
+                return False
+        for index in operation.outputs:
+            known[index] = True
+    return True
 
 
 class ReadyTracker:
@@ -173,39 +193,55 @@ def check_model(
     inputs: Sequence[int],
     outputs: Sequence[int],
     android: AndroidRelease,
+    verdicts: Iterable[Version | NnRefusal] | None = None,
 ) -> Version:
-    """Check a model whose operations are in run order and return what it needs. Upstream: validateModelSubgraph."""
+    """Check a model whose operations are in run order and return what it needs. Upstream: validateModelSubgraph.
+
+    ``verdicts`` are those on the operations with their operands, in the same order, where they are known.
+    """
     for subject, present in (("operands", operands), ("operations", operations)):
         if not present:
             refuse(MODEL_EMPTY, Call.FINISH_MODEL, subject, 0, "at least 1")
+    versions = {_PLAIN}
     for index, operand in enumerate(operands):
-        _check_lifetime(index, operand)
-    versions = [operand_version(operand, f"operand {index}") for index, operand in enumerate(operands)]
-    versions += [operation_version(operation, operands, android) for operation in operations]
+        if operand.type == _MODEL or operand.lifetime is Lifetime.SUBMODEL:
+            _check_lifetime(index, operand)
+        # Most operands are of a type that every level has, and nothing more is asked of them.
+        if operand.type != _TENSOR_FLOAT32 or not operand.dimensions:
+            versions.add(operand_version(operand, f"operand {index}"))
+    if verdicts is None:
+        versions.update([operation_version(operation, operands, android) for operation in operations])
+    else:
+        versions.update([needed_of(verdict) for verdict in verdicts])
     _check_boundary(operands, inputs, Lifetime.MODEL_INPUT)
     _check_boundary(operands, outputs, Lifetime.MODEL_OUTPUT)
     _check_writers(operands, operations, android)
     return combine(versions)
 
 
+_TENSOR_FLOAT32 = OperandType.TENSOR_FLOAT32.value
+_PLAIN = Version(1)
+
+
 def _check_lifetime(index: int, operand: NnOperand) -> None:
-    if (operand.type == OperandType.MODEL) != (operand.lifetime == Lifetime.SUBMODEL):
+    if (operand.type == _MODEL) != (operand.lifetime is Lifetime.SUBMODEL):
         found = f"{type_name(operand.type)}, {operand.lifetime.value}"
         refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", found, "MODEL that refers to a model, or neither")
 
 
 def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifetime: Lifetime) -> None:
     for index in listed:
-        if operands[index].lifetime != lifetime:
+        if operands[index].lifetime is not lifetime:
             refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
+    times = Counter(listed)
     for index, operand in enumerate(operands):
-        if operand.lifetime == lifetime and listed.count(index) != 1:
-            found = f"listed {listed.count(index)} times"
+        if operand.lifetime is lifetime and times[index] != 1:
+            found = f"listed {times[index]} times"
             refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", found, f"once as {lifetime.value}")
 
 
 def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperation], android: AndroidRelease) -> None:
-    known = [not operand.is_produced for operand in operands]
+    known = _known_from_start(operands)
     for operation in operations:
         for index in operation.outputs:
             if known[index]:

@@ -54,6 +54,17 @@ class ChannelQuantization:
     scales: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OperandKey:
+    """What validators look at: it stands for all operands of a type, shape and quantisation. Two are equal if they are one."""
+
+    type: int
+    dimensions: tuple[int, ...]
+    scale: float
+    zero_point: int
+    channel: int | None
+
+
 @dataclass(slots=True)
 class NnOperand:
     """One operand of a model; ``value`` holds the bytes of a copied constant where they are known."""
@@ -66,6 +77,7 @@ class NnOperand:
     lifetime: Lifetime = Lifetime.TEMPORARY
     value: bytes | None = None
     submodel: NnModel | None = None
+    key: OperandKey | None = None
 
     @property
     def rank(self) -> int:
@@ -80,7 +92,7 @@ class NnOperand:
     @property
     def is_produced(self) -> bool:
         """Tell whether an operation has to write the operand before another may read it."""
-        return self.lifetime in {Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT}
+        return self.lifetime is Lifetime.TEMPORARY or self.lifetime is Lifetime.MODEL_OUTPUT
 
     @property
     def byte_size(self) -> int:
@@ -101,6 +113,12 @@ def _rule(code: str, summary: str, function: str, file: str = "common/types/src/
 
 OPERAND_TYPE = _rule("operand-type", "The type is one of the NNAPI or of a registered extension.", "validateOperandType")
 SCALAR_DIMENSIONS = _rule("operand-scalar-dimensions", "A scalar has no dimensions.", "validateScalarDimensions")
+DIMENSIONS_POINTER = _rule(
+    "operand-dimensions-pointer",
+    "Dimensions have a pointer if and only if there are any.",
+    "ANeuralNetworksModel_addOperand",
+    "runtime/ModelBuilder.cpp",
+)
 OPERAND_BYTES = _rule("operand-bytes", "The known dimensions make less than 4 GiB.", "validateTensorDimensions")
 OPERAND_SCALE = _rule("operand-scale", "The scale fits the type: positive or zero.", "validateOperandTypeImpl")
 OPERAND_ZERO_POINT = _rule("operand-zero-point", "The zero point lies in the type's range.", "validateOperandTypeImpl")
@@ -139,9 +157,14 @@ _ZERO_POINTS: dict[int, tuple[int, int]] = {
 _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 
 
-def check_operand_type(operand: NnOperand) -> None:
-    """Check what addOperand demands. Upstream: Validation.cpp validateOperandTypeImpl."""
+def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
+    """Check what addOperand demands. Upstream: Validation.cpp validateOperandTypeImpl.
+
+    ``has_pointer`` tells of an operand without dimensions that a pointer to them is given all the same.
+    """
     call = Call.ADD_OPERAND
+    if has_pointer and not operand.dimensions:
+        refuse(DIMENSIONS_POINTER, call, "dimensions", "a pointer to none", "no pointer, or a dimension")
     if is_extension(operand.type) or not is_known_type(operand.type):
         refuse(OPERAND_TYPE, call, "type", operand.type, "a type of the NNAPI")
     if is_tensor(operand.type):

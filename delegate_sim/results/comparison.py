@@ -193,7 +193,7 @@ def _side_entry(side: Side) -> dict[str, Any]:
         "defaults": side.defaults,
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
-        "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
+        "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),
         "measures": {

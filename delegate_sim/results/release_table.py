@@ -15,6 +15,7 @@ from ..runtime.interpreter import NOT_LOADED, Assumptions, Run, simulate
 from ..runtime.loading import load_on
 from ..runtime.resolver import Loads
 from .measures import Measures, measure
+from .platform_table import PlatformRow, platform_rows
 from .report import node_reasons
 
 
@@ -83,6 +84,8 @@ class ReleaseTable:
     delegate: Delegate
     options: OptionValues
     rows: tuple[ReleaseRow, ...]
+    platforms: tuple[PlatformRow, ...] = ()
+    """Each release of the platform behind the delegate, if it has one."""
 
     @property
     def full(self) -> tuple[Release, ...]:
@@ -144,7 +147,8 @@ def release_table(
                 not is_predicted,
             )
         )
-    return ReleaseTable(model, delegate, options, tuple(rows))
+    platforms = platform_rows(model, delegate, options, defaults, has_own_resolver=has_own_resolver)
+    return ReleaseTable(model, delegate, options, tuple(rows), platforms)
 
 
 def _moves(before: Run, after: Run) -> list[Move]:

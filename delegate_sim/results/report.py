@@ -18,6 +18,7 @@ from ..version import __version__
 from .compute import Compute, compute_of
 from .rule_set import rule_set_version
 from .shown import Shown, Table
+from .splits import splits_entry
 
 SCHEMA = "delegate-sim/report/1"
 
@@ -156,18 +157,18 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
         "outcome": run.outcome,
-        "refusal": dataclasses.asdict(run.refusal) if run.refusal else None,
+        "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),
-        "subgraphs": [_subgraph_entry(subgraph, run.refusal, compute) for subgraph in run.subgraphs],
+        "subgraphs": [_subgraph_entry(subgraph, run, compute) for subgraph in run.subgraphs],
     }
 
 
-def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None, compute: Compute) -> dict[str, Any]:
+def _subgraph_entry(run: SubgraphRun, whole: Run, compute: Compute) -> dict[str, Any]:
     graph = run.graph
     counts = compute.by_node[graph.index]
     partition_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
-    entry = functools.partial(_node_entry, run, partition_of, refusal, counts)
+    entry = functools.partial(_node_entry, run, partition_of, whole.refusal, counts)
     nodes = [entry(graph.nodes[index]) for index in graph.execution_plan]
     return {
         "index": graph.index,
@@ -182,6 +183,7 @@ def _subgraph_entry(run: SubgraphRun, refusal: Refusal | None, compute: Compute)
         "partitions_dropped": [len(subset.nodes) for subset in dropped_partitions(run)],
         "nodes": nodes,
         "partition_list": [_partition_entry(graph, number, subset, compute) for number, subset in enumerate(run.subsets)],
+        **splits_entry(whole, run),
     }
 
 

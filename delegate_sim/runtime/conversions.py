@@ -7,6 +7,7 @@ theirs.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -16,7 +17,7 @@ from ..graph.graph import Graph, file_graphs
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..versions.why import expected_version
-from .editing import Edited, Editor, edited, unchanged
+from .editing import Edited, Editor, NodeKey, edited, unchanged
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
@@ -57,6 +58,7 @@ _QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.spl
 _OF_ANY_TYPE = ("SHAPE", "RANK")
 
 
+@functools.lru_cache(maxsize=2)
 def as_float(model: Model) -> Edited:
     """Return the model converted without quantisation: converter.optimizations left empty."""
     if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
@@ -64,6 +66,7 @@ def as_float(model: Model) -> Edited:
     return _with_versions(edited(model, lambda editor: _widen(editor, model)))
 
 
+@functools.lru_cache(maxsize=2)
 def as_int8(model: Model) -> Edited:
     """Return the model converted with full integer quantisation: a representative data set, float inputs and outputs."""
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
@@ -114,17 +117,25 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
 
 
 def _with_versions(changed: Edited) -> Edited:
-    """Give operators the versions that a converter would: the highest that any of an operator's nodes demands."""
+    return changed.then(with_converted_versions)
+
+
+def with_converted_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> Edited:
+    """Give operators the versions that a converter would: the highest that any of an operator's nodes demands.
+
+    Nodes of which a version is ``supposed`` demand that one.
+    """
     highest: dict[str, int] = {}
-    for graph in file_graphs(changed.model):
+    for graph in file_graphs(model):
         for node in graph.nodes:
             if not node.is_custom:
-                highest[node.op] = max(expected_version(graph.view(node)), highest.get(node.op, 1))
+                demanded = supposed.get(NodeKey(graph.index, node.index)) or expected_version(graph.view(node))
+                highest[node.op] = max(demanded, highest.get(node.op, 1))
 
     def set_versions(editor: Editor) -> None:
         editor.nodes = [(origin, node._replace(version=highest.get(node.op, node.version))) for origin, node in editor.nodes]
 
-    return changed.then(lambda model: edited(model, set_versions))
+    return edited(model, set_versions)
 
 
 def _quantize(editor: Editor) -> None:

@@ -156,7 +156,14 @@ def _not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
 
 def _refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:
     return Refusal(
-        failure.code, message, failure.hint, graph.index, failure.node, failure.tensor, is_predicted=not failure.is_known
+        failure.code,
+        message,
+        failure.hint,
+        graph.index,
+        failure.node,
+        failure.tensor,
+        is_predicted=not failure.is_known,
+        stage=failure.stage,
     )
 
 
@@ -340,9 +347,16 @@ class _Simulation:
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
         """Note that the nodes are replaced, and yet they will not run on the delegate, or that this is predicted."""
+        self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {message}")
         if self.later_failure is None:
             self.later_failure = _refusal(graph, failure, message)
+
+    def _tell_stage(self, failure: KernelFailure) -> None:
+        """Print what the delegate prints when a stage behind it refuses a call, and name what it would refuse next."""
+        if failure.stage is not None:
+            self.log_lines.append(failure.stage.error_line)
+            self.warnings += failure.stage.further
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
@@ -393,6 +407,7 @@ class _Simulation:
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
         """The runtime undoes all delegation, in every subgraph."""
+        self._tell_stage(failure)
         self.log_lines.append(RESTORED_LINE)
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         return _refusal(graph, failure, failure.message)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..delegates.base import Decision, Delegate, OptionValues
+from ..delegates.base import Decision, Delegate, OptionValues, StageRefusal
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..releases.catalogue import Release
@@ -59,6 +59,17 @@ class Refusal:
     cause: int | None = None
     is_predicted: bool = False
     """Whether it is read from the sources of another release than the one that is simulated."""
+    stage: StageRefusal | None = None
+    """More of it, where a stage behind the delegate refused a call."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the refusal as plain data; that of a stage behind the delegate has further keys."""
+        entry = asdict(self)
+        del entry["stage"]
+        if self.stage is not None:
+            entry.update(self.stage._asdict(), further=list(self.stage.further))
+            del entry["is_of_node"]
+        return entry
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ..errors import OptionError
 from ..graph.graph import file_graphs
 from ..model.model import Model, Node
 from ..releases.catalogue import NEWEST, Release
-from .conversions import CONVERSIONS
+from .conversions import CONVERSIONS, with_converted_versions
 from .editing import Edited, Editor, NodeKey, edited, unchanged
 from .fixed_inputs import with_inputs
 from .interpreter import Assumptions, Run, simulate
@@ -78,6 +78,9 @@ def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -
     if supposition.op_versions or supposition.node_versions:
         now = result.present(supposition.node_versions)
         versions = {now[key]: version for key, version in supposition.node_versions.items() if key in now}
+        if supposition.conversion and versions:
+            # All nodes of an operator share the version that the converter writes.
+            result = result.then(lambda model: with_converted_versions(model, versions))
         result = result.then(lambda model: edited(model, lambda editor: _set_versions(editor, supposition.op_versions, versions)))
     return result
 

@@ -23,9 +23,9 @@ Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 --disable_nnapi_cpu=true
-    --max_delegated_partitions=0 --nnapi_allow_dynamic_dimensions=false
-    --nnapi_allow_fp16=false
+  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+    --disable_nnapi_cpu=true --max_delegated_partitions=0
+    --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
 
 Coverage
   nodes             4 total, 2 supported, 2 delegated (50 %)
@@ -54,9 +54,9 @@ Attempting to use a delegate that only supports static-sized tensors with a grap
 Failed to apply NNAPI delegate.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 --disable_nnapi_cpu=true
-    --max_delegated_partitions=0 --nnapi_allow_dynamic_dimensions=false
-    --nnapi_allow_fp16=false
+  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+    --disable_nnapi_cpu=true --max_delegated_partitions=0
+    --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
 
 Refused: the runtime does not apply the delegate
   dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized, made so by node
@@ -73,17 +73,19 @@ Coverage
 
 RESTORED = """\
 Replacing 1 out of 1 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for subgraph 0 (main).
+NN API returned error ANEURALNETWORKS_BAD_DATA at line 6345 while identifying model inputs and outputs.
 Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 --disable_nnapi_cpu=false
-    --max_delegated_partitions=0 --nnapi_allow_dynamic_dimensions=false
-    --nnapi_allow_fp16=false
+  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+    --disable_nnapi_cpu=false --max_delegated_partitions=0
+    --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
 
 Restored: the runtime undid all delegation
-  nnapi-empty-pool: the inputs of the partition have no bytes
-    hint: fold nodes that read only constants, and remove empty tensors
+  nnapi-runtime-model-boundary-pointers: the NNAPI runtime of Android 13 refuses
+    identifyInputsAndOutputs: inputs: found none, needed at least 1
+    hint: fold nodes that read only constants
 
 Coverage
   nodes             1 total, 1 supported, 0 delegated (0 %)
@@ -91,8 +93,9 @@ Coverage
   delegate kernels  0
 
 On the CPU: 1 node, by reason
-  nnapi-empty-pool: needs every delegate kernel and CPU kernel to prepare
-    hint: fold nodes that read only constants, and remove empty tensors
+  nnapi-runtime-model-boundary-pointers: needs every delegate kernel and CPU
+    kernel to prepare
+    hint: fold nodes that read only constants
     ADD: 1 node [0]
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +18,9 @@ Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
 
 Now
-  nnapi on litert-2.3: --feature-level=1000008 --disable_nnapi_cpu=true
-    --max_delegated_partitions=0 --nnapi_allow_dynamic_dimensions=false
-    --nnapi_allow_fp16=false
+  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+    --disable_nnapi_cpu=true --max_delegated_partitions=0
+    --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
   delegated: 3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96
     bytes across borders
 
@@ -231,3 +232,12 @@ def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_pa
 
 def test_search_as_json_is_json(run, chain):
     assert json.loads(run("whatif", chain, "--search", "1", "--format", "json").stdout)["is_exact"]
+
+
+def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
+    text = " ".join(
+        run(
+            "diagnose", Path(__file__).resolve().parents[2] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
+        ).stdout.split()
+    )
+    assert "once another cause is removed, would keep 3 nodes on the CPU: LSTM 3" in text

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fixtures.builder import ModelBuilder
@@ -134,3 +136,56 @@ def test_one_subgraph(run, tmp_path):
     assert "first" not in text
     result = run("inspect", path, "--subgraph", "2")
     assert (result.exit_code, result.stderr) == (2, f"error: {path}: has no subgraph 2; the last is 1\n")
+
+
+LOWERED = """\
+nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+    --disable_nnapi_cpu=true --max_delegated_partitions=0
+    --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
+
+Model 0, subgraph 0 (main): 2 operands, 1 operation
+  nodes 0
+  addOperand 0 TENSOR_FLOAT32 [1, 1, 1, 2, 2], tensor 1 (x)
+  addOperand 1 TENSOR_FLOAT32 [1, 1, 1, 2, 2], tensor 0 (y)
+  addOperation 0 RELU for node 0 (RELU): 0 -> 1
+  refused: addOperation, node 0 (RELU): rank of input 0: found 5, needed at most
+    4
+"""
+
+
+@pytest.fixture
+def deep(tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", [1, 1, 1, 2, 2])
+    graph.node("RELU", [graph.input("x", "FLOAT32", [1, 1, 1, 2, 2])], [result])
+    graph.outputs(result)
+    path = tmp_path / "deep.tflite"
+    builder.write(path)
+    return path
+
+
+def test_the_model_that_the_delegate_builds(run, deep):
+    assert run("inspect", deep, "--delegate", "nnapi", "--lowered").stdout == LOWERED
+
+
+def test_without_a_runtime_the_whole_model_is_built(run, deep):
+    lines = run("inspect", deep, "--lowered", "--nnapi-runtime=none").stdout.splitlines()
+    assert lines[-3:] == ["  identifyInputsAndOutputs 0 -> 1", "  relaxComputationFloat32toFloat16", "  finish"]
+
+
+def test_the_model_that_the_delegate_builds_as_json(run, deep):
+    found = json.loads(run("inspect", deep, "--lowered", "--format", "json").stdout)
+    (model,) = found["models"]
+    assert found["delegate"] == "nnapi"
+    assert [operand["type"] for operand in model["operands"]] == ["TENSOR_FLOAT32"] * 2
+    assert model["operations"] == [{"index": 0, "name": "RELU", "node": 0, "inputs": [0], "outputs": [1]}]
+    assert model["refusals"] == [{"call": "addOperation", "node": 0, "text": "rank of input 0: found 5, needed at most 4"}]
+
+
+def test_a_delegate_with_nothing_behind_it_builds_nothing(run, deep):
+    assert "Nothing is built" in run("inspect", deep, "--lowered", "--delegate", "gpu").stdout
+
+
+def test_flags_of_other_delegates_are_refused(run, deep):
+    assert run("inspect", deep, "--lowered", "--delegate", "gpu", "--nnapi-runtime=13").exit_code == 2

@@ -92,7 +92,9 @@ def test_a_restored_run_names_the_failure(run, tmp_path):
     graph.node("ADD", [weights, weights], [result], options={})
     graph.outputs(result)
     builder.write(tmp_path / "model.tflite")
-    rows = run("analyze", tmp_path / "model.tflite", "--disable-nnapi-cpu=false", COLUMNS="120").stdout.splitlines()
+    rows = run(
+        "analyze", tmp_path / "model.tflite", "--disable-nnapi-cpu=false", "--nnapi-runtime=none", COLUMNS="120"
+    ).stdout.splitlines()
     assert [row.split() for row in rows if row.startswith("  nnapi ")] == [
         ["nnapi", "restored", "0", "(0", "%)", "-", "0", "0", "0", "nnapi-empty-pool"]
     ]

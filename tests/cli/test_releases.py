@@ -6,6 +6,7 @@ import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.results.rule_changes import rule_changes
+from fixtures.builder import ModelBuilder
 from tests.cli.test_schemas import validate
 from tests.models import chain_model
 
@@ -82,6 +83,23 @@ def test_two_releases_are_too_many(run, chain):
     result = run("analyze", chain, "--runtime", "tf-2.15", "--option", "release=litert-2.1.3")
     assert result.exit_code == 2
     assert "two releases are named: tf-2.15 and litert-2.1.3" in result.stderr
+
+
+def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", [1, 1, 1, 2, 2])
+    graph.node("RELU", [graph.input("x", "FLOAT32", [1, 1, 1, 2, 2])], [result])
+    graph.outputs(result)
+    builder.write(tmp_path / "deep.tflite")
+    text = run("releases", tmp_path / "deep.tflite").stdout
+    assert "By release of android, behind the delegate\n  10: delegated, 1 delegated (100 %)\n  11: restored" in text
+    found = run_json("releases", tmp_path / "deep.tflite")
+    validate("releases", found)
+    assert found["platform"]["name"] == "android"
+    assert [row["measures"]["outcome"] for row in found["platform"]["releases"]] == ["delegated", *["restored"] * 3]
+    assert "platform" not in run_json("releases", tmp_path / "deep.tflite", "--nnapi-runtime=none")
+    assert "platform" not in run_json("releases", tmp_path / "deep.tflite", "--delegate", "gpu")
 
 
 def test_all_delegates_may_be_named_at_once(run_json, chain):

@@ -406,3 +406,21 @@ def test_lines_of_another_kernel_say_nothing_about_the_delegate_that_is_asked_fo
     found = reconcile(chain("ADD", "ADD"), log, setting_of(log, "gpu"))
     assert found.device[1:] == (None, None, None, None)
     assert any("the lines of the log are of OTHER" in note for note in found.notes)
+
+
+def test_a_runtime_that_takes_what_the_newest_refuses_is_simulated():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    shape = (1, 1, 1, 2, 2)
+    middle, result = graph.tensor("m", "FLOAT32", shape), graph.tensor("y", "FLOAT32", shape)
+    graph.node("RELU", [graph.input("x", "FLOAT32", shape)], [middle])
+    graph.node("LOGISTIC", [middle], [result])
+    graph.outputs(result)
+    model = delegate_sim.load(builder.bytes())
+    log = read_log(write_log(model, Device(HiddenDriver(), {"feature_level": 29, "nnapi_runtime": "10"}), "desktop"))
+    found = reconcile(model, log, setting_of(log, options={"feature_level": 29}))
+    assert found.status == "reproduced"
+    assert found.setting.options["nnapi_runtime"] == "10"
+    assert any("android 13 would refuse this model" in note for note in found.notes)
+    known = setting_of(log, options={"feature_level": 29, "nnapi_runtime": "13"})
+    assert reconcile(model, log, known).status == "unexplained"

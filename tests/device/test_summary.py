@@ -73,7 +73,7 @@ def test_what_a_compiler_plugin_selects():
 
 def test_devices_that_the_runtime_behind_chose_count_lines_that_logcat_left_out():
     found = said("nn_runtime")
-    assert dict(found.devices) == {"vendor-npu": 6, "nnapi-reference": 1}
+    assert dict(found.chosen_devices) == {"vendor-npu": 6, "nnapi-reference": 1}
     assert (found.delegate.name, found.delegate.outcome) == ("nnapi", "created")
 
 

@@ -103,8 +103,8 @@ def test_a_partition_that_fails_as_a_whole_is_a_cause():
     graph.node("EXP", [weights], [result])
     graph.outputs(result)
     diagnosis = diagnosed(builder)
-    assert diagnosis.run.refusal.code == "nnapi-empty-pool"
-    assert [cause.name for cause in causes(diagnosis)] == ["shape:nnapi-empty-pool"]
+    assert diagnosis.run.refusal.code == "nnapi-runtime-model-boundary-pointers"
+    assert [cause.name for cause in causes(diagnosis)] == ["constant:nnapi-runtime-model-boundary-pointers"]
 
 
 def causes(diagnosis):
@@ -119,3 +119,39 @@ def test_a_level_that_is_lowered_is_not_called_newer():
     graph.outputs(result)
     [cause] = [each for each in causes(diagnosed(builder, "coreml")) if each.suggestion == "raise-target-level"]
     assert cause.change.startswith("--coreml_version=2: target the level at which the delegate takes the operator")
+
+
+def quantized_dense():
+    """An int8 FULLY_CONNECTED with weights per channel between two nodes that nothing keeps off the delegate."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "INT8", [1, 2], scale=0.5)
+    before, middle, after = [graph.tensor(name, "INT8", [1, 2], scale=0.5) for name in ("a", "b", "c")]
+    weights = graph.tensor("w", "INT8", [2, 2], data=[1, 2, 3, 4], scale=[0.5, 0.25])
+    graph.node("RELU", [tensor], [before])
+    graph.node("FULLY_CONNECTED", [before, weights], [middle], options={})
+    graph.node("RELU", [middle], [after])
+    graph.outputs(after)
+    return builder
+
+
+def test_what_a_stage_behind_the_delegate_refuses_is_a_cause_of_the_node_alone():
+    diagnosis = diagnosed(quantized_dense())
+    (finding,) = diagnosis.findings
+    assert diagnosis.run.outcome == "restored"
+    assert [(key.subgraph, key.node) for key in finding.cause.nodes] == [(0, 1)]
+    assert finding.cause.found == "input 1: TENSOR_QUANT8_SYMM_PER_CHANNEL"
+    assert finding.cause.change.endswith("_experimental_disable_per_channel_quantization_for_dense_layers = True")
+    assert finding.alone.measures.outcome == "delegated"
+    assert finding.alone.measures.fallback_nodes == 0
+
+
+def test_a_level_that_a_stage_behind_the_delegate_lacks_is_raised():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", [])
+    graph.node("FLOOR", [graph.input("x", "FLOAT32", [])], [result])
+    graph.outputs(result)
+    (finding,) = diagnosed(builder, feature_level=27).findings
+    assert finding.cause.name == "target-level:feature_level=29"
+    assert finding.alone.measures.outcome == "delegated"

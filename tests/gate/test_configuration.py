@@ -255,3 +255,32 @@ max-fallback = 4
     ]
     budgets = [configuration.budgets_of(target, "m") for target in configuration.targets]
     assert [(budget.max_partitions, budget.max_fallback) for budget in budgets] == [(3, 4), (3, None), (None, None), (None, None)]
+
+
+def test_a_target_may_hold_for_several_releases_of_the_platform_behind_the_delegate(write):
+    target = '[targets.phones]\ndelegate = "nnapi"\n'
+    found = read_configuration(write(f'{target}android = ["11", 13, "13"]\n')).targets
+    assert [(each.name, each.group, each.options["nnapi_runtime"]) for each in found] == [
+        ("phones@android-11", "phones", "11"),
+        ("phones@android-13", "phones", "13"),
+    ]
+    both = f'{target}android = ["11", "13"]\nruntime = ["tf-2.15", "litert-2.3"]\n'
+    assert [each.name for each in read_configuration(write(both)).targets] == [
+        "phones@tf-2.15@android-11",
+        "phones@tf-2.15@android-13",
+        "phones@litert-2.3@android-11",
+        "phones@litert-2.3@android-13",
+    ]
+    (single,) = read_configuration(write(f"{target}android = 12\n")).targets
+    assert (single.name, single.options["nnapi_runtime"]) == ("phones", "12")
+
+
+@pytest.mark.parametrize("value", ["[]", '"9"', "true", '["11", "x"]', "[[11]]"])
+def test_other_releases_of_the_platform_are_refused(write, value):
+    with pytest.raises(ConfigurationError, match="takes a release of android or a list of them"):
+        read_configuration(write(f'[targets.phones]\ndelegate = "nnapi"\nandroid = {value}\n'))
+
+
+def test_a_delegate_without_a_platform_has_no_such_key(write):
+    with pytest.raises(ConfigurationError, match="there is no such key"):
+        read_configuration(write('[targets.t]\ndelegate = "gpu"\nandroid = "13"\n'))

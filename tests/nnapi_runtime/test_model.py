@@ -246,3 +246,56 @@ def test_the_text_of_a_refusal_is_one_line():
 
 def test_numbers_of_feature_levels():
     assert [feature_level(number) for number in (26, 27, 29, 31, 33, 1000006, 1000008, 1000009)] == [0, 1, 3, 5, 5, 6, 8, 8]
+
+
+def test_every_refusal_is_handed_on_and_the_calls_have_their_effect():
+    found = []
+    builder = ModelBuilder(on_refusal=found.append)
+    scalar = builder.add_operand(T.TENSOR_FLOAT32, (), has_pointer=True)
+    builder.set_value(scalar, 4)
+    builder.set_value(7, 4)
+    builder.set_channel_quantization(scalar, 0, [1.0])
+    builder.add_operation(O.RELU, [scalar], [9])
+    assert [refusal.code for refusal in found] == [
+        "operand-dimensions-pointer",
+        "value-shape",
+        "operand-index",
+        "channel-type",
+        "operand-index",
+    ]
+    assert len(builder.operands) == len(builder.operations) == 1
+
+
+def test_a_check_demands_what_finishing_demands():
+    draft = Draft()
+    draft.add()
+    draft.builder.identify_inputs_and_outputs(draft.inputs, [draft.result])
+    assert draft.builder.check() == draft.builder.finish().required
+    assert list(draft.builder.inputs) == draft.inputs
+    assert list(draft.builder.outputs) == [draft.result]
+
+
+def test_a_check_finds_cycles_that_come_late():
+    draft = Draft()
+    later = add_tensor(draft.builder)
+    draft.add([draft.inputs[0], later])
+    draft.add([draft.inputs[1], draft.result], later)
+    draft.builder.identify_inputs_and_outputs(draft.inputs, [draft.result])
+    assert refusal_of(draft.builder.check).code == "model-run-order"
+
+
+def test_operands_that_change_after_an_operation_are_judged_again():
+    draft = Draft()
+    draft.add()
+    weights = draft.builder.add_operand(T.TENSOR_QUANT8_SYMM_PER_CHANNEL, (2, 2))
+    draft.builder.set_channel_quantization(weights, 0, [1.0, 1.0])
+    draft.builder.set_value(weights, 4)
+    assert draft.finish().required.level == 3
+
+
+@pytest.mark.parametrize(("pointers", "code"), [((False, False), 3), ((True, False), 4)])
+def test_an_empty_list_of_inputs_with_a_pointer_is_bad_data(pointers, code):
+    draft = Draft()
+    draft.add()
+    refusal = refusal_of(draft.builder.identify_inputs_and_outputs, [], [draft.result], pointers)
+    assert (refusal.code, refusal.result) == ("model-boundary-pointers", code)

@@ -3,133 +3,53 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...options import Option, boolean, integer, names, text
+from ...nnapi_runtime import AndroidRelease
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, KernelFailure, Levels, LogTraits, OptionValues, kinds_by_code, take_supported
-from ..driver import Driver, DriverInterface, DriverQuestion, DriverQuestions, driver
+from ..base import (
+    Decision,
+    Delegate,
+    KernelFailure,
+    Levels,
+    LogTraits,
+    OptionValues,
+    Platform,
+    StageSplit,
+    kinds_by_code,
+    take_supported,
+)
+from ..driver import DriverInterface, DriverQuestion, DriverQuestions
 from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
-from . import failures
-from .driver import is_all_or_nothing, nodes_supported_by_driver, rejected_operations
+from ..lowered import LoweredModel
+from . import failures, runtime_kinds
+from .driver import NO_DEVICE, DeviceProblem, device_problem, is_all_or_nothing
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING
-from .mapping import OPERATIONS, MappedPartition, map_partition
+from .mapping import OPERATIONS
+from .options import OPTIONS, asks_driver, is_accelerator_specified, validation_level
+from .partitions import Partitions
 from .rules import RULES
-from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_0, NNAPI_1_2, NnapiTarget
-
-REFERENCE_DEVICE = "nnapi-reference"
-"""The name of NNAPI's own CPU implementation."""
-
-
-def feature_level(value: Any) -> int:
-    """Parse a feature level: the number NNAPI gives it, its name, or an Android API level.
-
-    From Android 12 (31) on NNAPI is updated apart from Android; an API level then stands for level 5, which all have.
-    """
-    level = LEVELS_BY_NAME.get(str(value).strip())
-    if level is None:
-        try:
-            level = integer(value)
-        except ValueError:
-            level = 0
-        if FEATURE_LEVEL_5 < level < 100:
-            level = FEATURE_LEVEL_5
-    if isinstance(value, bool) or level not in FEATURE_LEVELS:
-        known = ", ".join(map(str, FEATURE_LEVELS))
-        raise ValueError(f"takes one of {known}, {', '.join(LEVELS_BY_NAME)} or an Android API level from 27, not {value!r}")
-    return level
-
-
-def _optional_feature_level(value: Any) -> int | None:
-    return None if value is None else feature_level(value)
-
-
-OPTIONS = (
-    Option(
-        "feature_level",
-        feature_level,
-        FEATURE_LEVEL_8,
-        "feature level of the NNAPI runtime: 27 to 31 or 1000006 to 1000008, NNAPI's version 1.0 to 1.3 or 5 to 8, or the level "
-        "of Android's API",
-        flag="feature-level",
-    ),
-    Option(
-        "device_feature_level",
-        _optional_feature_level,
-        None,
-        "feature level of the accelerator, if below the runtime's",
-        flag="device-feature-level",
-    ),
-    Option(
-        "accelerator_name",
-        text,
-        None,
-        "the accelerator to use, by name; nnapi-reference is NNAPI's own CPU",
-        flag="nnapi_accelerator_name",
-        printed=("nnapi accelerator name",),
-    ),
-    Option(
-        "disallow_nnapi_cpu",
-        boolean,
-        True,
-        "leave NNAPI's own CPU implementation out",
-        flag="disable_nnapi_cpu",
-        printed=("disable nnapi cpu", "disallow nnapi cpu"),
-    ),
-    Option(
-        "max_number_delegated_partitions",
-        integer,
-        3,
-        "how many partitions to delegate at most, largest first; no limit at 0 and below",
-        benchmark_default=0,
-        has_benchmark_default=True,
-        flag="max_delegated_partitions",
-        printed=("max number of delegated partitions",),
-    ),
-    Option(
-        "allow_dynamic_dimensions",
-        boolean,
-        False,
-        "take graphs with dynamic dimensions, as they are in the file",
-        flag="nnapi_allow_dynamic_dimensions",
-        printed=("allow dynamic dimensions in nnapi",),
-    ),
-    Option(
-        "allow_fp16",
-        boolean,
-        False,
-        "compute float32 in float16; changes no verdict",
-        flag="nnapi_allow_fp16",
-        printed=("allow fp16 in nnapi",),
-    ),
-    Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver-rejects"),
-    Option(
-        "driver",
-        driver,
-        None,
-        "profile of the accelerator's driver, a file that 'delegate-sim reconcile --learn' writes",
-        flag="driver",
-        is_path=True,
-    ),
-)
+from .runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
+from .split import split_of
+from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 
 
 def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
     """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
     decision, has_float16 = _preview(graph, options, release)
-    if not decision.nodes or not _asks_driver(options):
+    if not decision.nodes or not asks_driver(options):
         return None
     found = []
+    partitions = Partitions(decision.graph, options, release)
     for subset in decision.candidates:
-        mapped = _map(decision.graph, subset, options, release)
-        if mapped.failure is not None:
+        mapped = partitions.mapped(subset)
+        if mapped.failure is not None or mapped.calls:
             return None
         whole = is_all_or_nothing(decision.graph, subset.nodes)
         found.append(DriverQuestion(decision.graph, subset.nodes, mapped.operations, whole))
@@ -145,52 +65,86 @@ class NnapiDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType(
-        {**failures.KINDS, **kinds_by_code(DRIVER, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)}
+        {
+            **failures.KINDS,
+            **runtime_kinds.KINDS,
+            **kinds_by_code(DRIVER, runtime_kinds.HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE),
+        }
     )
+    semantics = 2
     limit_option = "max_number_delegated_partitions"
     unlimited = 0
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
     log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
+    platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
     known_since = "tf-2.10"
     is_unchanged_since = True
 
+    def platform_notes(self, options: OptionValues) -> Iterator[str]:
+        """Say which of the runtime's rules are only read."""
+        return notes(options)
+
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Only as an option, and only from NNAPI 1.1 on."""
-        return bool(options["allow_dynamic_dimensions"]) and options["feature_level"] > NNAPI_1_0
+        return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Validate every node, ask the driver, and keep the largest partitions."""
         decision, has_float16 = _preview(graph, options, release)
         if not decision.nodes:
             return decision
-        if _asks_driver(options):
-            decision = _ask_driver(decision, options, has_float16, release)
+        partitions = Partitions(decision.graph, options, release)
+        decision = dataclasses.replace(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
+        problem = device_problem(options)
+        if problem is not None:
+            return _without_device(decision, problem)
+        if asks_driver(options):
+            decision = _ask_driver(decision, partitions, has_float16)
         return _limit(self, decision, options[self.limit_option])
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build the NNAPI model of one partition, unless a kernel is found again that was built while the driver was asked.
+        """Build the NNAPI model of one partition, unless a kernel is found again that was built while the driver was asked."""
+        return _partitions(decision).failure(subset, lambda: _delegated(decision.grouped()))
 
-        It is found by the first node of the partition alone (``MaybeGetCachedDelegateKernel``).
-        """
-        if isinstance(decision.findings, frozenset) and subset.nodes[0] in decision.findings:
-            return None
-        return _map(decision.graph, subset, options, release).failure
+    def refusal_behind(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Compile the NNAPI models of all partitions."""
+        partitions = _partitions(decision)
+        return next((failure for subset in _delegated(subsets) if (failure := partitions.compilation_failure(subset))), None)
+
+    def split_behind(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> Iterator[StageSplit]:
+        """Return how NNAPI splits each partition over the devices of the profile."""
+        if options["devices"] is not None and isinstance(decision.findings, Partitions):
+            for subset in _delegated(subsets):
+                compilation = decision.findings.compiled(subset)
+                if compilation is not None and not compilation.code:
+                    yield split_of(subset.nodes, compilation)
+
+    def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
+        """Return the NNAPI models of the partitions that are delegated, or of all candidates where building one fails."""
+        from .lowered import lowered_models  # only needed to show them
+
+        subsets = _delegated(decision.grouped()) if decision.nodes else decision.candidates
+        return lowered_models(decision.graph, subsets, options, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Besides the limit: higher feature levels, of the runtime and the accelerator alike."""
         yield from super().remedies(code, options)
-        if code == RULES.code_of(FEATURE_LEVEL):
+        if code in _LEVEL_CODES:
             for level in FEATURE_LEVELS:
-                if level > min(options["feature_level"], options["device_feature_level"] or level):
-                    yield {"feature_level": level, "device_feature_level": None}
+                if level > min(runtime_level(options), options["device_feature_level"] or level):
+                    yield {"feature_level": level, "device_feature_level": None, **_runtime_for(level, options)}
 
 
 def _preview(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
     """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
-    target = NnapiTarget(_validation_level(options), _is_accelerator_specified(options), release)
+    target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()
     if not any(graph.view(graph.nodes[index]).is_constant_float16_dequantize for index in graph.execution_plan):
         return take_supported(graph, RULES, target), False
@@ -199,11 +153,6 @@ def _preview(graph: Graph, options: OptionValues, release: Release) -> tuple[Dec
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ()), bool(
         supported and remapping.nodes
     )
-
-
-def _asks_driver(options: OptionValues) -> bool:
-    """Whether the driver is asked about operations: from NNAPI 1.2 on, where an accelerator is specified."""
-    return _is_accelerator_specified(options) and options["feature_level"] >= NNAPI_1_2
 
 
 def _supported_with_float16(
@@ -217,24 +166,22 @@ def _supported_with_float16(
     return supported, verdicts
 
 
-def _ask_driver(decision: Decision, options: OptionValues, has_float16: bool, release: Release) -> Decision:
+def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -> Decision:
     """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
-    names = frozenset(options["driver_rejects"])
-    profile: Driver | None = options["driver"]
+    answers = partitions.answers
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
-    first_nodes: set[int] = set()
     for subset in decision.candidates:
-        mapped = _map(decision.graph, subset, options, release)
-        if mapped.failure is not None:
-            return dataclasses.replace(decision, nodes=(), failure=mapped.failure)
-        supported = nodes_supported_by_driver(decision.graph, subset.nodes, mapped, names, profile)
+        failure = partitions.failure(subset, lambda: decision.candidates)
+        if failure is not None:
+            return dataclasses.replace(decision, nodes=(), failure=failure)
+        mapped = partitions.mapped(subset)
+        supported = answers.supported(subset.nodes, mapped)
         taken += supported
         if len(supported) == len(subset.nodes):
-            first_nodes.add(subset.nodes[0])
+            partitions.keep(subset)
         for node in set(subset.nodes).difference(supported):
-            set_aside[node] = _driver_rejects(frozenset(rejected_operations(decision.graph, node, mapped, names, profile)))
-    decision = dataclasses.replace(decision, findings=frozenset(first_nodes))
+            set_aside[node] = answers.reason(node, mapped)
     if not set_aside:
         return decision
     if has_float16:
@@ -247,6 +194,22 @@ def _ask_driver(decision: Decision, options: OptionValues, has_float16: bool, re
         )
     preview = partition(decision.graph, taken) if taken else ()
     return dataclasses.replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
+
+
+def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
+    """Apply nothing: an accelerator that is not there is an error, and NNAPI's CPU alone is not used."""
+    if problem.failure is not None:
+        return dataclasses.replace(decision, nodes=(), failure=problem.failure)
+    return dataclasses.replace(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
+
+
+def _delegated(subsets: Sequence[Subset]) -> list[Subset]:
+    return [subset for subset in subsets if subset.is_delegated]
+
+
+def _partitions(decision: Decision) -> Partitions:
+    assert isinstance(decision.findings, Partitions)
+    return decision.findings
 
 
 def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
@@ -268,49 +231,6 @@ def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
     )
 
 
-def _map(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> MappedPartition:
-    return map_partition(
-        graph,
-        subset.nodes,
-        subset.inputs,
-        subset.outputs,
-        target_feature_level=_mapping_level(options),
-        runtime_feature_level=options["feature_level"],
-        release=release,
-    )
-
-
-def _uses_target_devices(options: OptionValues) -> bool:
-    """``ShouldUseTargetDevices``: a named accelerator, or from NNAPI 1.2 on all but NNAPI's CPU."""
-    return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and options["feature_level"] >= NNAPI_1_2)
-
-
-def _is_accelerator_specified(options: OptionValues) -> bool:
-    return options["accelerator_name"] != REFERENCE_DEVICE and _uses_target_devices(options)
-
-
-def _device_level(options: OptionValues) -> int:
-    """``GetTargetFeatureLevel``: the runtime's level, or the devices' if that is lower."""
-    level: int = options["feature_level"]
-    device: int | None = options["device_feature_level"]
-    if device is None or options["accelerator_name"] == REFERENCE_DEVICE:
-        return level
-    return min(level, device)
-
-
-def _validation_level(options: OptionValues) -> int:
-    """Without target devices, nodes are validated at Android's API level, which stays at 33 beyond NNAPI's level 5."""
-    if options["feature_level"] >= NNAPI_1_2 and _uses_target_devices(options):
-        return _device_level(options)
-    return int(min(options["feature_level"], FEATURE_LEVEL_5))
-
-
-def _mapping_level(options: OptionValues) -> int:
-    if options["feature_level"] >= NNAPI_1_2 and _uses_target_devices(options):
-        return _device_level(options)
-    return int(options["feature_level"])
-
-
 _NOTHING_WITH_FLOAT16 = Reason(
     FLOAT16_ALL_OR_NOTHING.name,
     FLOAT16_ALL_OR_NOTHING.name,
@@ -321,9 +241,23 @@ _NOTHING_WITH_FLOAT16 = Reason(
 )
 
 
-def _driver_rejects(operations: frozenset[str]) -> Reason:
-    found = ", ".join(sorted(operations)) or "an operation of the same partition"
-    return Reason(DRIVER.name, "driver", f"the driver rejects {found}", found, "operations that the driver takes", DRIVER.hint)
+_LEVEL_CODES = frozenset(
+    {
+        RULES.code_of(FEATURE_LEVEL),
+        runtime_kinds.HIDDEN.name,
+        f"{runtime_kinds.PREFIX}model-feature-level",
+        f"{runtime_kinds.PREFIX}operand-zero-point",
+    }
+)
+"""Codes of what a higher feature level may end."""
+
+
+def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
+    """Return the option for a runtime that has a feature level; none where the one that is simulated has it."""
+    android = android_of(options)
+    if android is None or level <= highest_level(android):
+        return {}
+    return {"nnapi_runtime": str(next(int(release) for release in AndroidRelease if level <= highest_level(release)))}
 
 
 DELEGATE = NnapiDelegate()

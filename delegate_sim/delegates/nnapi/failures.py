@@ -38,6 +38,17 @@ _FAILURES = (
         ),
     ),
     FailureWording(
+        "NNAPI has no accelerator named {found}; the profile has {known}",
+        _kind(
+            "nnapi-accelerator-unknown",
+            Problem.DRIVER,
+            "accelerator that the phone does not have",
+            "The accelerator that the options name is not among the devices of the profile, so the delegate cannot be applied.",
+            "Name one of the phone's devices, or none.",
+            "name one of the phone's devices",
+        ),
+    ),
+    FailureWording(
         "{op} has no NNAPI operation",
         _kind(
             "nnapi-unmapped-operator",

@@ -5,13 +5,24 @@ Source: ``AddOpsAndTensors`` and the ``Transform...IntoSupportedOps`` functions 
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
 
 from ...graph.graph import NodeView
-from .builder import INTERMEDIATE_TYPES, KernelError, PartitionBuilder, Step, kernel_error
-from .operands import add_all_inputs, add_given_inputs
-from .questions import is_full_lstm
+from ...model.model import Tensor
+from ...nnapi_runtime import OperandType
+from .builder import KernelError, PartitionBuilder, Step, kernel_error
+from .node import converts_int8
+from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED
+from .questions import QUANTIZED_TYPES, is_full_lstm
 from .target import FEATURE_LEVEL_6, NNAPI_1_3
+
+_T = OperandType
+_NO_ACTIVATION = 0
+_RELU1 = 2
 
 
 def lowering(partition: PartitionBuilder, view: NodeView) -> Step | None:
@@ -42,10 +53,14 @@ def _lower_pack(partition: PartitionBuilder, view: NodeView) -> None:
         axis += first.rank + 1
     if axis >= first.rank:
         raise kernel_error("nnapi-axis", node.index, axis=axis, shape=list(first.shape))
-    add_all_inputs(partition, view)
-    partition.add_intermediate(node, first)
+    for index in node.inputs:
+        partition.add_input(node, index, SIGNED)
+    partition.add_int(axis)
+    size = sum([tensor.shape[axis] for tensor in view.inputs if axis < tensor.rank])
+    shape = (*first.shape[:axis], size, *first.shape[axis + 1 :])
+    joined = partition.add_intermediate(node, first, shape, first.scale, first.zero_point)
     partition.add_operation(node, "CONCATENATION")
-    append_reshape(partition, view)
+    partition.append_reshape(node, joined)
 
 
 def _lower_unpack(partition: PartitionBuilder, view: NodeView) -> None:
@@ -58,11 +73,18 @@ def _lower_unpack(partition: PartitionBuilder, view: NodeView) -> None:
         raise kernel_error("nnapi-axis", node.index, axis=axis, shape=list(source.shape))
     if not count == source.shape[axis] == len(node.outputs):
         raise kernel_error("nnapi-split-count", node.index, count=count, size=source.shape[axis], outputs=len(node.outputs))
-    partition.add_tensor(node, node.inputs[0])
-    partition.add_intermediate(node, source)
+    shape = (*source.shape[:axis], source.shape[axis] * source.shape[axis + 1], *source.shape[axis + 2 :])
+    partition.add_input(node, node.inputs[0], SIGNED)
+    partition.add_vector(len(shape))
+    # A scale of 0 is not valid in NNAPI.
+    scale = source.scale or (1.0 if source.type in QUANTIZED_TYPES else 0.0)
+    flat = partition.add_intermediate(node, source, shape, scale, source.zero_point)
     partition.add_operation(node, "RESHAPE")
+    partition.inputs.append(flat)
+    partition.add_int(axis)
+    partition.add_int(count)
     for index in node.outputs:
-        partition.add_tensor(node, index)
+        partition.add_output(node, index, SIGNED)
     partition.add_operation(node, "SPLIT")
 
 
@@ -80,8 +102,10 @@ def _lower_split_v(partition: PartitionBuilder, view: NodeView) -> None:
         actual = rest if size == -1 else size
         if actual <= 0:
             raise kernel_error("nnapi-split-size", node.index, size=actual)
-        partition.add_tensor(node, node.inputs[0])
-        partition.add_tensor(node, output)
+        partition.add_input(node, node.inputs[0], SIGNED)
+        partition.add_vector(source.rank)
+        partition.add_vector(source.rank)
+        partition.add_output(node, output, SIGNED)
         partition.add_operation(node, "SLICE")
 
 
@@ -90,52 +114,145 @@ def _integers(view: NodeView, position: int) -> list[int]:
     return [] if value is None else [int(element) for element in value]
 
 
+_DIFFERENCES = {
+    "FLOAT32": (_T.TENSOR_FLOAT32, 0, 0),
+    "INT32": (_T.TENSOR_INT32, 0, 0),
+    "UINT8": (_T.TENSOR_QUANT8_ASYMM, 128, 255),
+    "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 0, 127),
+}
+"""By type: that of the difference's operand, its zero point, and the largest value of the type if it is quantised."""
+
+
 def _lower_squared_difference(partition: PartitionBuilder, view: NodeView) -> None:
     """``TransformSquaredDifferenceIntoSupportedOps``."""
-    node = view.node
-    if view.input(0).type not in (*INTERMEDIATE_TYPES, "INT32"):
+    node, output = view.node, view.output(0)
+    if view.input(0).type not in _DIFFERENCES:
         raise kernel_error("nnapi-intermediate-type", node.index, view.input(0), op=node.op)
+    code, zero_point, highest = _DIFFERENCES[view.input(0).type]
+    # The difference spans what makes the largest square, with both signs.
+    largest = np.float32((highest - output.zero_point) * np.float32(output.scale)) if highest else np.float32(0)
+    with np.errstate(invalid="ignore"):
+        scale = float(np.float32(2) * np.sqrt(largest) / np.float32(254))
     for index in node.inputs[:2]:
-        partition.add_tensor(node, index)
+        partition.add_input(node, index, SCALAR_AS_TENSOR | SIGNED)
+    partition.add_int(_NO_ACTIVATION)
+    difference = partition.add_result(code, output.shape, scale, zero_point)
     partition.add_operation(node, "SUB")
-    partition.add_tensor(node, node.outputs[0])
+    partition.inputs += [difference, difference]
+    partition.add_int(_NO_ACTIVATION)
+    partition.add_output(node, node.outputs[0], SIGNED)
     partition.add_operation(node, "MUL")
 
 
 def _lower_cos(partition: PartitionBuilder, view: NodeView) -> None:
     """``TransformCosIntoSupportedOps``: the sine of a difference."""
-    node = view.node
-    partition.add_tensor(node, node.inputs[0])
+    node, source = view.node, view.input(0)
+    size = 4 * source.element_count
+    partition.add_constant(_T.TENSOR_FLOAT32, source.shape, size, source.scale, source.zero_point)
+    partition.add_input(node, node.inputs[0])
+    partition.add_int(_NO_ACTIVATION)
+    difference = partition.add_result(_T.TENSOR_FLOAT32, view.output(0).shape)
     partition.add_operation(node, "SUB")
-    partition.add_tensor(node, node.outputs[0])
+    partition.inputs.append(difference)
+    partition.add_output(node, node.outputs[0])
     partition.add_operation(node, "SIN")
+
+
+class _Range(NamedTuple):
+    """The values that a quantised result spans, in single precision."""
+
+    lowest: float
+    highest: float
+
+    @property
+    def quantization(self) -> tuple[float, int]:
+        """``CalculateQuantizationParams``: a scale and a zero point of 8 bits."""
+        scale = float((np.float32(self.highest) - np.float32(self.lowest)) / np.float32(255))
+        if self.lowest > 0:
+            return scale, 0
+        if self.highest < 0:
+            return scale, 255
+        quotient = -self.lowest / scale if scale else 0.0
+        return scale, int(quotient) if math.isfinite(quotient) else 0
+
+
+def _single(value: float) -> float:
+    return float(np.float32(value))
 
 
 def _lower_hard_swish(partition: PartitionBuilder, view: NodeView) -> None:
     """``TransformHardSwishIntoSupportedOps``, whose status is ignored."""
-    node = view.node
     with suppress(KernelError):
-        partition.add_tensor(node, node.inputs[0])
-        for _ in range(3):
-            partition.add_operation(node, "MUL")
-        partition.add_tensor(node, node.outputs[0])
-        partition.add_operation(node, "ADD")
+        _lower_hard_swish_checked(partition, view)
+
+
+def _lower_hard_swish_checked(partition: PartitionBuilder, view: NodeView) -> None:
+    """Half of x times the clipped third of x, and half of x."""
+    node, source = view.node, view.input(0)
+    is_converted = converts_int8(view)
+    flags = CONVERT_INT8 if is_converted else 0
+    zero_point = source.zero_point + (128 if is_converted else 0)
+    is_quantized = source.type in QUANTIZED_TYPES
+    code = _T.TENSOR_QUANT8_ASYMM if is_quantized else _T.TENSOR_FLOAT32
+    third, product = _ranges(source, zero_point) if is_quantized else (_Range(0, 0),) * 2
+    halves = (_single(source.scale / 2), zero_point)
+    factors = ((1 / 3, _RELU1, third.quantization if is_quantized else (0.0, 0)), (0.5, _NO_ACTIVATION, halves))
+    parts = []
+    for factor, activation, quantization in factors:
+        partition.add_input(node, node.inputs[0], flags)
+        if is_quantized:
+            partition.add_vector(1, _T.TENSOR_QUANT8_ASYMM, 1, _single(_single(factor) / 64))
+        else:
+            partition.add_vector(1, _T.TENSOR_FLOAT32)
+        partition.add_int(activation)
+        parts.append(partition.add_result(code, source.shape, *quantization))
+        partition.add_operation(node, "MUL")
+    partition.inputs += parts
+    partition.add_int(_NO_ACTIVATION)
+    multiplied = partition.add_result(code, source.shape, *(product.quantization if is_quantized else (0.0, 0)))
+    partition.add_operation(node, "MUL")
+    partition.inputs += [parts[1], multiplied]
+    partition.add_int(_NO_ACTIVATION)
+    partition.add_output(node, node.outputs[0], flags)
+    partition.add_operation(node, "ADD")
+
+
+def _ranges(source: Tensor, zero_point: int) -> tuple[_Range, _Range]:
+    """Return what the clipped third of the input, and the product of that with its half, span."""
+    whole = _Range(_single(-zero_point * source.scale), _single((255 - zero_point) * source.scale))
+    third = _Range(max(_single(whole.lowest / 3), -1.0), min(_single(whole.highest / 3), 1.0))
+    products = [_single(third.highest * _single(whole.highest / 2)), _single(third.lowest * _single(whole.lowest / 2))]
+    return third, _Range(0.0, max(products))
+
+
+_SYMMETRIC_WEIGHTS = frozenset({1, 5, 16})
+_BIASES = frozenset({12, 13, 14, 15, 17})
+_SIGNED_OPERANDS = frozenset({0, 18})
 
 
 def _add_quantized_lstm(partition: PartitionBuilder, view: NodeView) -> None:
     """The fully quantised LSTM, which ``AddOpsAndTensors`` adds without ``Map``."""
     node = view.node
-    add_given_inputs(partition, view)
+    for position, index in enumerate(node.inputs):
+        if index >= 0:
+            partition.add_input(node, index, SIGNED if position in _SIGNED_OPERANDS else 0)
+        elif position in _SYMMETRIC_WEIGHTS:
+            partition.leave_out(_T.TENSOR_QUANT8_SYMM, 1.0)
+        elif position in _BIASES:
+            partition.leave_out(_T.TENSOR_INT32)
+        else:
+            partition.leave_out(_T.TENSOR_QUANT16_SYMM, 1.0)
+    partition.add_float(view.options.cell_clip)
+    partition.add_float(view.options.proj_clip)
     if len(node.intermediates) != 5:
         raise kernel_error("nnapi-lstm-intermediates", node.index, count=len(node.intermediates))
-    partition.state_tensors += node.inputs[18:20]
+    for position, index in enumerate(node.intermediates):
+        tensor = partition.graph.tensors[index]
+        if position == 4:
+            partition.add_int(tensor.zero_point)
+        partition.add_float(tensor.scale)
+    partition.add_state(node.inputs[18], _T.TENSOR_QUANT8_ASYMM_SIGNED, has_quantization=True)
+    partition.add_state(node.inputs[19], _T.TENSOR_QUANT16_SYMM, has_quantization=True)
     for index in node.outputs:
-        partition.add_tensor(node, index)
+        partition.add_output(node, index, SIGNED)
     partition.add_operation(node, "QUANTIZED_LSTM")
-
-
-def append_reshape(partition: PartitionBuilder, view: NodeView) -> None:
-    """``AppendReshape``."""
-    node = view.node
-    partition.add_tensor(node, node.outputs[0])
-    partition.add_operation(node, "RESHAPE")

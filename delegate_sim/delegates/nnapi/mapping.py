@@ -5,16 +5,24 @@ Source: ``NNAPIDelegateKernel::Init``, ``BuildGraph``, ``AddOpsAndTensors`` and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Node
+from ...nnapi_runtime import ModelBuilder, NnRefusal, NnRefused, OperandType, Version
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ..base import KernelFailure
-from .builder import KernelError, PartitionBuilder, Step, kernel_error
-from .lowering import append_reshape, lowering
+from . import calls
+from .builder import KernelError, PartitionBuilder, kernel_error
+from .calls import RefusedCall
+from .lowering import lowering
+from .node import MappedNode
+from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, WIDEN
 from .operands import INPUTS, add_all_inputs
+from .parameters import PARAMETERS, is_grouped
 from .questions import QUANTIZED_TYPES, is_basic_lstm, is_constant_densify, is_runtime_float16_dequantize
 
 _SAME_NAME = (
@@ -48,10 +56,24 @@ _EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 
 
 class MappedPartition(NamedTuple):
-    """The NNAPI operations of each node, in order, and the first failure. After a failure the operations are incomplete."""
+    """The NNAPI operations of each node, in order, and the first failure. After a failure the operations are incomplete.
+
+    ``calls`` are those that the runtime refuses, in order; ``failure`` may lie behind the first of them. ``model`` is the NNAPI
+    model as far as it was built, ``required`` what it needs of a device, None if it is not finished.
+    """
 
     operations: Mapping[int, tuple[str, ...]]
     failure: KernelFailure | None
+    calls: tuple[RefusedCall, ...] = ()
+    model: ModelBuilder | None = None
+    required: Version | None = None
+    tensors: Mapping[int, int] = MappingProxyType({})
+    """The NNAPI operand of each tensor that has one."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the runtime accepts the model as a whole."""
+        return self.required is not None
 
 
 def map_partition(
@@ -62,42 +84,76 @@ def map_partition(
     target_feature_level: int,
     runtime_feature_level: int,
     release: Release = NEWEST,
+    make_model: Callable[[Callable[[NnRefusal], None]], ModelBuilder] | None = None,
+    allows_dynamic: bool = False,
+    is_relaxed: bool = False,
 ) -> MappedPartition:
     """Initialise the kernel of one partition (``NNAPIDelegateKernel::Init``).
 
     ``nodes`` are indices of nodes that the rules accept, in running order; ``inputs`` and ``outputs`` are the tensors that
     cross the partition's border. ``target_feature_level`` is the runtime's level, lowered to that of the target devices.
+    ``make_model`` makes the model to build; without it there is none.
     """
-    partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level)
-    failure = None
+    partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
+    failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
         _add_nodes(partition, [graph.nodes[index] for index in known])
         # Which operands nodes would have that are only assumed to be accepted, nobody knows.
-        if len(known) == len(nodes) and release.is_at_least(_EMPTY_POOLS_FAIL):
-            _check_pools(partition, inputs, outputs)
+        if len(known) == len(nodes):
+            inputs, outputs = tuple(inputs), tuple(outputs)
+            if partition.model is not None and not partition.refused:
+                required = _finish(partition, partition.model, inputs, outputs, is_relaxed)
+            if not partition.refused and release.is_at_least(_EMPTY_POOLS_FAIL):
+                _check_pools(partition, inputs, outputs)
     except KernelError as error:
         failure = error.failure
-    return MappedPartition({index: tuple(partition.operations.get(index, ())) for index in nodes}, failure)
+    operations = {index: tuple(partition.operations.get(index, ())) for index in nodes}
+    return MappedPartition(operations, failure, tuple(partition.refused), partition.model, required, partition.mapped)
+
+
+def _finish(
+    partition: PartitionBuilder, model: ModelBuilder, inputs: Sequence[int], outputs: Sequence[int], is_relaxed: bool
+) -> Version | None:
+    """``BuildGraph``, from the model's inputs and outputs on: what the model needs; None if it is refused."""
+    tensors, mapped = partition.graph.tensors, partition.mapped
+    given = [mapped[index] for index in inputs if index in mapped and not tensors[index].is_constant]
+    results = [mapped[index] for index in outputs if index in mapped]
+    # Room is made for every tensor, so that there is a pointer even where nothing is listed in the end.
+    pointers = (bool(inputs), bool(outputs))
+    site = calls.BOUNDARY
+    try:
+        model.identify_inputs_and_outputs(given, [*results, *partition.state_outputs], pointers)
+        model.relax_to_float16(is_relaxed)
+        site = calls.FINISH
+        return model.check()
+    except NnRefused as refused:
+        partition.refused.append(RefusedCall(partition.node, refused.refusal, site))
+        return None
 
 
 def _add_nodes(partition: PartitionBuilder, nodes: Iterable[Node]) -> None:
     """``AddOpsAndTensors``."""
     views = [partition.graph.view(node) for node in nodes]
     remaining = [view for view in views if not _fold(partition, view)]
+    partition.inputs.clear()
     for view in remaining:
+        partition.node = view.node.index
         lowered = lowering(partition, view)
         if lowered is None:
             _add_node(partition, view)
         else:
             lowered(partition, view)
+    if views:
+        partition.node = views[-1].node.index
 
 
 def _fold(partition: PartitionBuilder, view: NodeView) -> bool:
     """Take note of a node that only unpacks or widens weights and gets no operation; return whether it is one."""
     node = view.node
+    partition.node = node.index
     if view.is_constant_float16_dequantize:
-        partition.add_tensor_unchecked(node, node.inputs[0])
+        partition.add_input_unchecked(node, node.inputs[0], SCALAR_AS_TENSOR | WIDEN)
     elif is_constant_densify(view):
         partition.densified[node.outputs[0]] = node
     elif is_runtime_float16_dequantize(view):
@@ -109,22 +165,28 @@ def _fold(partition: PartitionBuilder, view: NodeView) -> bool:
 
 def _add_node(partition: PartitionBuilder, view: NodeView) -> None:
     """Map a node to one operation, with what has to stand before and after it."""
-    node = view.node
-    add_inputs = INPUTS.get(node.op, add_all_inputs)
-    add_inputs(partition, view)
-    operation = _operation(view)
-    append = _appended(view)
-    _add_outputs(partition, view, in_between=append is not None)
+    mapped = MappedNode(view, partition.target_feature_level)
+    if view.op == "PACK":
+        # NNAPI wants the axis before the operands.
+        axis = view.options.axis
+        partition.add_int(axis + view.input(0).rank + 1 if axis < 0 else axis)
+    INPUTS.get(view.op, add_all_inputs)(partition, mapped)
+    operation = _operation(mapped)
+    add_parameters = PARAMETERS.get(view.op)
+    if add_parameters is not None:
+        add_parameters(partition, mapped)
+    append = _add_outputs(partition, mapped)
     _dequantize_weights(partition, view)
-    partition.add_operation(node, operation)
+    partition.add_operation(view.node, operation)
     if append is not None:
-        append(partition, view)
+        append()
 
 
-def _operation(view: NodeView) -> str:
+def _operation(mapped: MappedNode) -> str:
     """``Map``: the NNAPI operation of a node."""
+    view = mapped.view
     match view.op:
-        case "CONV_2D" if _is_grouped(view):
+        case "CONV_2D" if is_grouped(mapped):
             return "GROUPED_CONV_2D"
         case "PAD" | "PADV2" if len(view.inputs) != 2 and view.node.inputs[2] >= 0:
             return "PAD_V2"
@@ -136,31 +198,32 @@ def _operation(view: NodeView) -> str:
     return operation
 
 
-def _is_grouped(view: NodeView) -> bool:
-    source, weights = view.input(0).shape, view.input(1).shape
-    return bool(source) and bool(weights) and source[3:4] != weights[3:4]
-
-
-def _add_outputs(partition: PartitionBuilder, view: NodeView, in_between: bool) -> None:
-    """Add the results, or where another operation follows, tensors like them."""
-    node = view.node
+def _add_outputs(partition: PartitionBuilder, mapped: MappedNode) -> Callable[[], None] | None:
+    """Add the results, or where another operation follows, operands like them; return how that operation is appended."""
+    node, view = mapped.node, mapped.view
+    append = None
     if node.op == "LSTM" and is_basic_lstm(view):
-        return
+        return None
     for position, index in enumerate(node.outputs):
-        if in_between:
-            partition.add_intermediate(node, view.output(position))
+        if view.op == "FULLY_CONNECTED" and view.options.keep_num_dims:
+            flat = _add_flat_result(partition, mapped, position)
+            append = functools.partial(partition.append_reshape, node, flat)
+        elif view.op == "MEAN" and _requantizes_result(view):
+            source, result = view.input(0), view.output(position)
+            quantization = (source.scale, source.zero_point, mapped.converts_int8)
+            mean = partition.add_intermediate(node, result, result.shape, *quantization, has_pointer=True)
+            append = functools.partial(_append_requantize, partition, mapped, mean)
         else:
-            partition.add_tensor(node, index)
+            partition.add_output(node, index, mapped.output_flags)
+    return append
 
 
-def _appended(view: NodeView) -> Step | None:
-    """What gives the result its shape or quantisation where the NNAPI operation cannot; None if nothing is needed."""
-    match view.op:
-        case "FULLY_CONNECTED" if view.options.keep_num_dims:
-            return append_reshape
-        case "MEAN" if _requantizes_result(view):
-            return _append_requantize
-    return None
+def _add_flat_result(partition: PartitionBuilder, mapped: MappedNode, position: int) -> int:
+    """The result of FULLY_CONNECTED, which NNAPI gives in two dimensions."""
+    result = mapped.view.output(position)
+    units = result.shape[-1] if result.shape else 0
+    shape = (result.element_count // units if units else 0, units)
+    return partition.add_intermediate(mapped.node, result, shape, result.scale, result.zero_point)
 
 
 def _requantizes_result(view: NodeView) -> bool:
@@ -169,12 +232,16 @@ def _requantizes_result(view: NodeView) -> bool:
     return source.scale != result.scale or source.zero_point != result.zero_point
 
 
-def _append_requantize(partition: PartitionBuilder, view: NodeView) -> None:
-    """``AppendRequantize``."""
-    node = view.node
-    if view.output(0).type not in QUANTIZED_TYPES:
-        raise kernel_error("nnapi-requantize-type", node.index, view.output(0))
-    partition.add_tensor(node, node.outputs[0])
+def _append_requantize(partition: PartitionBuilder, mapped: MappedNode, mean: int) -> None:
+    """``AppendRequantize``: an addition of 0."""
+    node, result = mapped.node, mapped.view.output(0)
+    partition.inputs.append(mean)
+    if result.type not in QUANTIZED_TYPES:
+        raise kernel_error("nnapi-requantize-type", node.index, result)
+    is_unsigned = result.type == "UINT8" or mapped.output_flags & CONVERT_INT8
+    partition.add_vector(1, OperandType.TENSOR_QUANT8_ASYMM if is_unsigned else OperandType.TENSOR_QUANT8_ASYMM_SIGNED, 1, 1.0)
+    partition.add_int(0)
+    partition.add_output(node, node.outputs[0], mapped.output_flags)
     partition.add_operation(node, "ADD")
 
 
@@ -194,7 +261,7 @@ def _dequantize_weights(partition: PartitionBuilder, view: NodeView) -> None:
     for position in positions:
         weights = view.input(position)
         if weights.type in QUANTIZED_TYPES:
-            partition.add_dequantize(view.node, weights.index, weights.type)
+            partition.add_dequantize(view.node, position, weights.index, weights.type)
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:

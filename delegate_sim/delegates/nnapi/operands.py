@@ -6,222 +6,261 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from ...graph.graph import NodeView
-from ...model.model import Node
-from .builder import KernelError, PartitionBuilder, Step, kernel_error
+from ...model.model import Node, Tensor
+from ...nnapi_runtime import OperandType
+from .builder import KernelError, PartitionBuilder, kernel_error
+from .node import MappedNode, NodeStep
+from .operand_types import SIGNED
 from .questions import QUANTIZED_TYPES, is_basic_lstm, is_full_lstm
-from .target import NNAPI_1_3
+
+_T = OperandType
 
 
-def add_all_inputs(partition: PartitionBuilder, view: NodeView) -> None:
+def add_all_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """Add every operand in order."""
-    for index in view.node.inputs:
-        partition.add_tensor(view.node, index)
+    for position in range(len(mapped.node.inputs)):
+        mapped.add(partition, position)
 
 
-def _add_first_input(partition: PartitionBuilder, view: NodeView) -> None:
+def _add_first_input(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """The other operands become numbers of the operation."""
-    partition.add_tensor(view.node, view.node.inputs[0])
+    mapped.add(partition, 0)
 
 
-def add_given_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    """What is left out becomes an empty or zero operand."""
-    _add_given(partition, view.node, view.node.inputs)
+def _add_given_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    """What is left out becomes an empty operand."""
+    _add_given(partition, mapped, range(len(mapped.node.inputs)))
 
 
-def _add_given(partition: PartitionBuilder, node: Node, indices: Iterable[int]) -> None:
-    for index in indices:
+def _add_given(partition: PartitionBuilder, mapped: MappedNode, positions: Iterable[int]) -> None:
+    for position in positions:
+        if mapped.node.inputs[position] >= 0:
+            mapped.add(partition, position)
+        else:
+            partition.leave_out()
+
+
+def _add_fully_connected_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    """A bias that is left out is made later."""
+    for position, index in enumerate(mapped.node.inputs):
         if index >= 0:
-            partition.add_tensor(node, index)
+            mapped.add(partition, position)
 
 
-def _add_convolution_inputs(partition: PartitionBuilder, view: NodeView) -> None:
+def _add_convolution_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """Sparse weights are unpacked instead of being mapped."""
-    node = view.node
-    for position, index in enumerate(node.inputs):
+    for position, index in enumerate(mapped.node.inputs):
         densify = _densify_of(partition, index) if position == 1 else None
         if densify is None:
-            partition.add_tensor(node, index)
+            mapped.add(partition, position)
         else:
-            _unpack_sparse_weights(partition, node, densify)
+            _unpack_sparse_weights(partition, mapped.node, densify, is_widened=index in partition.widened)
 
 
 def _densify_of(partition: PartitionBuilder, weights: int) -> Node | None:
     """The node that unpacks these weights, with or without a DEQUANTIZE in between."""
     dequantize = partition.widened.get(weights)
-    return partition.densified.get(weights if dequantize is None else dequantize.inputs[0])
+    if dequantize is None:
+        return partition.densified.get(weights)
+    partition.node = dequantize.index
+    return partition.densified.get(dequantize.inputs[0])
 
 
-def _unpack_sparse_weights(partition: PartitionBuilder, node: Node, densify: Node) -> None:
+_DENSE_TYPES = {
+    "FLOAT32": (_T.TENSOR_FLOAT32, 4),
+    "FLOAT16": (_T.TENSOR_FLOAT16, 2),
+    "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
+}
+"""The operand type of unpacked weights, and the bytes of an element."""
+
+
+def _unpack_sparse_weights(partition: PartitionBuilder, node: Node, densify: Node, is_widened: bool) -> None:
     """``DensifyAndDequantizeConstTensor``."""
-    weights = partition.graph.tensors[densify.inputs[0]]
+    partition.node = densify.index
+    weights, dense = partition.graph.tensors[densify.inputs[0]], partition.graph.tensors[densify.outputs[0]]
     if weights.sparsity is None:
         raise kernel_error("nnapi-sparse-weights", node.index, weights, found="without sparsity parameters")
-    if weights.type not in ("FLOAT32", "FLOAT16", "INT8"):
+    if weights.type not in _DENSE_TYPES:
         raise kernel_error("nnapi-sparse-weights", node.index, weights, found="which it cannot unpack")
+    is_float = is_widened and weights.type == "FLOAT16"
+    code, size = _DENSE_TYPES["FLOAT32" if is_float else weights.type]
+    partition.add_constant(code, dense.shape, size * dense.element_count, dense.scale, dense.zero_point)
 
 
-def _add_transpose_convolution_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    node = view.node
-    has_bias = len(node.inputs) == 4 and node.inputs[3] >= 0
-    for position in (2, 1, 3, 0) if has_bias else (2, 1, 0):
-        partition.add_tensor_unchecked(node, node.inputs[position])
+def _add_nothing(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    """All operands are added with the parameters, in another order."""
 
 
-def _add_lstm_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    node = view.node
-    if is_basic_lstm(view):
-        for index in (node.inputs[0], node.inputs[4], node.inputs[1], node.outputs[1], node.outputs[0]):
-            partition.add_tensor_unchecked(node, index)
-        return
-    _add_given(partition, node, node.inputs[:20] if is_full_lstm(view) else node.inputs)
-    partition.state_tensors += node.inputs[18:20]
-    _add_layer_normalization(partition, node)
+def _add_lstm_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    count = len(mapped.node.inputs)
+    if not is_basic_lstm(mapped.view):
+        _add_given(partition, mapped, range(min(20, count) if is_full_lstm(mapped.view) else count))
 
 
-def _add_sequence_lstm_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    node = view.node
-    _add_given(partition, node, node.inputs[:20])
-    _add_layer_normalization(partition, node)
+def _add_sequence_lstm_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    _add_given(partition, mapped, range(min(20, len(mapped.node.inputs))))
 
 
-def _add_layer_normalization(partition: PartitionBuilder, node: Node) -> None:
-    """The last four operands of the long form."""
-    if len(node.inputs) != 24:
-        return
-    for index in node.inputs[20:]:
-        if index >= 0:
-            partition.add_tensor_unchecked(node, index)
-
-
-def _add_rnn_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    add_all_inputs(partition, view)
-    partition.state_tensors.append(view.node.inputs[4])
-
-
-def _add_svdf_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    add_given_inputs(partition, view)
-    partition.state_tensors.append(view.node.inputs[4])
-
-
-def _add_split_inputs(partition: PartitionBuilder, view: NodeView) -> None:
+def _add_split_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """The axis becomes a number, wherever its tensor stands."""
-    node = view.node
-    for index in node.inputs:
-        if index != node.inputs[0]:
-            partition.add_tensor(node, index)
+    for position, index in enumerate(mapped.node.inputs):
+        if index != mapped.node.inputs[0]:
+            mapped.add(partition, position)
 
 
-def _add_pad_inputs(partition: PartitionBuilder, view: NodeView) -> None:
+def _add_pad_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """The padding value becomes a number; the original does not look whether that worked, only at the type."""
-    node = view.node
-    if len(node.inputs) != 3:
-        add_all_inputs(partition, view)
+    if len(mapped.node.inputs) != 3:
+        add_all_inputs(partition, mapped)
         return
-    for index in node.inputs[:2]:
-        partition.add_tensor(node, index)
-    if node.inputs[2] < 0:
+    for position in range(2):
+        mapped.add(partition, position)
+    if mapped.node.inputs[2] < 0:
         return
-    value = view.input(2)
+    value = mapped.view.input(2)
     if value.type not in ("FLOAT16", "FLOAT32", "UINT8", "INT8"):
-        raise kernel_error("nnapi-scalar-type", node.index, value)
+        raise kernel_error("nnapi-scalar-type", mapped.node.index, value)
     with suppress(KernelError):
-        partition.add_scalar(node, value)
+        _add_padding_value(partition, mapped, value)
 
 
-def _add_gather_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    partition.add_tensor(view.node, view.node.inputs[0])
-    partition.add_tensor_unchecked(view.node, view.node.inputs[1])
+def _add_padding_value(partition: PartitionBuilder, mapped: MappedNode, value: Tensor) -> None:
+    is_float = value.type in ("FLOAT16", "FLOAT32")
+    if not value.is_constant:
+        codes = {"FLOAT16": _T.TENSOR_FLOAT16, "FLOAT32": _T.FLOAT32}
+        partition.add_scalar_tensor(mapped.node, value, codes.get(value.type, _T.INT32))
+    elif is_float:
+        partition.add_float(_first(mapped.view, value))
+    else:
+        shift = 128 if value.type == "INT8" and mapped.converts_int8 else 0
+        partition.add_int(int(_first(mapped.view, value)) + shift)
 
 
-def _add_expand_dims_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    for position, index in enumerate(view.node.inputs):
+def _first(view: NodeView, tensor: Tensor) -> float:
+    """The first element of a constant; 0 where it has none, of which the original reads what lies there."""
+    value = view.value(tensor)
+    return float(value[0]) if value is not None and len(value) else 0.0
+
+
+def first_integer(view: NodeView, position: int, element: int = 0) -> int:
+    """An element of a constant operand of integers; 0 where there is none, of which the original reads what lies there."""
+    value = view.value(view.input(position))
+    return int(value[element]) if value is not None and element < len(value) else 0
+
+
+def _add_expand_dims_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    for position in range(len(mapped.node.inputs)):
         if position != 1:
-            partition.add_tensor(view.node, index)
+            mapped.add(partition, position)
 
 
-def _add_batch_to_space_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    for position, index in enumerate(view.node.inputs):
+def _add_batch_to_space_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    for position in range(len(mapped.node.inputs)):
         if position != 2:
-            partition.add_tensor(view.node, index)
+            mapped.add(partition, position)
 
 
-def _add_arg_extremum_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    partition.add_tensor(view.node, view.node.inputs[0])
-    axis = view.input(1)
-    if axis.type == "INT32":
-        partition.add_scalar(view.node, axis)
-    elif axis.type != "INT64":
-        raise kernel_error("nnapi-scalar-type", view.node.index, axis)
+def _add_arg_extremum_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    mapped.add(partition, 0)
+    axis = mapped.view.input(1)
+    if axis.type == "INT64" or (axis.type == "INT32" and axis.is_constant):
+        partition.add_int(first_integer(mapped.view, 1))
+    elif axis.type == "INT32":
+        partition.add_scalar_tensor(mapped.node, axis, _T.INT32)
+    else:
+        raise kernel_error("nnapi-scalar-type", mapped.node.index, axis)
 
 
-def _add_extremum_inputs(partition: PartitionBuilder, view: NodeView) -> None:
+_SCALAR_CONSTANTS = {
+    "FLOAT32": (_T.TENSOR_FLOAT32, 4),
+    "UINT8": (_T.TENSOR_QUANT8_ASYMM, 1),
+    "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
+    "INT32": (_T.TENSOR_INT32, 4),
+}
+"""The operand type of a scalar that becomes a vector of one element, and the bytes of the element."""
+
+
+def _add_extremum_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """Scalars become tensors with one element, except where INT8 is converted to UINT8 on the way."""
-    node = view.node
-    converts_int8 = partition.target_feature_level < NNAPI_1_3 and view.input(0).type == "INT8"
-    for operand, index in zip(view.inputs, node.inputs, strict=True):
-        if operand.rank or converts_int8:
-            partition.add_tensor(node, index)
+    for position, operand in enumerate(mapped.view.inputs):
+        if operand.rank or mapped.converts_int8:
+            mapped.add(partition, position)
         elif not operand.is_constant:
-            raise kernel_error("nnapi-scalar-operand", node.index, operand, found="not constant")
-        elif operand.type not in ("FLOAT32", "UINT8", "INT8", "INT32"):
-            raise kernel_error("nnapi-scalar-operand", node.index, operand, found=f"of type {operand.type}")
+            raise kernel_error("nnapi-scalar-operand", mapped.node.index, operand, found="not constant")
+        elif operand.type not in _SCALAR_CONSTANTS:
+            raise kernel_error("nnapi-scalar-operand", mapped.node.index, operand, found=f"of type {operand.type}")
+        else:
+            code, size = _SCALAR_CONSTANTS[operand.type]
+            scale = operand.scale
+            if operand.type == "INT8":
+                scale = scale or 1.0
+                # Signed below NNAPI 1.3 only for operands whose neighbours are not.
+                code = code if mapped.output_flags & SIGNED else _T.TENSOR_QUANT8_ASYMM
+            partition.add_constant(code, (1,), size, scale, operand.zero_point)
 
 
-def _add_reduction_inputs(partition: PartitionBuilder, view: NodeView) -> None:
+def _add_reduction_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """Axes given as a scalar become a vector."""
-    for position, index in enumerate(view.node.inputs):
-        if position != 1 or view.input(1).rank:
-            partition.add_tensor(view.node, index)
+    for position in range(len(mapped.node.inputs)):
+        if position == 1 and not mapped.view.input(1).rank:
+            partition.add_vector(1)
+        else:
+            mapped.add(partition, position)
 
 
-def _add_fill_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    node = view.node
-    dimensions, value = view.input(0), view.input(1)
+def _add_fill_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    node = mapped.node
+    dimensions, value = mapped.view.input(0), mapped.view.input(1)
     if dimensions.type == "INT32":
-        partition.add_tensor(node, dimensions.index)
-    elif dimensions.type != "INT64":
+        partition.add_input(node, dimensions.index)
+    elif dimensions.type == "INT64":
+        size = 4 * dimensions.element_count
+        partition.add_constant(_T.TENSOR_INT32, dimensions.shape, size, dimensions.scale, dimensions.zero_point)
+    else:
         raise kernel_error("nnapi-scalar-type", node.index, dimensions)
     if value.type not in ("FLOAT32", "INT32", "INT64"):
         raise kernel_error("nnapi-scalar-type", node.index, value)
-    partition.add_scalar(node, value)
+    if not value.is_constant:
+        partition.add_scalar_tensor(node, value, _T.FLOAT32 if value.type == "FLOAT32" else _T.INT32)
+    elif value.type == "FLOAT32":
+        partition.add_float(_first(mapped.view, value))
+    else:
+        partition.add_int(first_integer(mapped.view, 1))
 
 
-def _add_quantize_inputs(partition: PartitionBuilder, view: NodeView) -> None:
-    """NNAPI quantises floats only, so a quantised input becomes float first."""
-    add_all_inputs(partition, view)
-    if view.input(0).type in QUANTIZED_TYPES:
-        partition.add_dequantize(view.node, view.node.inputs[0], "FLOAT32")
+def add_dequantized(partition: PartitionBuilder, mapped: MappedNode) -> None:
+    """NNAPI quantises floats only, so a quantised input of QUANTIZE becomes float first."""
+    if mapped.view.input(0).type in QUANTIZED_TYPES:
+        partition.add_dequantize(mapped.node, 0, mapped.node.inputs[0], "FLOAT32")
 
 
-INPUTS: Mapping[str, Step] = {
+INPUTS: Mapping[str, NodeStep] = {
     "ARG_MAX": _add_arg_extremum_inputs,
     "ARG_MIN": _add_arg_extremum_inputs,
     "BATCH_TO_SPACE_ND": _add_batch_to_space_inputs,
-    "BIDIRECTIONAL_SEQUENCE_LSTM": add_given_inputs,
+    "BIDIRECTIONAL_SEQUENCE_LSTM": _add_given_inputs,
     "CONV_2D": _add_convolution_inputs,
     "EXPAND_DIMS": _add_expand_dims_inputs,
     "FILL": _add_fill_inputs,
-    "FULLY_CONNECTED": add_given_inputs,
-    "GATHER": _add_gather_inputs,
+    "FULLY_CONNECTED": _add_fully_connected_inputs,
+    "GATHER": _add_first_input,
     "LSTM": _add_lstm_inputs,
     "MAXIMUM": _add_extremum_inputs,
     "MEAN": _add_reduction_inputs,
     "MINIMUM": _add_extremum_inputs,
     "PAD": _add_pad_inputs,
     "PADV2": _add_pad_inputs,
-    "QUANTIZE": _add_quantize_inputs,
     "REDUCE_ANY": _add_reduction_inputs,
     "REDUCE_MAX": _add_reduction_inputs,
     "REDUCE_MIN": _add_reduction_inputs,
     "REDUCE_PROD": _add_reduction_inputs,
     "RESIZE_BILINEAR": _add_first_input,
     "RESIZE_NEAREST_NEIGHBOR": _add_first_input,
-    "RNN": _add_rnn_inputs,
     "SPLIT": _add_split_inputs,
     "SUM": _add_reduction_inputs,
-    "SVDF": _add_svdf_inputs,
+    "SVDF": _add_given_inputs,
     "TOPK_V2": _add_first_input,
-    "TRANSPOSE_CONV": _add_transpose_convolution_inputs,
+    "TRANSPOSE_CONV": _add_nothing,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _add_sequence_lstm_inputs,
 }
 """How operands are added, where it is not simply all of them in order."""

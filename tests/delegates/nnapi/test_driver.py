@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import delegate_sim
 from delegate_sim.delegates.driver_profile import DriverProfile, Rejection
-from delegate_sim.delegates.nnapi.driver import nodes_supported_by_driver, rejected_operations
+from delegate_sim.delegates.nnapi.delegate import DELEGATE
+from delegate_sim.delegates.nnapi.driver import DriverAnswers
 from delegate_sim.delegates.nnapi.mapping import map_partition
 from delegate_sim.graph.graph import file_graph
+from delegate_sim.options import parse_options
 from tests.delegates.nnapi.sketch import Sketch, map_whole, sparse_convolution
 from tests.models import chain_model
+
+
+def answers(graph, *rejected, **options):
+    return DriverAnswers(graph, {**parse_options("nnapi", DELEGATE.options, {"driver_rejects": rejected}), **options})
 
 
 def test_a_driver_takes_all_of_a_sparse_partition_or_nothing():
     sketch = Sketch()
     graph = sketch.finish(sketch.node("RELU", [sparse_convolution(sketch)], (1, 3, 3, 2)))
     mapping = map_whole(graph)
-    assert nodes_supported_by_driver(graph, (0, 1, 2), mapping, {"ABS"}) == (0, 1, 2)
-    assert nodes_supported_by_driver(graph, (0, 1, 2), mapping, {"RELU"}) == ()
+    assert answers(graph, "ABS").supported((0, 1, 2), mapping) == (0, 1, 2)
+    assert answers(graph, "RELU").supported((0, 1, 2), mapping) == ()
 
 
 def test_a_driver_takes_nodes_of_which_it_takes_every_operation():
     sketch = Sketch()
     source = sketch.input()
     graph = sketch.finish(sketch.node("COS", [sketch.node("SUB", [source, source])]))
-    assert nodes_supported_by_driver(graph, (0, 1), map_whole(graph), {"SIN"}) == (0,)
-    assert nodes_supported_by_driver(graph, (0, 1), map_whole(graph), {"SUB"}) == ()
+    assert answers(graph, "SIN").supported((0, 1), map_whole(graph)) == (0,)
+    assert answers(graph, "SUB").supported((0, 1), map_whole(graph)) == ()
 
 
 def test_names_and_profile_add_up():
@@ -32,5 +38,6 @@ def test_names_and_profile_add_up():
     graph = file_graph(model, model.subgraphs[0])
     mapping = map_partition(graph, (0, 1, 2), graph.inputs, graph.outputs, 31, 31)
     profile = DriverProfile((Rejection("TANH"),))
-    assert nodes_supported_by_driver(graph, (0, 1, 2), mapping, {"ADD"}, profile) == (1,)
-    assert [rejected_operations(graph, node, mapping, {"ADD"}, profile) for node in (0, 1, 2)] == [("ADD",), (), ("TANH",)]
+    driver = answers(graph, "ADD", driver=profile)
+    assert driver.supported((0, 1, 2), mapping) == (1,)
+    assert [driver.rejected(node, mapping) for node in (0, 1, 2)] == [("ADD",), (), ("TANH",)]

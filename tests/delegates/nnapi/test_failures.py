@@ -16,7 +16,7 @@ from tests.delegates.nnapi.sketch import SPARSITY, Sketch, failure, lstm, operat
 def test_every_failure_is_worded_from_what_was_found(code):
     template, kind, _ = failures._WORDINGS[code]
     assert {name for _, name, _, _ in string.Formatter().parse(template) if name} <= {
-        "tensor", "type", "op", "found", "axis", "shape", "count", "size", "outputs", "side",
+        "tensor", "type", "op", "found", "known", "axis", "shape", "count", "size", "outputs", "side",
     }  # fmt: skip
     assert kind.hint
     assert all(kind.explanation)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.nnapi.mapping import MappedPartition
+from delegate_sim.delegates.nnapi.partitions import Partitions
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.prepare import prepare
@@ -31,10 +33,11 @@ def partition_that_fails():
     return delegate, options, decision, decision.grouped()[0]
 
 
-@pytest.mark.parametrize(("found", "fails"), [(None, True), (frozenset({0}), False), (frozenset({1}), True)])
+@pytest.mark.parametrize(("found", "fails"), [((), True), ((0,), False), ((1,), True)])
 def test_a_kernel_that_is_found_again_is_not_built(found, fails):
     delegate, options, decision, subset = partition_that_fails()
-    decision = dataclasses.replace(decision, findings=found)
+    kept = {first: MappedPartition({}, None) for first in found}
+    decision = dataclasses.replace(decision, findings=Partitions(decision.graph, options, NEWEST, kept=kept))
     assert (delegate.kernel_failure(decision, subset, options, NEWEST) is not None) == fails
 
 
@@ -44,4 +47,5 @@ def test_a_partition_that_shrank_initialises(name):
     if not path.exists():
         pytest.skip("the models of ../shared are not here")
     options = {"driver_rejects": REJECTED, "accelerator_name": "accelerator", "max_number_delegated_partitions": 0}
+    options["nnapi_runtime"] = "none"
     assert delegate_sim.analyze(path, "nnapi", options).to_dict()["runs"][0]["outcome"] == "delegated"

@@ -63,7 +63,9 @@ def test_a_pool_of_no_bytes(release, outcome):
     source, result = graph.tensor("x", "FLOAT32", [4], data=[1.0] * 4), graph.tensor("y", "FLOAT32", [4])
     graph.node("RELU", [source], [result])
     graph.outputs(result)
-    found = delegate_sim.analyze(builder.bytes(), "nnapi", {"feature_level": 31}, runtime=release).to_dict()["runs"][0]
+    found = delegate_sim.analyze(
+        builder.bytes(), "nnapi", {"feature_level": 31, "nnapi_runtime": "none"}, runtime=release
+    ).to_dict()["runs"][0]
     assert found["outcome"] == outcome
 
 

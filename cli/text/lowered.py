@@ -1,0 +1,97 @@
+"""The models that a delegate builds for the stage behind it, as text and as plain data: one line for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from delegate_sim.delegates.lowered import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
+from delegate_sim.graph.graph import Graph
+from delegate_sim.model.model import Model
+from delegate_sim.results.report import Report
+from delegate_sim.runtime.interpreter import option_values
+from delegate_sim.runtime.target import Target
+
+from ..layout import counted, message, name, node_list, options_text, wrapped
+from ..terminal import Line
+
+SCHEMA = "delegate-sim/lowered/1"
+
+_HEADING = "bold"
+_OPERATION = "cyan"
+_REFUSED = "bold red"
+
+
+def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[LoweredModel], width: int) -> Iterator[Line]:
+    """Return the text of what is built of each partition."""
+    text = f"{target.delegate.name} on {target.release}: {options_text(target.delegate.options, target.options)}"
+    yield from (Line(line, _HEADING) for line in wrapped(message(text), width, "", "    "))
+    by_index = {graph.index: graph for graph in graphs}
+    number = -1
+    for number, model in enumerate(models):
+        graph = by_index[model.subgraph]
+        yield Line("")
+        sizes = f"{counted(len(model.operands), 'operand')}, {counted(len(model.operations), 'operation')}"
+        yield Line(f"Model {number}, subgraph {graph.index} ({name(graph.name)}): {sizes}", _HEADING)
+        yield from map(Line, wrapped(f"nodes {node_list(list(model.nodes))}", width, "  ", "    "))
+        for call in model.calls:
+            yield from _call(call, model, graph, width)
+        for refusal in model.refusals:
+            place = "" if refusal.node is None else f", node {refusal.node} ({name(graph.nodes[refusal.node].op)})"
+            text = f"refused: {refusal.call or 'mapping'}{place}: {message(refusal.text)}"
+            yield from (Line(line, _REFUSED) for line in wrapped(text, width, "  ", "    "))
+    if number < 0:
+        yield Line("")
+        yield Line("Nothing is built for a stage behind the delegate.")
+
+
+def lowered_entry(target: Target, model: Model, models: Iterable[LoweredModel]) -> dict[str, Any]:
+    """Return what is built of each partition as plain data."""
+    report = Report(model, ()).to_dict()
+    return {
+        "schema": SCHEMA,
+        "tool": report["tool"],
+        "model": report["model"],
+        "delegate": target.delegate.name,
+        "runtime": str(target.release),
+        "options": option_values(target.options),
+        "models": [built.to_dict() for built in models],
+    }
+
+
+def _call(call: LoweredCall, model: LoweredModel, graph: Graph, width: int) -> Iterator[Line]:
+    function = call.function.partition("_")[2]
+    if call.subject is None:
+        lists = {"identifyInputsAndOutputs": f" {_indices(model.inputs)} -> {_indices(model.outputs)}"}
+        return map(Line, wrapped(f"{function}{lists.get(function, '')}", width, "  ", "      "))
+    if function == "addOperation":
+        text, style = _operation(model.operations[call.subject], graph), _OPERATION
+    else:
+        text, style = _operand(function, model.operands[call.subject] if call.subject < len(model.operands) else None, graph), ""
+    return (Line(line, style) for line in wrapped(f"{function} {call.subject} {text}".rstrip(), width, "  ", "      "))
+
+
+def _operation(operation: LoweredOperation, graph: Graph) -> str:
+    place = "" if operation.node is None else f" for node {operation.node} ({name(graph.nodes[operation.node].op)})"
+    return f"{operation.name}{place}: {_indices(operation.inputs)} -> {_indices(operation.outputs)}"
+
+
+def _operand(function: str, operand: LoweredOperand | None, graph: Graph) -> str:
+    if operand is None:
+        return "which there is not"
+    if function == "addOperand":
+        return ", ".join([f"{operand.type} {list(operand.dimensions)}", *_marks(operand, graph)])
+    if function == "setOperandValue":
+        return operand.lifetime if operand.value is None else f"{operand.lifetime}, {operand.value}"
+    return f"{counted(len(operand.scales), 'scale')} along dimension {operand.channel_dimension}"
+
+
+def _marks(operand: LoweredOperand, graph: Graph) -> Iterator[str]:
+    if operand.scale or operand.zero_point:
+        yield f"scale {operand.scale:g}, zero point {operand.zero_point}"
+    if operand.tensor is not None:
+        yield f"tensor {operand.tensor} ({name(graph.tensors[operand.tensor].name)})"
+
+
+def _indices(indices: Iterable[int]) -> str:
+    return " ".join(map(str, indices)) or "nothing"

@@ -1,0 +1,55 @@
+"""The releases of the platform behind a delegate as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from delegate_sim.results.platform_table import PlatformRow
+
+from ..layout import message, share, wrapped
+from ..terminal import Line
+
+_HEADING = "bold"
+_CODE = "yellow"
+_HINT = "cyan"
+
+
+def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
+    """Return a line for each release: what is delegated, and why the release refuses the rest."""
+    if not rows:
+        return
+    yield Line("")
+    yield Line(f"By release of {rows[0].platform}, behind the delegate", _HEADING)
+    told: list[str] = []
+    for row in rows:
+        measures = row.measures
+        delegated = f"{measures.delegated_nodes:,} delegated ({share(measures.delegated_nodes, measures.nodes)})"
+        text = f"{row.release}: {measures.outcome}, {delegated}"
+        if row.refusal is not None and row.refusal.stage is not None:
+            text += f", {row.refusal.code}"
+        yield from map(Line, wrapped(text, width, "  ", "    "))
+        if row.refusal is not None and row.refusal.stage is not None and row.refusal.hint not in told:
+            told.append(row.refusal.hint)
+            place = "" if row.refusal.node is None else f"node {row.refusal.node}: "
+            yield from (Line(line, _CODE) for line in wrapped(message(place + row.refusal.message), width, "    ", "    "))
+            yield from (Line(line, _HINT) for line in wrapped(message(f"hint: {row.refusal.hint}"), width, "    ", "          "))
+    for note in dict.fromkeys(note for row in rows for note in row.notes):
+        yield from map(Line, wrapped(note, width, "  - ", "    "))
+
+
+def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
+    """Return the same under a key of its own, which is left out where there is no platform."""
+    if not rows:
+        return {}
+    releases = [
+        {
+            "release": row.release,
+            "measures": asdict(row.measures),
+            "refusal": None if row.refusal is None else row.refusal.to_dict(),
+            "notes": list(row.notes),
+        }
+        for row in rows
+    ]
+    return {"platform": {"name": rows[0].platform, "releases": releases}}

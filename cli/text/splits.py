@@ -1,0 +1,50 @@
+"""How a stage behind the delegate splits each partition over devices, as text: one line for each step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from delegate_sim.delegates.base import StageSplit
+from delegate_sim.results.splits import splits_of
+from delegate_sim.runtime.run import Run, SubgraphRun
+
+from ..layout import counted, item_list, message, name, node_list, wrapped
+from ..terminal import Line
+
+_HEADING = "bold"
+_NOTE = "yellow"
+_STEPS_SHOWN = 10
+
+
+def split_lines(run: Run, subgraph: SubgraphRun, width: int, verbose: bool) -> Iterator[Line]:
+    """Return the steps of each partition, with the device, its operations and the bytes across the step's border."""
+    found = splits_of(run, subgraph)
+    if not found:
+        return
+    yield Line("")
+    yield Line("Devices behind the delegate", _HEADING)
+    for number, split in found:
+        yield from _split(number, split, width, verbose)
+
+
+def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterator[Line]:
+    devices = Counter(dict.fromkeys(dict.fromkeys(step.device for step in split.steps), 0))
+    for step in split.steps:
+        devices[step.device] += len(step.operations)
+    listed = ", ".join([f"{counted(count, 'operation')} on {name(device)}" for device, count in devices.items()])
+    yield from map(Line, wrapped(f"partition {number}: {counted(len(split.steps), 'step')}; {listed}", width, "  ", "    "))
+    if split.error:
+        text = f"the runtime falls back: {message(split.error)}"
+        yield from (Line(line, _NOTE) for line in wrapped(text, width, "    ", "      "))
+    if len(split.steps) == 1:
+        return
+    shown = split.steps if verbose else split.steps[:_STEPS_SHOWN]
+    for place, step in enumerate(shown):
+        operations = Counter([operation for _, operation in step.operations]).most_common()
+        ops = item_list([f"{operation} {count:,}" for operation, count in operations], None if verbose else width // 2)
+        nodes = node_list(list(step.nodes), None if verbose else width // 3)
+        text = f"step {place} on {name(step.device)}: {ops} [{nodes}]; {step.bytes_in:,} bytes in, {step.bytes_out:,} out"
+        yield from map(Line, wrapped(text, width, "    ", "      "))
+    if len(shown) < len(split.steps):
+        yield Line(f"    ... and {counted(len(split.steps) - len(shown), 'more step')} (--verbose lists all)")

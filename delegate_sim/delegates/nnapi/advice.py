@@ -1,0 +1,67 @@
+"""What to change about a call that the runtime refuses, where more is known than the broken rule tells."""
+
+from __future__ import annotations
+
+import re
+
+from ...graph.graph import Graph
+from ...model.model import Tensor
+from ...nnapi_runtime import OperandType, OperationType
+from .calls import RefusedCall
+from .mapping import MappedPartition
+from .runtime_kinds import KINDS, PREFIX
+
+DENSE_CHANNELS = "converter._experimental_disable_per_channel_quantization_for_dense_layers = True"
+"""The converter's setting that keeps FULLY_CONNECTED weights quantised per tensor."""
+
+_CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL.name
+_OPERAND = re.compile(r"\b(input|output) (\d+)")
+
+
+def change_for(call: RefusedCall, tensor: Tensor | None) -> str:
+    """Say what to change; ``tensor`` is the one that the refused operand stands for."""
+    found, operation = call.refusal.violation.found, call.operation
+    if _CHANNELS in found:
+        return _change_of_channels(operation, tensor)
+    if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
+        return "target feature level 30 (Android 11) or newer, where INT8 tensors may have a zero point"
+    if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
+        return f"keep {operation} to float and 8-bit tensors, with a CAST around it, or leave the node to the CPU"
+    if operation == "TRANSPOSE_CONV" and found == OperandType.TENSOR_FLOAT16.name:
+        return "convert with float32 weights: TRANSPOSE_CONV has no form with float16 weights"
+    return KINDS[PREFIX + call.refusal.code].hint
+
+
+def _change_of_channels(operation: str, tensor: Tensor | None) -> str:
+    if operation == "FULLY_CONNECTED":
+        return f"quantise dense layers per tensor: {DENSE_CHANNELS}"
+    return (
+        f"quantise fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float: "
+        f"NNAPI "
+        "takes weights per channel only beside 8-bit activations"
+    )
+
+
+def refused_operand(call: RefusedCall, graph: Graph, mapped: MappedPartition) -> tuple[str, Tensor | None]:
+    """Return the operand that a refusal is about, in words, and the tensor of the graph that it stands for, if any."""
+    if call.tensor is not None:
+        return _named(call.tensor), call.tensor
+    subject = call.refusal.violation.subject
+    place = _OPERAND.search(subject)
+    model = mapped.model
+    if place is None or model is None or not call.operation:
+        return subject, None
+    operations = [
+        one for one in model.operations if one.tag == call.node and OperationType(one.type).name.startswith(call.operation)
+    ]
+    if not operations:
+        return subject, None
+    operands = operations[-1].inputs if place[1] == "input" else operations[-1].outputs
+    position = int(place[2])
+    index = operands[position] if position < len(operands) else -1
+    tensor = next((graph.tensors[one] for one, operand in mapped.tensors.items() if operand == index), None)
+    return (subject, None) if tensor is None else (f"{subject}, {_named(tensor)}", tensor)
+
+
+def _named(tensor: Tensor) -> str:
+    return f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"

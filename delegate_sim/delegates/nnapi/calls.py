@@ -1,0 +1,70 @@
+"""The places where the delegate calls NNAPI, and how it reports that a call failed.
+
+Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Numbers of
+lines are those of the newest sources; they differ from release to release.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...model.model import Tensor
+from ...nnapi_runtime import NnRefusal, ResultCode
+from ...text import printable
+
+
+class Site(NamedTuple):
+    """One place in the delegate's source: its line, what it says it was doing, and whether it names the tensor."""
+
+    line: int
+    doing: str
+    names_tensor: bool = False
+
+
+OPERATION = Site(1144, "adding operation")
+DEQUANTIZED = Site(1171, "adding operand")
+SCALAR_TENSOR = Site(1547, "adding operand", names_tensor=True)
+NEW_CONSTANT = Site(1608, "adding operand")
+NEW_CONSTANT_VALUE = Site(1615, "setting new operand value")
+SCALAR = Site(1700, "adding operand")
+SCALAR_VALUE = Site(1705, "setting new operand value")
+VECTOR = Site(1724, "adding operand")
+VECTOR_VALUE = Site(1730, "settings new operand value")
+RESULT = Site(1766, "adding operand")
+TENSOR = Site(1932, "adding operand", names_tensor=True)
+TENSOR_CHANNELS = Site(1938, "setting new operand per channel quantization params", names_tensor=True)
+TENSOR_CONVERTED = Site(1972, "setting new operand value", names_tensor=True)
+TENSOR_WIDENED = Site(2000, "setting new operand value", names_tensor=True)
+TENSOR_VALUE = Site(2035, "setting new operand value", names_tensor=True)
+COMPILATION = Site(4783, "completing NNAPI compilation")
+BOUNDARY = Site(6345, "identifying model inputs and outputs")
+FINISH = Site(6362, "finalizing the model")
+
+_NAMES = {
+    ResultCode.UNEXPECTED_NULL: "ANEURALNETWORKS_UNEXPECTED_NULL",
+    ResultCode.BAD_DATA: "ANEURALNETWORKS_BAD_DATA",
+    ResultCode.OP_FAILED: "ANEURALNETWORKS_OP_FAILED",
+}
+
+
+class RefusedCall(NamedTuple):
+    """A call that the runtime refuses: while which node was mapped, and where; ``operation`` is that of NNAPI, if it is one."""
+
+    node: int
+    refusal: NnRefusal
+    site: Site
+    tensor: Tensor | None = None
+    operation: str = ""
+
+    @property
+    def call(self) -> str:
+        """The function's name without what all begin with."""
+        return self.refusal.call.value.partition("_")[2]
+
+    @property
+    def error_line(self) -> str:
+        """The line that TFLite prints."""
+        name = ""
+        if self.site.names_tensor and self.tensor is not None:
+            name = f" for tensor '{printable(self.tensor.name)}'"
+        return f"NN API returned error {_NAMES[self.refusal.result]} at line {self.site.line} while {self.site.doing}{name}."

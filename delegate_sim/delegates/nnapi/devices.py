@@ -1,0 +1,177 @@
+"""A profile of a phone's NNAPI devices, read from a TOML file: what each takes, what it costs, what it cannot compile."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...nnapi_runtime import Costs, DeviceCost, NnModel, NnOperation, OperandType, OperationType
+from ...nnapi_runtime import feature_level as level_of
+from ..profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, shown, text, texts
+from .target import FEATURE_LEVELS, LEVELS_BY_NAME
+
+SCHEMA = "delegate-sim/devices/1"
+REFERENCE_DEVICE = "nnapi-reference"
+"""The name of NNAPI's own CPU implementation."""
+
+RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
+"""What stands for FLOAT32 and TENSOR_FLOAT32 in a table of performance where they may be computed in half precision."""
+
+
+@dataclass(frozen=True)
+class ProfiledDevice:
+    """One device. ``takes`` and ``types`` are None where nothing is left out; ``largest`` is in bytes of a step's operands."""
+
+    name: str
+    feature_level: int
+    costs: Costs
+    takes: frozenset[int] | None = None
+    rejects: frozenset[int] = frozenset()
+    types: frozenset[int] | None = None
+    fails_to_compile: bool = False
+    cannot_compile: frozenset[int] = frozenset()
+    largest: int | None = None
+
+    def accepts(self, model: NnModel, operation: NnOperation) -> bool:
+        """Whether the driver takes an operation that it is shown."""
+        if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
+            return False
+        return self.types is None or model.operands[operation.inputs[0]].type in self.types
+
+    def compiles(self, model: NnModel, operations: Sequence[NnOperation]) -> bool:
+        """Whether the driver compiles these operations together."""
+        if self.fails_to_compile or any(one.type in self.cannot_compile for one in operations):
+            return False
+        return self.largest is None or operand_bytes(model, operations) <= self.largest
+
+
+def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
+    """Return the bytes of all operands of some operations, each counted once."""
+    used = {index for one in operations for index in (*one.inputs, *one.outputs)}
+    return sum([model.operands[index].byte_size for index in used])
+
+
+@dataclass(frozen=True)
+class DevicesProfile:
+    """A phone's devices, in the order in which NNAPI lists them, without its own CPU implementation."""
+
+    devices: tuple[ProfiledDevice, ...]
+    path: str | None = None
+
+    def __str__(self) -> str:
+        # Where the file lies differs between machines, and a committed baseline holds this text.
+        return os.path.basename(self.path or "") or "devices"
+
+
+def devices_profile(value: Any) -> DevicesProfile | None:
+    """Parse the option: the path of a profile, or a profile; None for none."""
+    if value is None or value == "" or isinstance(value, DevicesProfile):
+        return value or None
+    if not isinstance(value, str | os.PathLike):
+        raise ValueError(f"takes the path of a profile of devices, not {value!r}")
+    return read_devices(os.fspath(value))
+
+
+def read_devices(path: str) -> DevicesProfile:
+    """Read a profile; raises ValueError in one line that names the file, the line, the key and what is wrong."""
+    return read_entries(path, "profile of devices", functools.partial(_profile, path))
+
+
+def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
+    entry.take("schema", _schema, is_required=True)
+    devices = tuple([_device(each) for each in entry.entries("devices")])
+    entry.finish()
+    names = [device.name for device in devices]
+    for place, name in enumerate(names):
+        if name in names[:place] or name == REFERENCE_DEVICE:
+            what = "is NNAPI's own CPU, which is always there" if name == REFERENCE_DEVICE else "is listed twice"
+            raise ProfileProblem(("devices", place, "name"), f"{shown(name)} {what}")
+    return DevicesProfile(devices, path)
+
+
+def _device(entry: ProfileEntry) -> ProfiledDevice:
+    execution = entry.take("execution", _cost)
+    power = entry.take("power", _cost)
+    performance: Mapping[str, DeviceCost] = entry.take("performance", _performance) or {}
+    found = ProfiledDevice(
+        entry.take("name", text, is_required=True),
+        level_of(entry.take("feature_level", _level, is_required=True)),
+        _costs(execution, power, performance),
+        entry.take("takes", _operations),
+        entry.take("rejects", _operations) or frozenset(),
+        entry.take("types", _types),
+        bool(entry.take("fails_to_compile", boolean)),
+        entry.take("cannot_compile", _operations) or frozenset(),
+        entry.take("largest_bytes", number),
+    )
+    entry.finish()
+    return found
+
+
+def _costs(execution: float | None, power: float | None, performance: Mapping[str, DeviceCost]) -> Costs:
+    """Types that nothing is said of cost more than anything else, as in the runtime."""
+    if execution is None and power is None:
+        default = Costs().default
+    else:
+        least = execution if execution is not None else power
+        assert least is not None
+        default = DeviceCost(least, power if power is not None else least)
+    by_type = {OperandType[name].value: cost for name, cost in performance.items() if name in OperandType.__members__}
+    scalar, tensor = performance.get(RELAXED_SCALAR, default), performance.get(RELAXED_TENSOR, default)
+    return Costs(by_type, default, scalar, tensor, default, default)
+
+
+def _schema(value: Any) -> str:
+    if value != SCHEMA:
+        raise ValueError(f"takes {SCHEMA!r}, not {shown(value)}")
+    return SCHEMA
+
+
+def _level(value: Any) -> int:
+    level = LEVELS_BY_NAME.get(str(value), value)
+    if isinstance(value, bool) or level not in FEATURE_LEVELS:
+        raise ValueError(f"takes one of {', '.join(map(str, FEATURE_LEVELS))} or {', '.join(LEVELS_BY_NAME)}, not {shown(value)}")
+    return int(level)
+
+
+def _cost(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise ValueError(f"takes a number from 0 up, where 1 is the CPU's, not {shown(value)}")
+    return float(value)
+
+
+def _performance(value: Any) -> Mapping[str, DeviceCost]:
+    """A number for both, or execution time and power; by operand type."""
+    if not isinstance(value, dict):
+        raise ValueError(f"takes a table from operand types to numbers, not {shown(value)}")
+    known = (*OperandType.__members__, RELAXED_SCALAR, RELAXED_TENSOR)
+    found = {}
+    for name, given in value.items():
+        if name not in known:
+            raise ValueError(f"there is no operand type {shown(name)}; known are {', '.join(known)}")
+        pair = given if isinstance(given, list) else [given, given]
+        if len(pair) != 2:
+            raise ValueError(f"{name} takes execution time and power, not {shown(given)}")
+        found[name] = DeviceCost(_cost(pair[0]), _cost(pair[1]))
+    return found
+
+
+def _operations(value: Any) -> frozenset[int]:
+    found = set()
+    for name in texts(value):
+        code = OperationType.__members__.get("TRANSPOSE_CONV_2D" if name == "TRANSPOSE_CONV" else name)
+        if code is None:
+            raise ValueError(f"NNAPI has no operation {shown(name)}")
+        found.add(code.value)
+    return frozenset(found)
+
+
+def _types(value: Any) -> frozenset[int]:
+    for name in texts(value):
+        if name not in OperandType.__members__:
+            raise ValueError(f"NNAPI has no operand type {shown(name)}")
+    return frozenset([OperandType[name].value for name in value])

@@ -1,0 +1,139 @@
+"""The NNAPI models of a subgraph's partitions, shown as they are built: call by call."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+
+from ...graph.graph import Graph
+from ...graph.partition import Subset
+from ...nnapi_runtime import AndroidRelease, Call, ModelBuilder, NnModel, NnRefusal, OperandType, OperationType, Version
+from ...nnapi_runtime import feature_level as level_of
+from ...nnapi_runtime.operands import NnOperand
+from ...nnapi_runtime.types import MAX_FEATURE_LEVEL, type_name
+from ...releases.catalogue import Release
+from ..base import OptionValues
+from ..lowered import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal
+from .mapping import MappedPartition
+from .partitions import Partitions
+from .runtime import android_of, runtime_level
+
+_RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
+
+
+class _Recorder(ModelBuilder):
+    """A model that notes every call."""
+
+    def __init__(self, android: AndroidRelease, feature_level: int, on_refusal: Callable[[NnRefusal], None]) -> None:
+        super().__init__(android, feature_level, on_refusal)
+        self.calls: list[LoweredCall] = []
+
+    def _call(self, function: str, subject: int | None = None) -> None:
+        self.calls.append(LoweredCall(function, subject))
+
+    def add_operand(
+        self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
+    ) -> int:
+        self._call(Call.ADD_OPERAND.value, len(self.operands))
+        return super().add_operand(code, dimensions, scale, zero_point, has_pointer)
+
+    def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
+        self._call(Call.SET_CHANNEL_QUANTIZATION.value, index)
+        super().set_channel_quantization(index, dimension, scales)
+
+    def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
+        self._call(Call.SET_VALUE.value, index)
+        super().set_value(index, length, value)
+
+    def omit(self, index: int, length: int = 0) -> None:
+        self._call(Call.SET_VALUE.value, index)
+        super().omit(index, length)
+
+    def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
+        self._call(Call.ADD_OPERATION.value, len(self.operations))
+        super().add_operation(code, inputs, outputs, tag)
+
+    def identify_inputs_and_outputs(
+        self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
+    ) -> None:
+        self._call(Call.IDENTIFY.value)
+        super().identify_inputs_and_outputs(inputs, outputs, pointers)
+
+    def relax_to_float16(self, allow: bool = True) -> None:
+        self._call(_RELAX)
+        super().relax_to_float16(allow)
+
+    def check(self) -> Version:
+        self._call(Call.FINISH_MODEL.value)
+        return super().check()
+
+    def finish(self) -> NnModel:
+        raise NotImplementedError("a recorded model is only looked at")
+
+
+def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValues, release: Release) -> Iterator[LoweredModel]:
+    """Build the NNAPI model of each partition and return it, with the calls that the runtime refuses, if one is simulated."""
+    android = android_of(options)
+    newest = AndroidRelease.ANDROID_13
+    level = level_of(runtime_level(options)) if android is not None else MAX_FEATURE_LEVEL[newest]
+    made: list[_Recorder] = []
+
+    def make_model(note: Callable[[NnRefusal], None]) -> ModelBuilder:
+        made.append(_Recorder(android or newest, level, note if android is not None else lambda _: None))
+        return made[-1]
+
+    for subset in subsets:
+        mapped = Partitions(graph, options, release, make_model).mapped(subset)
+        yield _lowered(graph, subset, mapped if android is not None else mapped._replace(calls=()), made[-1])
+
+
+def _lowered(graph: Graph, subset: Subset, mapped: MappedPartition, model: _Recorder) -> LoweredModel:
+    tensors = {operand: tensor for tensor, operand in mapped.tensors.items()}
+    return LoweredModel(
+        graph.index,
+        subset.nodes,
+        tuple([_operand(index, operand, tensors.get(index)) for index, operand in enumerate(model.operands)]),
+        tuple(
+            [
+                LoweredOperation(one.index, OperationType(one.type).name, one.tag, one.inputs, one.outputs)
+                for one in model.operations
+            ]
+        ),
+        tuple(model.inputs),
+        tuple(model.outputs),
+        tuple(model.calls),
+        (*[LoweredRefusal(call.call, call.node, call.refusal.text) for call in mapped.calls], *_failure(mapped)),
+    )
+
+
+def _failure(mapped: MappedPartition) -> Iterator[LoweredRefusal]:
+    """What the delegate itself cannot map ends the model there."""
+    if mapped.failure is not None:
+        yield LoweredRefusal("", mapped.failure.node, mapped.failure.message)
+
+
+def _operand(index: int, operand: NnOperand, tensor: int | None) -> LoweredOperand:
+    channels = operand.channels
+    return LoweredOperand(
+        index,
+        type_name(operand.type),
+        operand.dimensions,
+        operand.scale,
+        operand.zero_point,
+        None if channels is None else channels.dimension,
+        () if channels is None else channels.scales,
+        operand.lifetime.value,
+        _value(operand),
+        tensor,
+    )
+
+
+_FORMATS = {OperandType.INT32: "<i", OperandType.FLOAT32: "<f", OperandType.BOOL: "<?"}
+
+
+def _value(operand: NnOperand) -> int | float | bool | None:
+    form = _FORMATS.get(OperandType(operand.type))
+    if form is None or operand.value is None:
+        return None
+    found: int | float | bool = struct.unpack(form, operand.value)[0]
+    return found

@@ -1,0 +1,190 @@
+"""The options of the NNAPI delegate, and the feature levels that follow from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...nnapi_runtime.types import API_LEVELS
+from ...options import Option, boolean, integer, names, text
+from ..base import OptionValues
+from ..driver import driver
+from .devices import REFERENCE_DEVICE, DevicesProfile, ProfiledDevice, devices_profile
+from .runtime import NEWEST_RUNTIME, runtime_level, runtime_name
+from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2
+
+
+def feature_level(value: Any) -> int:
+    """Parse a feature level: the number NNAPI gives it, its name, or an Android API level.
+
+    From Android 12 (31) on NNAPI is updated apart from Android; an API level then stands for level 5, which all have.
+    """
+    level = LEVELS_BY_NAME.get(str(value).strip())
+    if level is None:
+        try:
+            level = integer(value)
+        except ValueError:
+            level = 0
+        if FEATURE_LEVEL_5 < level < 100:
+            level = FEATURE_LEVEL_5
+    if isinstance(value, bool) or level not in FEATURE_LEVELS:
+        known = ", ".join(map(str, FEATURE_LEVELS))
+        raise ValueError(f"takes one of {known}, {', '.join(LEVELS_BY_NAME)} or an Android API level from 27, not {value!r}")
+    return level
+
+
+def _optional_feature_level(value: Any) -> int | None:
+    return None if value is None else feature_level(value)
+
+
+def _preference(value: Any) -> str | None:
+    name = text(value)
+    if name in (None, "undefined"):
+        return None
+    if name not in PREFERENCES:
+        raise ValueError(f"takes one of {', '.join(PREFERENCES)} or undefined, not {value!r}")
+    return name
+
+
+PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
+
+OPTIONS = (
+    Option(
+        "feature_level",
+        feature_level,
+        FEATURE_LEVEL_8,
+        "feature level of the NNAPI runtime: 27 to 31 or 1000006 to 1000008, NNAPI's version 1.0 to 1.3 or 5 to 8, or the level "
+        "of Android's API",
+        flag="feature-level",
+    ),
+    Option(
+        "nnapi_runtime",
+        runtime_name,
+        NEWEST_RUNTIME,
+        "the Android release whose NNAPI runtime stands behind the delegate: 10 to 13, or none for the delegate alone",
+        flag="nnapi-runtime",
+    ),
+    Option(
+        "device_feature_level",
+        _optional_feature_level,
+        None,
+        "feature level of the accelerator, if below the runtime's",
+        flag="device-feature-level",
+    ),
+    Option(
+        "accelerator_name",
+        text,
+        None,
+        "the accelerator to use, by name; nnapi-reference is NNAPI's own CPU",
+        flag="nnapi_accelerator_name",
+        printed=("nnapi accelerator name",),
+    ),
+    Option(
+        "disallow_nnapi_cpu",
+        boolean,
+        True,
+        "leave NNAPI's own CPU implementation out",
+        flag="disable_nnapi_cpu",
+        printed=("disable nnapi cpu", "disallow nnapi cpu"),
+    ),
+    Option(
+        "max_number_delegated_partitions",
+        integer,
+        3,
+        "how many partitions to delegate at most, largest first; no limit at 0 and below",
+        benchmark_default=0,
+        has_benchmark_default=True,
+        flag="max_delegated_partitions",
+        printed=("max number of delegated partitions",),
+    ),
+    Option(
+        "allow_dynamic_dimensions",
+        boolean,
+        False,
+        "take graphs with dynamic dimensions, as they are in the file",
+        flag="nnapi_allow_dynamic_dimensions",
+        printed=("allow dynamic dimensions in nnapi",),
+    ),
+    Option(
+        "allow_fp16",
+        boolean,
+        False,
+        "compute float32 in float16; changes no verdict",
+        flag="nnapi_allow_fp16",
+        printed=("allow fp16 in nnapi",),
+    ),
+    Option(
+        "execution_preference",
+        _preference,
+        None,
+        "what NNAPI chooses devices by: low_power, fast_single_answer or sustained_speed",
+        flag="nnapi_execution_preference",
+        printed=("nnapi execution preference",),
+    ),
+    Option(
+        "devices",
+        devices_profile,
+        None,
+        "profile of the phone's NNAPI devices, a file: what each takes, what it costs, what it cannot compile",
+        flag="devices",
+        is_path=True,
+    ),
+    Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver-rejects"),
+    Option(
+        "driver",
+        driver,
+        None,
+        "profile of the accelerator's driver, a file that 'delegate-sim reconcile --learn' writes",
+        flag="driver",
+        is_path=True,
+    ),
+)
+
+
+def uses_target_devices(options: OptionValues) -> bool:
+    """``ShouldUseTargetDevices``: a named accelerator, or from NNAPI 1.2 on all but NNAPI's CPU."""
+    return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
+
+
+def is_accelerator_specified(options: OptionValues) -> bool:
+    """``ShouldUseTargetDevices`` without NNAPI's CPU: whether devices are chosen that are not NNAPI's own CPU."""
+    return options["accelerator_name"] != REFERENCE_DEVICE and uses_target_devices(options)
+
+
+def device_level(options: OptionValues) -> int:
+    """``GetTargetFeatureLevel``: the runtime's level, or the devices' if that is lower."""
+    level = runtime_level(options)
+    if options["accelerator_name"] == REFERENCE_DEVICE:
+        return level
+    device: int | None = options["device_feature_level"]
+    described = chosen_devices(options)
+    if described:
+        device = max([API_LEVELS[one.feature_level] for one in described])
+    return level if device is None else min(level, device)
+
+
+def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
+    """Return the described devices that the delegate targets: the accelerator that is named, or all; None without a profile."""
+    profile: DevicesProfile | None = options["devices"]
+    if profile is None:
+        return None
+    name = options["accelerator_name"]
+    return tuple([device for device in profile.devices if name in (None, device.name)])
+
+
+def validation_level(options: OptionValues) -> int:
+    """Without target devices, nodes are validated at Android's API level, which stays at 33 beyond NNAPI's level 5."""
+    if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
+        return device_level(options)
+    return min(runtime_level(options), FEATURE_LEVEL_5)
+
+
+def mapping_level(options: OptionValues) -> int:
+    """The level for which nodes are mapped."""
+    if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
+        return device_level(options)
+    return runtime_level(options)
+
+
+def asks_driver(options: OptionValues) -> bool:
+    """Whether the driver is asked about operations: from NNAPI 1.2 on, where an accelerator is specified."""
+    return is_accelerator_specified(options) and runtime_level(options) >= NNAPI_1_2

@@ -1,0 +1,96 @@
+"""The partitions of one decision, each mapped once, and what the runtime behind the delegate makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from ...graph.graph import Graph
+from ...graph.partition import Subset
+from ...nnapi_runtime import Compilation
+from ...releases.catalogue import Release
+from ..base import KernelFailure, OptionValues
+from . import calls
+from .calls import RefusedCall
+from .driver import DriverAnswers
+from .mapping import MappedPartition, map_partition
+from .options import asks_driver, mapping_level
+from .runtime import ModelMaker, model_maker, runtime_failure, runtime_level, told
+
+
+class Partitions:
+    """Partitions of a graph, as the delegate builds them with some options."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        options: OptionValues,
+        release: Release,
+        make_model: ModelMaker | None = None,
+        kept: Mapping[int, MappedPartition] = MappingProxyType({}),
+    ) -> None:
+        self.graph = graph
+        self.options = options
+        self.release = release
+        self._kept = dict(kept)
+        self._mapped: dict[tuple[int, ...], MappedPartition] = {}
+        self._make_model = make_model or model_maker(options)
+        self.answers = DriverAnswers(graph, options)
+        self._compiled: dict[tuple[int, ...], Compilation | None] = {}
+
+    def keep(self, subset: Subset) -> None:
+        """Keep the kernel of a partition that the driver takes as a whole (``CacheDelegateKernel``)."""
+        self._kept[subset.nodes[0]] = self.mapped(subset)
+
+    def mapped(self, subset: Subset) -> MappedPartition:
+        """Build the NNAPI model of a partition.
+
+        A kernel that was kept is found by the partition's first node alone (``MaybeGetCachedDelegateKernel``).
+        """
+        found = self._kept.get(subset.nodes[0]) or self._mapped.get(subset.nodes)
+        if found is None:
+            found = self._mapped[subset.nodes] = map_partition(
+                self.graph,
+                subset.nodes,
+                subset.inputs,
+                subset.outputs,
+                target_feature_level=mapping_level(self.options),
+                runtime_feature_level=runtime_level(self.options),
+                release=self.release,
+                make_model=self._make_model,
+                allows_dynamic=self.options["allow_dynamic_dimensions"],
+                is_relaxed=self.options["allow_fp16"],
+            )
+        return found
+
+    def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
+        """Return why the kernel of a partition cannot be initialised.
+
+        ``every`` returns all partitions, for what else is refused.
+        """
+        mapped = self.mapped(subset)
+        if not mapped.calls:
+            return mapped.failure
+        subsets = list(every())
+        behind = subsets[subsets.index(subset) + 1 :] if subset in subsets else []
+        return runtime_failure(self.graph, mapped, [self.mapped(other) for other in behind], self.options)
+
+    def compiled(self, subset: Subset) -> Compilation | None:
+        """Compile the model of a partition on the devices; None where nothing is known of them or of the model."""
+        mapped = self.mapped(subset)
+        if not mapped.is_finished:
+            return None
+        if subset.nodes not in self._compiled:
+            self._compiled[subset.nodes] = self.answers.compiled(mapped)
+        return self._compiled[subset.nodes]
+
+    def compilation_failure(self, subset: Subset) -> KernelFailure | None:
+        """Return why the kernel of a partition cannot be prepared."""
+        mapped = self.mapped(subset)
+        if self.options["devices"] is None and (not asks_driver(self.options) or self.answers.takes_all(mapped)):
+            return None
+        compilation = self.compiled(subset)
+        if compilation is None or not compilation.code or compilation.refusal is None:
+            return None
+        call = RefusedCall(subset.nodes[0], compilation.refusal, calls.COMPILATION)
+        return told(self.graph, call, mapped, self.options)

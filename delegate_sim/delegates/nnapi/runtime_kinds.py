@@ -1,0 +1,174 @@
+"""What Android's NNAPI runtime may refuse of what the delegate builds, as kinds of problem: a code for each of its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...nnapi_runtime import RULES, Rule
+from ...rules.kinds import Kind, Problem
+
+PREFIX = "nnapi-runtime-"
+"""What the codes of the runtime's refusals begin with."""
+
+
+class Words(NamedTuple):
+    """What a refusal by a rule is about, and what to do."""
+
+    problem: Problem
+    advice: str
+    hint: str
+
+
+_TYPES = Words(
+    Problem.TYPE,
+    "Convert the model so that the operand has a type that the operation takes, or insert a CAST in front of the node.",
+    "convert so that the operand has a type that NNAPI takes, or insert a CAST",
+)
+_OPERANDS = Words(
+    Problem.OPERANDS,
+    "Give the node the operands of a variant that NNAPI has, or replace the operator.",
+    "give the node the operands of a variant that NNAPI has",
+)
+_RANK = Words(
+    Problem.RANK,
+    "Reshape to at most four dimensions in front of the node, and back after it.",
+    "reshape to at most 4 dimensions in front of the node",
+)
+_SHAPE = Words(Problem.SHAPE, "Change the shapes of the node's operands.", "change the shapes of the node's operands")
+_SCALE = Words(
+    Problem.QUANTIZATION,
+    "Quantise again with data that give each tensor a range, or widen the range of the output.",
+    "quantise again with other ranges",
+)
+_CHANNELS = Words(
+    Problem.QUANTIZATION,
+    "Quantise the weights per tensor, or along the dimension that the operation wants.",
+    "quantise the weights per tensor",
+)
+_CONSTANT = Words(
+    Problem.CONSTANT,
+    "Give the constant at least one dimension and one element, for example the shape [1], or fold the node.",
+    "give the constant at least one dimension and one element",
+)
+_WRITTEN = Words(
+    Problem.CONSTANT,
+    "Convert the model without float16 or sparse weights: those of this operator are not unpacked for NNAPI.",
+    "convert without float16 or sparse weights",
+)
+_MODEL = Words(Problem.MODEL, "Remove nodes whose results nobody reads.", "remove nodes whose results nobody reads")
+_BOUNDARY = Words(
+    Problem.CONSTANT,
+    "Fold nodes whose operands are all constant before or while converting.",
+    "fold nodes that read only constants",
+)
+_LEVEL = Words(
+    Problem.TARGET_LEVEL,
+    "Target a newer Android release, or build the same from operations that NNAPI has had for longer.",
+    "target a newer feature level",
+)
+_DEVICE = Words(
+    Problem.DRIVER,
+    "Choose another accelerator, or allow NNAPI's own CPU implementation.",
+    "choose another accelerator, or allow NNAPI's own CPU",
+)
+
+_WORDS: Mapping[str, Words] = {
+    "operand-type": _TYPES,
+    "operand-scalar-dimensions": _SHAPE,
+    "operand-dimensions-pointer": Words(
+        Problem.RANK, "Give the tensor at least one dimension, for example the shape [1].", "give the tensor the shape [1]"
+    ),
+    "operand-bytes": _SHAPE,
+    "operand-scale": _SCALE,
+    "operand-zero-point": _SCALE,
+    "channel-type": _CHANNELS,
+    "channel-dimension": _CHANNELS,
+    "channel-count": _CHANNELS,
+    "channel-scale": _CHANNELS,
+    "channel-missing": _CHANNELS,
+    "value-pointer": _CONSTANT,
+    "value-shape": _CONSTANT,
+    "value-length": _CONSTANT,
+    "operation-input-count": _OPERANDS,
+    "operation-output-count": _OPERANDS,
+    "operation-type": _TYPES,
+    "operation-input-type": _TYPES,
+    "operation-output-type": _TYPES,
+    "operation-conv-rank": _RANK,
+    "operation-filter-channel": _CHANNELS,
+    "operation-depthwise-filter-channel": _CHANNELS,
+    "operation-fully-connected-shape": Words(
+        Problem.SHAPE,
+        "Reshape the input to two dimensions in front of the node. Weights must have two dimensions, the bias one.",
+        "reshape the input to 2 dimensions in front of the node",
+    ),
+    "operation-rank": _RANK,
+    "operation-quantization-equal": Words(
+        Problem.QUANTIZATION,
+        "Quantise so that the result has the scale and zero point of the operand.",
+        "quantise so that operand and result have the same scale and zero point",
+    ),
+    "operation-mul-output-scale": Words(
+        Problem.QUANTIZATION,
+        "Quantise again so that the range of the product is wider, or leave this node in float.",
+        "widen the output's range when quantising, or leave the node in float",
+    ),
+    "operation-mul-output-scale-signed": Words(
+        Problem.QUANTIZATION,
+        "Quantise again so that the range of the product is wider, or leave this node in float. Runtimes before Android 13 do "
+        "not look at it.",
+        "widen the output's range when quantising, or leave the node in float",
+    ),
+    "operation-cast-shape": _SHAPE,
+    "operation-pack-rank": _SHAPE,
+    "operation-mirror-pad-shape": _SHAPE,
+    "operation-reverse-shape": _SHAPE,
+    "operation-resize-sizes": _TYPES,
+    "operation-code": _OPERANDS,
+    "operation-pointers": _OPERANDS,
+    "model-run-order": _WRITTEN,
+    "model-empty": _MODEL,
+    "model-boundary": _BOUNDARY,
+    "model-written-twice": _MODEL,
+    "model-never-written": _WRITTEN,
+    "model-feature-level": _LEVEL,
+    "operand-index": _OPERANDS,
+    "model-boundary-pointers": _BOUNDARY,
+    "model-boundary-operand": _BOUNDARY,
+    "compilation-no-device": _DEVICE,
+    "compilation-step-boundary": _MODEL,
+    "compilation-driver": _DEVICE,
+    "compilation-step-sizes": _DEVICE,
+}
+
+
+def _kind(rule: Rule, words: Words) -> Kind:
+    summary = rule.summary.rstrip(".")
+    return Kind(
+        PREFIX + rule.code,
+        words.problem,
+        f"refused by Android's NNAPI runtime: {rule.code.replace('-', ' ')}",
+        f"The runtime behind the delegate demands: {summary[0].lower()}{summary[1:]}. A call that it refuses fails the whole "
+        "delegate application, in every subgraph, so that the CPU runs everything.",
+        words.advice,
+        words.hint,
+        is_shared=True,
+    )
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + code: _kind(RULES[code], words) for code, words in _WORDS.items()})
+"""The kind of each refusal, by its code. The delegate emits no control flow and simulates no failure."""
+
+HIDDEN = Kind(
+    PREFIX + "hidden",
+    Problem.TARGET_LEVEL,
+    "operation above the driver's feature level",
+    "The runtime shows a driver only what its feature level has. The delegate maps nodes for the driver's level too, but some of "
+    "what it adds needs more, such as HARD_SWISH below NNAPI 1.3. The runtime keeps these operations from the driver, which then "
+    "does not take them.",
+    "Choose a device with a newer driver, or build the same from older operations.",
+    "choose a device with a newer driver",
+    is_shared=True,
+)

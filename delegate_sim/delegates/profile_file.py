@@ -1,0 +1,133 @@
+"""Reading TOML files that describe drivers and devices: each key is taken once, and what is wrong is told with its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..text import printable
+
+_LARGEST_FILE = 16 << 20
+_Profile = TypeVar("_Profile")
+
+
+def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]) -> _Profile:
+    """Read a file and build from it; raises ValueError in one line that names the file, the line, the key and what is wrong."""
+    from .. import toml
+
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise ValueError(printable(f"{path}: {error.strerror or error}")) from error
+    if len(data) > _LARGEST_FILE:
+        raise ValueError(printable(f"{path}: is too large for a {what}"))
+    try:
+        text = data.decode("utf-8")
+        content = toml.loads(text)
+    except (UnicodeDecodeError, toml.TOMLDecodeError, RecursionError) as error:
+        raise ValueError(printable(f"{path}: is not TOML: {error}")) from error
+    try:
+        return build(ProfileEntry(content, ()))
+    except ProfileProblem as problem:
+        where = ".".join(map(str, problem.key))
+        raise ValueError(printable(f"{path}:{_line(text, problem.key)}: {where}: {problem}")) from problem
+
+
+class ProfileProblem(Exception):
+    """What is wrong with the value of a key."""
+
+    def __init__(self, key: tuple[str | int, ...], message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class ProfileEntry:
+    """A table of the file, whose keys are taken one by one; those left over are unknown."""
+
+    def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
+        if not isinstance(content, dict):
+            raise ProfileProblem(key, f"takes a table, not {shown(content)}")
+        self.content = content
+        self.key = key
+        self.known: list[str] = []
+
+    def take(self, name: str, parse: Callable[[Any], Any], *, is_required: bool = False) -> Any:
+        """Return the value of a key; None if it is missing."""
+        self.known.append(name)
+        if name not in self.content:
+            if is_required:
+                raise ProfileProblem(self.key or (name,), f"{name} is missing")
+            return None
+        try:
+            return parse(self.content[name])
+        except ValueError as error:
+            raise ProfileProblem((*self.key, name), str(error)) from error
+
+    def entries(self, name: str) -> list[ProfileEntry]:
+        """Return the tables of an array."""
+        self.known.append(name)
+        found = self.content.get(name, [])
+        if not isinstance(found, list):
+            raise ProfileProblem((*self.key, name), f"is written [[{name}]]")
+        return [ProfileEntry(content, (*self.key, name, number)) for number, content in enumerate(found)]
+
+    def finish(self) -> None:
+        """Refuse keys that were not taken."""
+        for name in self.content:
+            if name not in self.known:
+                raise ProfileProblem((*self.key, name), f"there is no such key; known are {', '.join(sorted(self.known))}")
+
+
+def text(value: Any) -> str:
+    """Parse a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"takes a text, not {shown(value)}")
+    return value
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """Parse a list of texts."""
+    if not isinstance(value, list):
+        raise ValueError(f"takes a list of texts, not {shown(value)}")
+    return tuple(map(text, value))
+
+
+def number(value: Any) -> int:
+    """Parse a whole number from 0 up."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"takes a whole number from 0 up, not {shown(value)}")
+    return value
+
+
+def boolean(value: Any) -> bool:
+    """Parse true or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"takes true or false, not {shown(value)}")
+    return value
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message."""
+    words = repr(value)
+    return words if len(words) <= 60 else f"{words[:57]}..."
+
+
+def _line(content: str, key: tuple[str | int, ...]) -> int:
+    """Return the number of the line that sets a key; an element of an array of tables is looked for by its header."""
+    from ..toml_lines import line_of
+
+    lines = content.splitlines(keepends=True)
+    headers = [number for number, line in enumerate(lines) if line.lstrip().startswith("[")]
+    first, last = 0, headers[0] if headers else len(lines)
+    if len(key) > 1 and isinstance(key[1], int):
+        own = re.compile(rf"\s*\[\[\s*{re.escape(str(key[0]))}\s*\]\]")
+        starts = [number for number in headers if own.match(lines[number])]
+        if key[1] < len(starts):
+            first = starts[key[1]]
+            last = next((number for number in headers if number > first), len(lines))
+            key = (key[0], 0, *key[2:])
+    elif key and (starts := [number for number in headers if re.match(rf"\s*\[+\s*{re.escape(str(key[0]))}\b", lines[number])]):
+        return starts[0] + 1
+    return first + line_of("".join(lines[first:last]), key)

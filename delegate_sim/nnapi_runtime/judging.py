@@ -1,0 +1,95 @@
+"""Verdicts on operands and operations by all that decides about them. Each is kept, since models repeat the same ones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .operands import ChannelQuantization, NnOperand, OperandKey, check_operand_type, check_value, operand_version
+from .operations import validate_operation
+from .refusal import Call, NnRefusal, NnRefused
+from .types import AndroidRelease, OperationType, Version
+
+_KEPT = 1 << 14
+_CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
+
+
+@functools.lru_cache(_KEPT)
+def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None) -> OperandKey:
+    """Return what stands for all operands of a type, shape and quantisation, with what addOperand says of them."""
+    return OperandKey(code, dimensions, scale, zero_point, channel)
+
+
+@functools.lru_cache(_KEPT)
+def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
+    """Return why addOperand refuses an operand; None if it does not."""
+    try:
+        check_operand_type(NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
+    except NnRefused as refused:
+        return refused.refusal
+    return None
+
+
+@functools.lru_cache(_KEPT)
+def value_refusal(key: OperandKey, length: int, call: Call) -> NnRefusal | None:
+    """Return why an operand cannot have a value of so many bytes; None if it can."""
+    try:
+        check_value(NnOperand(key.type, key.dimensions), length, call)
+    except NnRefused as refused:
+        return refused.refusal
+    return None
+
+
+def key_of(operand: NnOperand) -> OperandKey:
+    """Return what stands for an operand."""
+    channel = None if operand.channels is None else operand.channels.dimension
+    key = operand.key
+    if key is None or key.channel != channel:
+        key = operand.key = operand_key(operand.type, operand.dimensions, operand.scale, operand.zero_point, channel)
+    return key
+
+
+class Verdict(NamedTuple):
+    """What an operation by itself needs, and what it needs with its operands; a refusal where it is refused."""
+
+    own: Version | NnRefusal
+    whole: Version | NnRefusal
+
+
+def judge(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Verdict:
+    """Judge an operation."""
+    if code in _CONTROL_FLOW:
+        # These look into the models that their operands refer to.
+        return _verdict(code, inputs, outputs, android)
+    return _kept(code, tuple([key_of(one) for one in inputs]), tuple([key_of(one) for one in outputs]), android)
+
+
+def needed_of(verdict: Version | NnRefusal) -> Version:
+    """Return what is needed, or raise the refusal."""
+    if isinstance(verdict, NnRefusal):
+        raise NnRefused(verdict)
+    return verdict
+
+
+@functools.lru_cache(_KEPT)
+def _kept(code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease) -> Verdict:
+    return _verdict(code, [_operand(one) for one in inputs], [_operand(one) for one in outputs], android)
+
+
+def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Verdict:
+    try:
+        own = version = validate_operation(code, inputs, outputs, android)
+    except NnRefused as refused:
+        return Verdict(refused.refusal, refused.refusal)
+    try:
+        for operand in (*inputs, *outputs):
+            version = version.combine(operand_version(operand))
+    except NnRefused as refused:
+        return Verdict(own, refused.refusal)
+    return Verdict(own, version)
+
+
+def _operand(key: OperandKey) -> NnOperand:
+    channels = None if key.channel is None else ChannelQuantization(key.channel, ())
+    return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels)
