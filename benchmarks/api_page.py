@@ -34,7 +34,7 @@ CLASSES = (
 MORE_ERRORS = (
     ("gate/configuration.py", ("ConfigurationError",)),
     ("gate/entries.py", ("BaselineError",)),
-    ("device/log.py", ("LogError", "ReconcileError")),
+    ("device/contents.py", ("LogError", "ReconcileError", "UnknownDelegateError")),
 )
 
 _HEAD = """\

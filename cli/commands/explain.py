@@ -15,7 +15,7 @@ from delegate_sim.versions.features import FEATURES
 from ..codes import explanations
 from ..layout import wrapped
 from ..suggestions import suggestion
-from ..terminal import Line, width, write_lines
+from ..terminal import Line, width, write, write_lines
 from ..text.rules import when
 
 _EPILOG = """\b
@@ -23,6 +23,7 @@ Examples:
   delegate-sim explain nnapi-missing-bias
   delegate-sim explain partition-limit
   delegate-sim explain
+  delegate-sim explain --log device.txt
 """
 
 
@@ -31,11 +32,35 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 
 @click.command("explain", epilog=_EPILOG)
 @click.argument("code", required=False)
-def command(code: str | None) -> None:
+@click.option(
+    "--log",
+    "log",
+    metavar="FILE",
+    type=click.Path(readable=False),
+    help="Explain what a device printed instead: delegates, what became of them, counts and errors.",
+)
+@click.option(
+    "--run", "number", metavar="N", type=click.IntRange(min=1), help="The run of the log, counted from 1; all if not given."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Text to read, or JSON for programs; of a log alone.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show the lines of the log that were not used.")
+def command(code: str | None, log: str | None, number: int | None, form: str, verbose: bool) -> None:
     """Explain a CODE found in a report: what it means, what to do about it, and which operators it concerns.
 
-    Without CODE, all codes are listed with their titles.
+    Without CODE, all codes are listed with their titles. With --log, say what a device's log shows, without the model.
     """
+    if log is not None:
+        if code is not None:
+            raise click.UsageError("give a CODE or --log, not both")
+        _explain_log(log, number, form, verbose)
+        return
     delegates = tuple(map(find_delegate, DELEGATE_NAMES))
     known = explanations(delegates)
     if code is None:
@@ -44,6 +69,25 @@ def command(code: str | None) -> None:
         write_lines(_explanation(code, known[code], delegates, width()))
     else:
         raise click.ClickException(f"there is no code {code}{suggestion(code, known)}")
+
+
+def _explain_log(path: str, number: int | None, form: str, verbose: bool) -> None:
+    from delegate_sim.device.log import read_runs_file
+    from delegate_sim.device.runs import chosen_run, separate_runs
+    from delegate_sim.device.summary import summary_of
+
+    from ..text.log import summary_lines
+
+    runs = separate_runs(read_runs_file(path))
+    chosen = runs if number is None else (chosen_run(runs, number),)
+    summaries = [summary_of(each) for each in chosen]
+    if form == "json":
+        import json
+
+        entry = {"schema": "delegate-sim/log/1", "log": path, "runs": [each.to_dict() for each in summaries]}
+        write(json.dumps(entry, indent=2) + "\n")
+        return
+    write_lines(summary_lines(summaries, path, width(), verbose))
 
 
 def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 
@@ -9,11 +10,14 @@ import click
 
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.device.contents import DeviceLog, UnknownDelegateError
 from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
-from delegate_sim.device.log import join_logs, read_log_file
+from delegate_sim.device.log import join_logs, read_runs_file
 from delegate_sim.device.reconcile import reconcile
-from delegate_sim.device.reconciliation import UNEXPLAINED, Reconciliation
+from delegate_sim.device.reconciliation import NOT_COMPARED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.setting import setting_of
+from delegate_sim.device.summary import summary_of
 from delegate_sim.files import alone_with
 from delegate_sim.options import DEFAULT_SETS
 
@@ -21,6 +25,7 @@ from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..terminal import width, write, write_file, write_lines
+from ..text.log import summary_lines
 from ..text.reconcile import learning_lines, reconciliation_lines
 
 _EPILOG = """\b
@@ -33,11 +38,11 @@ Examples:
 \b
 Exit codes:
   0  the simulation does the same as the device, or every difference is explained
-  1  a difference remains unexplained
+  1  a difference remains unexplained, or nothing in the log can be compared
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
 Several logs must be of the same run, such as the output of benchmark_model and that of logcat. If a log holds several runs, the
-last one is used.
+last one is used, or the one that --run says.
 """
 
 
@@ -51,6 +56,14 @@ last one is used.
     required=True,
     type=click.Path(readable=False),
     help="What the device printed; several logs of one run may be given.",
+)
+@click.option(
+    "--run",
+    "number",
+    metavar="N",
+    type=click.IntRange(min=1),
+    show_default="the last",
+    help="The run that is meant, counted from 1, if a log holds several.",
 )
 @click.option(
     "--learn", "learned", metavar="FILE", type=click.Path(), help="A driver profile to write, or to refine if it exists."
@@ -90,6 +103,7 @@ last one is used.
 def command(
     path: str,
     logs: Sequence[str],
+    number: int | None,
     learned: str | None,
     delegate: str | None,
     pairs: Sequence[str],
@@ -106,14 +120,19 @@ def command(
     on partitions.
     """
     model = read_model(one_path(path))
-    log = join_logs([(name, read_log_file(name)) for name in logs])
-    first = setting_of(log, delegate, None, release, defaults)
+    log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    try:
+        first = setting_of(log, delegate, None, release, defaults)
+    except UnknownDelegateError:
+        write_lines(summary_lines([summary_of(log)], ", ".join(logs), width(), verbose))
+        raise
     (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
     setting = setting_of(log, delegate, given, release, defaults)
+    setting = dataclasses.replace(setting, notes=(*note, *setting.notes))
     if learned is None:
         found = reconcile(model, log, setting)
         _write(found, None, form, verbose)
-    elif (found := reconcile(model, log, setting, _existing(learned))).status == UNEXPLAINED:
+    elif (found := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
         _write(found, None, form, verbose)
     else:
         try:
@@ -122,7 +141,17 @@ def command(
             _write(found, None, form, verbose)
             raise
         _write(found, learning, form, verbose, learned)
-    return FINDINGS if found.status == UNEXPLAINED else DONE
+    return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
+
+
+def _run(paths: Sequence[str], number: int | None, subgraphs: int) -> tuple[DeviceLog, tuple[str, ...]]:
+    """Return what the logs say of one run, and a note if they hold several."""
+    logs, notes = [], []
+    for path in paths:
+        runs = separate_runs(read_runs_file(path), subgraphs)
+        logs.append((path, chosen_run(runs, number)))
+        notes.append(run_note(len(runs), number))
+    return join_logs(logs), tuple(dict.fromkeys(filter(None, notes)))
 
 
 def _existing(path: str) -> DriverProfile | None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.device.causes import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
+from delegate_sim.device.differences import ListedRefusal
 from delegate_sim.device.learning import Learning, rejection_text
 from delegate_sim.device.matching import OTHER_MODEL
-from delegate_sim.device.reconciliation import REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.summary import chosen_devices
 from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
 
 from ..layout import counted, message, name, node_list, options_text, wrapped
 from ..terminal import Line
+from .log import unused_lines
+from .spans import spans
 
 _HEADING = "bold"
 _GOOD, _BAD = "bold green", "bold red"
@@ -53,6 +57,10 @@ def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> It
         yield Line("Notes", _HEADING)
         for note in notes:
             yield from _paragraph(message(note), width, "  - ", "    ")
+    log = found.log
+    if log.unused_count:
+        yield Line("")
+        yield from unused_lines(log.unused, log.unused_count, log.line_count, width, verbose)
 
 
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
@@ -74,24 +82,12 @@ def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
     known = {key: value for key, value in setting.options.items() if key in setting.known}
     yield Line("Target", _HEADING)
     yield from _fact("delegate", setting.delegate.name, width)
-    yield from _fact("releases", ", ".join(_spans([str(release) for release in setting.releases])), width)
+    older = f", or older than {RELEASES[0]}, whose rules are not known" if setting.may_be_older else ""
+    yield from _fact("releases", f"{', '.join(spans([str(release) for release in setting.releases]))}{older}", width)
     yield from _fact("options", message(options_text(setting.delegate.options, known)) or "none in the log", width)
     yield from _fact(
         "other options", f"the defaults of {'benchmark_model' if setting.defaults == 'benchmark' else 'the API'}", width
     )
-
-
-def _spans(releases: Sequence[str]) -> list[str]:
-    """Return names of releases, several in a row as ``tf-2.13 to tf-2.18``."""
-    spans: list[list[str]] = []
-    for release in releases:
-        position = RELEASES.index(release) if release in RELEASES else -1
-        follows = spans and position > 0 and RELEASES[position - 1] == spans[-1][-1]
-        if follows and spans[-1][-1].partition("-")[0] == release.partition("-")[0]:
-            spans[-1].append(release)
-        else:
-            spans.append([release])
-    return [span[0] if len(span) == 1 else f"{span[0]} to {span[-1]}" for span in spans]
 
 
 def _tallies(found: Reconciliation, width: int) -> Iterator[Line]:
@@ -116,6 +112,9 @@ def _numbers(tally: Tally) -> str:
 def _result(found: Reconciliation, width: int) -> Iterator[Line]:
     if found.status == REPRODUCED:
         yield Line("Reproduced: the simulation reproduces the device", _GOOD)
+        return
+    if found.status == NOT_COMPARED:
+        yield Line("Not compared: the log does not say what became of the delegate; it is cut short, or of something else", _BAD)
         return
     if found.status == UNEXPLAINED or found.account is None:
         yield Line("Unexplained: the device did something else, and none of the explanations tried accounts for it", _BAD)
@@ -165,8 +164,32 @@ def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
         counts = f"{refusal.on_device:,} on the device, {refusal.simulated:,} simulated"
         text = f"{name(refusal.op)} version {refusal.version}: {counts}"
         yield from _paragraph(text, width, "  ", "    ")
+    if found.listed_refusals:
+        yield Line("")
+        yield Line("Operators that the delegate lists as refused", _HEADING)
+    for listed in found.listed_refusals:
+        yield from _listed(listed, width)
+    devices = ", ".join([f"{name(device)} for {counted(count, 'operation')}" for device, count in chosen_devices(found.log)])
+    if devices:
+        yield Line("")
+        yield from _paragraph(f"Devices that the runtime behind the delegate chose: {devices}", width, "", "  ")
+    if found.errors:
+        yield Line("")
+        yield Line("Errors in the log", _HEADING)
+    for error in found.errors:
+        yield from _paragraph(message(error.line), width, "  ", "    ")
+        if error.meaning:
+            yield from _paragraph(message(error.meaning), width, "    ", "    ")
     yield Line("")
     yield from _paragraph(f"Evidence: {_EVIDENCE[found.evidence]}", width, "", "  ")
+
+
+def _listed(listed: ListedRefusal, width: int) -> Iterator[Line]:
+    device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
+    simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
+    sign = "same" if listed.is_same else "differs"
+    text = f"{name(listed.op)} ({sign}): on the device {device}; simulated {simulated}"
+    yield from _paragraph(message(text), width, "  ", "    ")
 
 
 def _fact(title: str, text: str, width: int) -> Iterator[Line]:

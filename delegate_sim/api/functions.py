@@ -220,26 +220,30 @@ def reconcile(
     *,
     runtime: str | None = None,
     defaults: str | None = None,
+    run: int | None = None,
 ) -> Reconciliation:
     """Hold what a device did to a model, according to its log, against the simulation, and account for what differs.
 
     ``log`` is the path of what benchmark_model, logcat or an application printed, a list of paths of logs of one run, or a log
-    that was read. The delegate, its options, the runtime and the defaults are taken from the log as far as it shows them; what is
-    given here overrides it. Raises as ``analyze`` does, LogError for a log that cannot be read, ReconcileError for one that is
-    not of the model or does not show which delegate was applied.
+    that was read; ``run`` is the run of a log that holds several, counted from 1, the last if not given. The delegate, its
+    options, the runtime and the defaults are taken from the log as far as it shows them; what is given here overrides it. Raises
+    as ``analyze`` does, LogError for a log that cannot be read, ReconcileError for one that is not of the model or does not show
+    which delegate was applied.
     """
-    from ..device.log import DeviceLog, join_logs, read_log_file
+    from ..device.log import DeviceLog, join_logs, read_runs_file
     from ..device.reconcile import reconcile
+    from ..device.runs import chosen_run, separate_runs
     from ..device.setting import setting_of
 
+    found = model_of(model)
     if isinstance(log, DeviceLog):
         read = log
     else:
         paths = paths_of(log, "log")
         if not paths:
             raise OptionError("no log is given")
-        read = join_logs([(path, read_log_file(path)) for path in paths])
-    found = model_of(model)
+        count = sum([bool(subgraph.nodes) for subgraph in found.subgraphs])
+        read = join_logs([(path, chosen_run(separate_runs(read_runs_file(path), count), run)) for path in paths])
     if delegate is not None:
         delegate_of(delegate)
     first = setting_of(read, delegate, None, runtime, defaults)

@@ -229,6 +229,10 @@ class LogTraits(NamedTuple):
     """How benchmark_model describes the parameter that applies the delegate, in lower case."""
     prints_refusals: bool = False
     """Whether the delegate prints a line for each reason why it refuses an operator."""
+    libraries: tuple[str, ...] = ()
+    """A part of the file name of the library that it comes in, in lower case, where it is loaded from one."""
+    has_runtime_behind: bool = False
+    """Whether it hands its partitions to Android's neural networks runtime, whose own lines a log may have."""
 
     @property
     def off_flag(self) -> str:

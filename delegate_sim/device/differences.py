@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from ..rules.kinds import FLOAT16_DEQUANTIZE
 from ..runtime.interpreter import Run, SubgraphRun
+from .contents import DeviceLog, Replacement
 from .facts import Facts
-from .log import DeviceLog, Replacement, read_lines
+from .log import read_lines
+from .statements import OWN_COUNT
 
 
 class RefusalDifference(NamedTuple):
@@ -21,13 +23,62 @@ class RefusalDifference(NamedTuple):
     simulated: int
 
 
+class ListedRefusal(NamedTuple):
+    """An operator that a delegate lists as refused, or that is refused in the simulation of a delegate that lists them."""
+
+    op: str
+    on_device: tuple[str, ...]
+    """The reasons that the device printed; a reason may be empty."""
+    simulated: tuple[str, ...]
+    """What is needed, by the simulation; empty if it refuses no such node."""
+    nodes: int
+    """How many such nodes the simulation refuses."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both refuse it. A delegate also lists nodes without a reason that it was not asked about."""
+        return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
+
+
 def differences(facts: Facts, run: Run) -> list[str]:
     """Say where a simulation differs from what the log says."""
-    found = [*_line_differences(facts, run, read_lines(run.log_lines)), *_node_differences(facts, run)]
+    simulated = read_lines(run.log_lines)
+    found = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
     operators = [each.op for each in refusal_differences(facts, run)]
     if operators:
         found.append(f"refusals differ for {', '.join(dict.fromkeys(operators))}")
+    listed = [each for each in listed_refusals(facts, run) if not each.is_same]
+    for who, operators in (
+        ("the device", [each.op for each in listed if each.on_device]),
+        ("the simulation", [each.op for each in listed if not each.on_device]),
+    ):
+        if operators:
+            found.append(f"only {who} refuses {', '.join(operators)}")
     return found
+
+
+def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
+    """Compare, operator by operator, what a delegate lists as refused with the simulation; nothing if the log has no list."""
+    if not facts.listed_refusals:
+        return ()
+    on_device: dict[str, list[str]] = {}
+    for op, reason in facts.listed_refusals:
+        on_device.setdefault(op, []).append(reason)
+    needed: dict[str, dict[str, None]] = {}
+    nodes: Counter[str] = Counter()
+    for subgraph in run.subgraphs:
+        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
+            reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
+            if not reasons:
+                continue
+            node = subgraph.graph.nodes[index]
+            op = node.op
+            nodes[op] += 1
+            needed.setdefault(op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
+    return tuple(
+        ListedRefusal(op, tuple(on_device.get(op, ())), tuple(needed.get(op, ())), nodes[op])
+        for op in sorted({*on_device, *needed})
+    )
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
@@ -76,6 +127,28 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
     if facts.application is not None and facts.application != (application := _application(run)):
         theirs_text, ours_text = _applied_text(*facts.application), _applied_text(*application)
         yield f"on the device the delegate {theirs_text}, in the simulation it {ours_text}"
+
+
+def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
+    """Compare what the delegate itself counts with what it asks the runtime to replace in the simulation."""
+    sizes = [(len(each.decision.nodes), len(each.graph.execution_plan)) for each in run.subgraphs if each.decision is not None]
+    printed = [tuple(int(each.values[key]) for key in ("delegated", "total", "partitions")) for each in simulated.of(OWN_COUNT)]
+    for delegated, total, partitions in facts.own_counts:
+        if printed and (delegated, total, partitions) not in printed:
+            ours_delegated, ours_total, ours_partitions = printed[0]
+            yield (
+                f"the delegate counts {delegated} of {total} nodes in {_counted(partitions, 'partition')}, and in the simulation "
+                f"{ours_delegated} of {ours_total} in {_counted(ours_partitions, 'partition')}"
+            )
+        elif not printed and (delegated, total) not in sizes:
+            yield f"the delegate counts {delegated} of {total} nodes, and in the simulation {_sizes_text(sizes)}"
+    for taken, left in facts.splits:
+        if (taken, taken + left) not in sizes:
+            yield f"the delegate says that it runs {taken} of {taken + left} nodes, and in the simulation {_sizes_text(sizes)}"
+
+
+def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
+    return " and ".join([f"{delegated} of {total}" for delegated, total in sizes]) or "none"
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import Graph
 from ..model.schema import is_operator
-from .log import DeviceLog, PluginLine, ReconcileError, Replacement
+from .contents import DeviceLog, PluginLine, ReconcileError, Replacement
+from .identity import UNNAMED_KERNEL, delegate_named, is_of, plain_name
 from .matching import OTHER_MODEL, matched_nodes
 from .setting import flags_without_others
+from .statements import BENCHMARK_FAILED, CRASH, LISTED_REFUSALS, NODE_ERROR, OWN_COUNT, SPLIT, Statement
 from .tables import RunOrder, Summary
 
 
@@ -35,12 +38,42 @@ class Facts:
     """By subgraph, how many nodes of each operator ran on the CPU, where only that is known."""
     kernels: Mapping[int, int]
     """By subgraph, the number of delegate kernels."""
+    failed_nodes: tuple[int, ...]
+    """The delegate's kernels that could not be prepared, by the index that they have as nodes."""
+    has_ended: bool
+    """Whether the benchmark ended before anything ran."""
+    own_counts: tuple[tuple[int, int, int], ...]
+    """What the delegate itself counts: nodes delegated, nodes in all, and partitions."""
+    splits: tuple[tuple[int, int], ...]
+    """How many nodes the delegate says that it runs, and how many it leaves."""
+    listed_refusals: tuple[tuple[str, str], ...]
+    """The operators that the delegate lists as refused, with the reasons as printed."""
     refusals: Mapping[tuple[str, int], int]
     """How many refusals were printed, by operator and version."""
+    is_foreign: bool
+    """Whether the lines of the log are all of other delegates than this one."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
     plugins: tuple[PluginLine, ...] = ()
     """What a compiler plugin selected, where the delegate is one."""
+
+    @property
+    def can_be_compared(self) -> bool:
+        """Whether anything that a delegate did is known at all."""
+        return not self.is_foreign and bool(
+            self.replacements is not None
+            or self.application is not None
+            or self.dynamic is not None
+            or self.is_restored
+            or self.on_cpu
+            or self.listed
+            or self.counts
+            or self.refusals
+            or self.own_counts
+            or self.splits
+            or self.listed_refusals
+            or self.plugins
+        )
 
     @property
     def evidence(self) -> str:
@@ -54,7 +87,7 @@ class Facts:
 
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
     """Return what a log says about a delegate; raises ReconcileError if the log is not of these graphs."""
-    own = tuple(each for each in log.replacements if each.kernel == delegate.kernel_name)
+    own = tuple(each for each in log.replacements if is_of(delegate, each.kernel))
     applications = [each for each in log.applications if each.provider == delegate.provider_name]
     application = applications[-1] if applications else None
     tables = _TableFacts(log, delegate, graphs)
@@ -66,7 +99,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
-    lines = [each.line for each in own] + ([application.line] if application else [])
+    said = [each.line for each in (*_own(log, delegate, OWN_COUNT, SPLIT),)]
+    lines = [*said, *[each.line for each in own], *([application.line] if application else [])]
     if delegate.is_plugin:
         if not log.plugins:
             raise ReconcileError(
@@ -74,20 +108,54 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
             )
         lines = [each.line for each in log.plugins]
     return Facts(
-        replacements=own if log.replacements and not delegate.is_plugin else None,
+        replacements=None if delegate.is_plugin or _is_unknown(log, own) else own,
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
         driver_errors=log.driver_errors,
+        failed_nodes=tuple([int(each.values["node"]) for each in log.of(NODE_ERROR) if is_of(delegate, each.values["op"])]),
+        has_ended=bool(log.of(BENCHMARK_FAILED, CRASH)),
+        own_counts=tuple([_numbers(each, "delegated", "total", "partitions") for each in _own(log, delegate, OWN_COUNT)]),
+        splits=tuple([_numbers(each, "taken", "left") for each in _own(log, delegate, SPLIT)]),
+        listed_refusals=log.listed_refusals if _own(log, delegate, LISTED_REFUSALS) else (),
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
         kernels=tables.kernels,
         refusals=refusals,
+        is_foreign=not delegate.is_plugin and bool(log.replacements) and _is_unknown(log, own),
         lines=tuple(lines),
-        notes=tuple(dict.fromkeys(tables.notes)),
+        notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, own)])),
         plugins=log.plugins if delegate.is_plugin else (),
     )
+
+
+def _foreign(log: DeviceLog, own: Sequence[Replacement]) -> Iterator[str]:
+    """Say which other kernel the lines are of, if they are of none of the delegate's."""
+    if log.replacements and _is_unknown(log, own):
+        kernels = ", ".join(dict.fromkeys([each.kernel for each in log.replacements]))
+        yield f"the lines of the log are of {kernels}, and none is of the delegate that is simulated"
+
+
+def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
+    """Whether no line tells how many nodes the delegate replaced.
+
+    Lines of others do, if all of them are of delegates that the runtime applies to what this one leaves.
+    """
+    if own or not log.replacements:
+        return not own
+    others = [delegate_named(each.kernel) for each in log.replacements]
+    return not all(each is not None and each.is_applied_by_default for each in others)
+
+
+def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
+    """Return the statements in which the delegate speaks of itself."""
+    names = {plain_name(name) for name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
+    return tuple([each for each in log.of(*kinds) if plain_name(each.values.get("name", "")) in names])
+
+
+def _numbers(statement: Statement, *names: str) -> Any:
+    return tuple([int(statement.values.get(name, "0")) for name in names])
 
 
 class _TableFacts:
@@ -95,8 +163,9 @@ class _TableFacts:
 
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
-        self.kernel = delegate.kernel_name
-        self.other_kernels = {find_delegate(name).kernel_name for name in DELEGATE_NAMES} - {delegate.kernel_name}
+        self.own_kernels = {*delegate.kernel_names, UNNAMED_KERNEL}
+        delegates = map(find_delegate, DELEGATE_NAMES)
+        self.other_kernels = {name for each in delegates for name in each.kernel_names} - self.own_kernels
         self.is_hiding = any(each.replaced and each.kernel in self.other_kernels for each in log.replacements)
         """Whether another delegate ran nodes, which the tables then do not list."""
         self.has_lost_events = log.lost_events
@@ -115,7 +184,7 @@ class _TableFacts:
         """Take the nodes of a table in running order."""
         if index >= len(self.graphs):
             raise ReconcileError(f"the log lists nodes of subgraph {index}, which the model does not have; {OTHER_MODEL}")
-        rest = [row for row in table.rows if row.op != self.kernel]
+        rest = [row for row in table.rows if row.op not in self.own_kernels]
         rows = [row for row in rest if row.op not in self.other_kernels and not row.outputs.startswith("Delegate/")]
         is_foreign = len(rows) < len(rest)
         nodes = matched_nodes(self.graphs[index], rows)
@@ -132,13 +201,13 @@ class _TableFacts:
         """Take the counts of a summary by node type, if they are all of nodes of the graph."""
         graph = self.graphs[index]
         available = Counter(graph.nodes[node].op for node in graph.execution_plan)
-        known = {self.kernel, *available}
+        known = {*self.own_kernels, *available}
         is_foreign = any(op in self.other_kernels or not (op in known or is_operator(op)) for op in summary.counts)
         if not summary.is_complete or self.is_hiding or is_foreign:
             note = self.hidden if summary.is_complete else f"the summary of subgraph {index} is cut short, and ignored"
             self.notes.append(note)
             return
-        self.counts[index] = {op: count for op, count in summary.counts.items() if op != self.kernel}
-        self.kernels[index] = summary.counts.get(self.kernel, 0)
+        self.counts[index] = {op: count for op, count in summary.counts.items() if op not in self.own_kernels}
+        self.kernels[index] = sum([summary.counts.get(kernel, 0) for kernel in self.own_kernels])
         if any(count > available[op] for op, count in self.counts[index].items()):
             raise ReconcileError(f"the log's summary lists operators that subgraph {index} does not have; {OTHER_MODEL}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..graph.graph import Graph
-from .log import ReconcileError
+from .contents import ReconcileError
 from .tables import Row
 
 OTHER_MODEL = "was the log taken with this model?"

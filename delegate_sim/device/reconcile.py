@@ -9,21 +9,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..delegates.driver import Driver
 from ..model.model import Model
 from ..runtime.interpreter import Run
 from .causes import cpu_nodes
-from .differences import differences, refusal_differences
+from .contents import DeviceLog
+from .differences import differences, listed_refusals, refusal_differences
+from .errors import explained_errors
 from .facts import Facts, facts_of
-from .log import DeviceLog
 from .matching import OTHER_MODEL
-from .reconciliation import EXPLAINED, REPRODUCED, UNEXPLAINED, Reconciliation
-from .search import fitting_levels, matches
+from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from .runs import run_note, separate_runs
+from .search import failed_kernels, fitting_levels, matches
 from .setting import DeviceSetting, setting_of
+from .statements import BENCHMARK_FAILED
 from .tally import device_tally, simulated_tally
-from .trials import Trials, simulate_setting
+from .trials import Match, Trials, simulate_setting
 
 
 def reconcile(
@@ -34,6 +37,8 @@ def reconcile(
     ``profile`` is what is known of the driver so far. Raises ReconcileError if the log is not of the model or does not show
     what was applied.
     """
+    runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    log, note = runs[-1], run_note(len(runs), None)
     setting = setting_of(log) if setting is None else setting
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
@@ -49,18 +54,30 @@ def reconcile(
         model=model,
         log=log,
         setting=setting,
-        status=REPRODUCED if not found else UNEXPLAINED if match is None else EXPLAINED,
+        status=_status(facts, found, match),
         device=device_tally(facts, first),
         simulated=simulated_tally(first),
         differences=tuple(found),
         account=account,
         nodes=cpu_nodes(facts, best, account),
         refusals=refusal_differences(facts, first),
+        listed_refusals=listed_refusals(facts, first),
+        errors=explained_errors(log),
         feature_levels=levels,
         evidence=facts.evidence,
-        notes=tuple(dict.fromkeys([*_other_model(trials, first), *setting.notes, *facts.notes, *_notes(trials, first)])),
+        notes=tuple(
+            dict.fromkeys(
+                [*_other_model(trials, first), *filter(None, [note]), *setting.notes, *facts.notes, *_notes(trials, first)]
+            )
+        ),
         run=best,
     )
+
+
+def _status(facts: Facts, found: Sequence[str], match: Match | None) -> str:
+    if found:
+        return UNEXPLAINED if match is None else EXPLAINED
+    return REPRODUCED if facts.can_be_compared else NOT_COMPARED
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
@@ -95,17 +112,28 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     """Return what the log says about a delegate that could not be applied, unless the simulation fails for the same reason."""
     own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
     failed = facts.application is not None and facts.application[0] == "failed"
-    if failed and run.outcome not in ("refused", "restored"):
-        own = own or list(facts.lines[-1:])
+    if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
+        own = own or [*[each.line for each in log.errors if each.kind != BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
     return [f"the delegate could not be applied on the device: {line}" for line in own]
 
 
 def _other_model(trials: Trials, first: Run) -> Iterator[str]:
     totals = [each.total for each in trials.facts.replacements or () if each.total is not None]
+    own_totals = [total for _, total, _ in trials.facts.own_counts] + [sum(each) for each in trials.facts.splits]
     sizes = {len(subgraph.graph.execution_plan) for subgraph in first.subgraphs}
-    for total in totals:
+    for total, what in [(total, "line") for total in totals] + [(total, "delegate") for total in own_totals]:
         if total not in sizes:
-            yield f"the log's line counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
+            yield f"the log's {what} counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
+
+    operators = {node.op for subgraph in first.subgraphs for node in subgraph.graph.nodes}
+    missing = sorted({op for op, reason in trials.facts.listed_refusals if reason} - operators)
+    if missing:
+        yield f"the log lists {', '.join(missing)} as refused, which the model does not have; {OTHER_MODEL}"
+    nodes = trials.facts.failed_nodes
+    for node, kernel in zip(nodes, failed_kernels(first, nodes), strict=True):
+        count = len(first.subgraphs[0].graph.nodes)
+        if (kernel is None and trials.facts.replacements is None) or node < count:
+            yield f"the kernel that failed is node {node}, behind those of the model, and the model has {count}; {OTHER_MODEL}"
 
 
 def _notes(trials: Trials, first: Run) -> Iterator[str]:

@@ -12,15 +12,17 @@ from ..results.shown import Shown, Table
 from ..runtime.interpreter import Run, option_values
 from ..version import __version__
 from .causes import CpuNode
-from .differences import RefusalDifference
-from .log import DeviceLog
+from .contents import DeviceLog
+from .differences import ListedRefusal, RefusalDifference
+from .errors import ExplainedError
 from .setting import DeviceSetting
 from .tally import Tally
 from .trials import Account
 
 SCHEMA = "delegate-sim/reconcile/1"
 
-REPRODUCED, EXPLAINED, UNEXPLAINED = "reproduced", "explained", "unexplained"
+REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
+"""The last: the log says nothing of what the delegate did."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +41,10 @@ class Reconciliation(Shown):
     """What accounts for the differences."""
     nodes: tuple[CpuNode, ...]
     refusals: tuple[RefusalDifference, ...]
+    listed_refusals: tuple[ListedRefusal, ...]
+    """The operators that the delegate lists as refused, compared one by one."""
+    errors: tuple[ExplainedError, ...]
+    """The errors in the log and what they mean."""
     feature_levels: tuple[int, ...]
     """The feature levels at which the simulation does the same without a driver that rejects anything."""
     evidence: str
@@ -58,6 +64,7 @@ class Reconciliation(Shown):
             "delegate": setting.delegate.name,
             "rule_set": rule_set_version(setting.delegate),
             "runtimes": [str(release) for release in setting.releases],
+            "may_be_older": setting.may_be_older,
             "options": option_values(setting.options),
             "options_known": sorted(setting.known),
             "defaults": setting.defaults,
@@ -68,6 +75,9 @@ class Reconciliation(Shown):
             "explanation": None if self.account is None else _account_entry(self.account),
             "nodes": [node._asdict() for node in self.nodes],
             "operators": [refusal._asdict() for refusal in self.refusals],
+            "listed_refusals": [_listed_entry(each) for each in self.listed_refusals],
+            "errors": [error._asdict() for error in self.errors],
+            "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
             "feature_levels": list(self.feature_levels),
             "notes": list(self.notes),
         }
@@ -88,6 +98,11 @@ class Reconciliation(Shown):
 
 def _tally_entry(tally: Tally) -> dict[str, Any]:
     return {**tally._asdict(), "lines": list(tally.lines)}
+
+
+def _listed_entry(listed: ListedRefusal) -> dict[str, Any]:
+    reasons = {"on_device": list(listed.on_device), "simulated": list(listed.simulated)}
+    return {**listed._asdict(), **reasons, "is_same": listed.is_same}
 
 
 def _account_entry(account: Account) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
     ``levels`` are those of ``fitting_levels``; ``profile`` is what is known of the driver so far.
     """
-    if trials.facts.is_restored and first.outcome != "restored":
+    if first.outcome != "restored":
         yield from _compilation(trials, first)
     if profile is not None:
         yield from _profile(trials, profile)
@@ -47,10 +47,34 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     """The delegate's kernels were made, and then the driver could not compile one."""
-    facts = dataclasses.replace(trials.facts, is_restored=False, application=None, on_cpu={}, counts={}, kernels={}, listed={})
-    if facts.driver_errors and facts.replacements is not None and not differences(facts, first):
-        text = "the nodes were replaced as simulated, and then the driver could not compile or prepare a kernel"
-        yield Match(first, Account("compilation", text))
+    facts = trials.facts
+    has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
+    if not has_failed or not facts.driver_errors or facts.dynamic is not None:
+        return
+    rest = dataclasses.replace(facts, is_restored=False, application=None, on_cpu={}, counts={}, kernels={}, listed={})
+    failed = failed_kernels(first, facts.failed_nodes)
+    if (facts.replacements is None and None in failed) or differences(rest, first):
+        return
+    which = "" if not failed or None in failed else f" (kernel {failed[0]} of {kernel_count(first)})"
+    seen = (
+        "the nodes were replaced as simulated, and then" if facts.replacements is not None else "after the nodes were replaced,"
+    )
+    yield Match(first, Account("compilation", f"{seen} the driver could not compile or prepare a kernel{which}"))
+
+
+def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
+    """Say which of the delegate's kernels each of the nodes is, counted from 1; None for one that the model cannot have.
+
+    Kernels are nodes behind those of the graph, in the order in which they were made.
+    """
+    first = run.subgraphs[0]
+    count, kernels = len(first.graph.nodes), kernel_count(run)
+    return [node - count + 1 if count <= node < count + max(kernels, 1) else None for node in nodes]
+
+
+def kernel_count(run: Run) -> int:
+    """Count the delegate's kernels in the first subgraph."""
+    return sum([subset.is_delegated for subset in run.subgraphs[0].subsets])
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.base import Delegate, OptionValues
-from ..delegates.registry import DELEGATE_NAMES, find_delegate
+from ..delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
 from ..options import Option, boolean, parse_options
 from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ..releases.wording import replacing_line
-from .log import DeviceLog, ReconcileError, Replacement
+from .contents import DeviceLog, Replacement, UnknownDelegateError
+from .identity import delegate_named, delegate_of_library, library_of, names_in, other_name, others_in
+from .statements import CHOICE, COMPILED, DRIVER_REFUSAL, FINISHED, INTERFACE, LITERT, REGISTERED, RUNTIME, SKIPPED
+
+_OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, DRIVER_REFUSAL)
+"""Lines of the runtime behind a delegate and of its drivers."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,8 @@ class DeviceSetting:
     lowest_level: int
     """The lowest feature level that the log leaves possible; 0 if the delegate has no levels."""
     notes: tuple[str, ...] = ()
+    may_be_older: bool = False
+    """Whether a release older than any that is known may have printed the log."""
 
     @property
     def release(self) -> Release:
@@ -77,7 +84,14 @@ def setting_of(
     if log.is_benchmark and log.parameters and chosen.limit_option:  # benchmark_model prints the limit if it is set
         known |= {chosen.limit_option}
     return DeviceSetting(
-        chosen, values, known, _releases(log, runtime, notes), defaults, _lowest_level(log, chosen), tuple(notes)
+        chosen,
+        values,
+        known,
+        releases_of(log, runtime, notes),
+        defaults,
+        _lowest_level(log, chosen),
+        tuple(notes),
+        runtime is None and may_be_older(log),
     )
 
 
@@ -87,25 +101,70 @@ def flags_without_others(delegate: Delegate) -> str:
     return " and ".join(other.log.off_flag for other in others if other.is_applied_by_default)
 
 
-def _delegate_in(log: DeviceLog) -> Delegate:
-    """Return the delegate that the application applied; one that the runtime applies by default only if there is no other."""
-    delegates = [find_delegate(name) for name in DELEGATE_NAMES]
-    names = [replacement.kernel for replacement in log.replacements]
-    names += [application.provider for application in log.applications]
-    names += [row.op for table in log.run_orders.values() for row in table.rows]
-    names += [op for summary in log.summaries.values() for op in summary.counts]
-    mentioned = set(names)
-    found = [each for each in delegates if not {*each.kernel_names, each.provider_name}.isdisjoint(mentioned)]
+def delegate_in(log: DeviceLog) -> Delegate | None:
+    """Return the delegate that the application applied; None if the log does not show it, or if it is not simulated.
+
+    One that the runtime applies by default counts only if there is no other.
+    """
+    library = library_of(log)
+    if library:
+        # Every delegate in a library is called the same by benchmark_model; whose it is tells the file, or its own lines.
+        return delegate_of_library(library) or _telling(_named(log))
+    kernels = [(each.kernel, delegate_named(each.kernel)) for each in log.replacements]
+    applied = [each for _, each in kernels if each is None or not each.is_applied_by_default]
+    if applied:
+        return applied[0]
+    found = _named(log)
     if all(each.is_applied_by_default for each in found):
         # What was asked for but could not be applied leaves no line of its own.
-        found = [each for each in delegates if _was_not_created(each, log)] or found
+        asked = [each for each in _delegates() if _was_not_created(each, log) or is_switched_on(each, log)]
+        asked = [each for each in asked if not each.is_applied_by_default]
+        if not asked and others_in(log):
+            return None
+        found = asked or found
     if not found:
-        found = [each for each in delegates if _is_switched_on(each, log) or each.provider_name in log.created]
+        found = [each for each in _delegates() if each.provider_name in log.created or is_switched_on(each, log)]
     if not found and log.refusals:
-        found = [each for each in delegates if each.log.prints_refusals]
-    if not found:
-        raise ReconcileError("the log does not show which delegate was applied; give --delegate")
-    return next((each for each in found if not each.is_applied_by_default), found[0])
+        found = [each for each in _delegates() if each.log.prints_refusals]
+    if not found and log.of(*_OF_RUNTIME):
+        found = [each for each in _delegates() if each.log.has_runtime_behind]
+    return _telling(found)
+
+
+def _delegate_in(log: DeviceLog) -> Delegate:
+    found = delegate_in(log)
+    if found is not None:
+        return found
+    others = others_in(log)
+    kernels = [each.kernel for each in log.replacements if delegate_named(each.kernel) is None]
+    if kernels and not other_name(kernels[0]):
+        raise UnknownDelegateError(f"the log is of a delegate that is not known, whose kernel is {kernels[0]}; give --delegate")
+    if others:
+        known = other_name(others[0])
+        who = f"{known} ({others[0]})" if known else others[0]
+        raise UnknownDelegateError(
+            f"the log is of {who}, which is not simulated; give --delegate to compare it with another delegate"
+        )
+    if library := library_of(log):
+        raise UnknownDelegateError(f"the log does not show what the delegate in {library} is; give --delegate")
+    likely = ""
+    if log.dynamic_tensor is not None and not log.is_failed:
+        likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by itself"
+    raise UnknownDelegateError(f"the log does not show which delegate was applied{likely}; give --delegate")
+
+
+def _delegates() -> list[Delegate]:
+    return [find_delegate(name) for name in DELEGATE_NAMES]
+
+
+def _named(log: DeviceLog) -> list[Delegate]:
+    """Return the delegates that the lines name."""
+    found = [delegate_named(name) for name in dict.fromkeys(names_in(log))]
+    return [each for each in found if each is not None]
+
+
+def _telling(found: list[Delegate]) -> Delegate | None:
+    return next((each for each in found if not each.is_applied_by_default), found[0] if found else None)
 
 
 def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
@@ -115,9 +174,15 @@ def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
     )
 
 
-def _is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
-    """Whether benchmark_model was told to apply the delegate."""
-    return bool(delegate.log.switch) and log.parameters.get(delegate.log.switch, "0") not in ("", "0", "false")
+def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
+    """Whether benchmark_model was told to apply the delegate; a library's path does not say which it is."""
+    switch = delegate.log.switch
+    if delegate.levels is not None and any(log.parameters.get(each) for each in delegate.levels.lowest_by_parameter):
+        return True
+    if not switch or delegate.log.libraries:
+        return False
+    value = log.parameters.get(switch, log.flags.get(switch, "0"))
+    return value.strip() not in ("", "0", "false")
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
@@ -141,7 +206,7 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
     return max([delegate.levels.known[0], *[level for parameter, level in lowest.items() if parameter in log.parameters]])
 
 
-def _releases(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
+def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
     """Return the releases that would word the log's lines as they are, or the one that was asked for."""
     known = [parse_release(name) for name in RELEASES]
     fitting = [release for release in known if all(_has_wording(release, each) for each in log.replacements)]
@@ -164,6 +229,16 @@ def _releases(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Re
     return tuple(fitting)
 
 
+def may_be_older(log: DeviceLog) -> bool:
+    """Whether releases before those that are known print the same, as far as the log shows."""
+    if log.tensorflow_version is not None:
+        oldest = parse_release(RELEASES[0]).version
+        return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest
+    if log.of(COMPILED, REGISTERED, SKIPPED, LITERT) or any("source" in each.values for each in log.statements):
+        return False
+    return log.is_old or all(_has_wording(parse_release(RELEASES[0]), each) for each in log.replacements)
+
+
 def _has_wording(release: Release, replacement: Replacement) -> bool:
     """Whether a release words the line of a replacement as the log does."""
     line = replacing_line(
@@ -175,4 +250,6 @@ def _has_wording(release: Release, replacement: Replacement) -> bool:
         subgraph=replacement.subgraph if replacement.subgraph is not None else -1,
         name=replacement.name if replacement.name is not None else "\0",
     )
-    return line.rstrip(".") == replacement.line.rstrip(".")
+    if not replacement.line.endswith("."):  # it was cut short
+        return line.startswith(replacement.line)
+    return line == replacement.line

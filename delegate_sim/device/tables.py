@@ -25,6 +25,8 @@ class RunOrder(NamedTuple):
 
     rows: tuple[Row, ...]
     is_complete: bool
+    lacks_rows: bool = False
+    """Whether the percentages of the rows show that others are missing."""
 
 
 class Summary(NamedTuple):
@@ -37,14 +39,18 @@ class Summary(NamedTuple):
 _NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
 _BETWEEN = r"(?:, ?| )"
 _ROW = re.compile(
-    rf"(?:{_BETWEEN}{_NUMBER}){{2,3}}{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}(?:{_BETWEEN}\d{{1,12}})?"
-    rf"{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
+    rf"(?:{_BETWEEN}{_NUMBER}){{2,3}}{_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%{_BETWEEN}{_NUMBER}"
+    rf"(?:{_BETWEEN}\d{{1,12}})?{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
 )
 _COUNT = re.compile(
     rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}{_NUMBER}{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}"
     rf"(?:{_BETWEEN}\d{{1,12}})?$"
 )
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
+
+_TOLERANCE = 0.1
+"""How far a sum of percentages, rounded to thousandths, may be off."""
+_ALL = 99.0
 
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
 """What tables list besides operators."""
@@ -59,22 +65,39 @@ class OperatorTable:
         self.is_summary = is_summary
         self.rows: list[Row] = []
         self.counts: Counter[str] = Counter()
+        self.sum: float | None = None
+        """The percentages of the rows so far, as the last row adds them up."""
+        self.lacks_rows = False
+        """Whether they do not add up: rows were left out."""
 
-    def read(self, line: str) -> None:
-        """Take a row; any other line is ignored."""
+    def read(self, line: str) -> bool:
+        """Take a row; say whether the line is one."""
         text = " ".join(line.split())
         if self.is_summary:
             found = _COUNT.search(text)
             if found is not None and (op := _operator(text[: found.start()])):
                 self.counts[op] += int(found["count"])
-            return
+            return found is not None
         found = _ROW.search(text)
+        if found is not None:
+            self._add_up(float(found["share"]), float(found["sum"]))
         if found is None or not (op := _operator(text[: found.start()])):
-            return
+            return found is not None
         name = _NAME.fullmatch(found["name"])
         assert name is not None
         node = None if name["node"] is None else int(name["node"])
         self.rows.append(Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node))
+        return True
+
+    def _add_up(self, share: float, total: float) -> None:
+        if self.sum is not None and abs(total - self.sum - share) > _TOLERANCE:
+            self.lacks_rows = True
+        self.sum = total
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether the percentages of the rows add up to all there is; False if any do not."""
+        return not self.lacks_rows and (self.sum is None or not self.sum < _ALL)
 
 
 def _operator(text: str) -> str:

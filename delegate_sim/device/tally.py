@@ -35,8 +35,10 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     nodes = _node_count(run)
     if facts.plugins:
         selected = sum([each.selected for each in facts.plugins])
-        rest = sum([each.total for each in facts.plugins]) - selected
-        return Tally(facts.lines, selected, None, sum([each.partitions for each in facts.plugins]), rest)
+        left = sum([each.total for each in facts.plugins]) - selected
+        return Tally(facts.lines, selected, None, sum([each.partitions for each in facts.plugins]), left)
+    if facts.has_ended and (facts.is_restored or facts.application is None or facts.application[0] == "failed"):
+        return Tally(facts.lines, 0, 0, 0, 0)
     if facts.is_restored or facts.dynamic is not None:
         return Tally(facts.lines, 0, 0, 0, nodes)
     with_nodes = [subgraph.graph.index for subgraph in run.subgraphs if subgraph.graph.execution_plan]
@@ -47,7 +49,15 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     if facts.replacements is not None:
         delegated = sum([each.replaced for each in facts.replacements])
         partitions = sum([each.partitions for each in facts.replacements])
-        return Tally(facts.lines, delegated, partitions, kernels, nodes - delegated if on_cpu is None else on_cpu)
+        # A line of another model may count more nodes than there are.
+        rest = nodes - delegated if delegated <= nodes else None
+        return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
+    if facts.own_counts and on_cpu is None:
+        delegated, total, _ = facts.own_counts[-1]
+        return Tally(facts.lines, delegated, None, kernels, total - delegated if delegated <= total else None)
+    if facts.splits and on_cpu is None:
+        taken, left = facts.splits[-1]
+        return Tally(facts.lines, taken, None, kernels, left)
     return Tally(facts.lines, None if on_cpu is None else nodes - on_cpu, None, kernels, on_cpu)
 
 

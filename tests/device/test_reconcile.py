@@ -298,6 +298,116 @@ def test_options_of_the_log_and_what_overrides_them():
     assert any("max_number_delegated_partitions is ignored" in note for note in broken.notes)
 
 
+COMPILATION = """\
+STARTING!
+Graph: [/data/local/tmp/model.tflite]
+Use NNAPI: [1]
+Loaded model /data/local/tmp/model.tflite
+INFO: Created TensorFlow Lite delegate for NNAPI.
+{line}ERROR: NN API returned error ANEURALNETWORKS_OP_FAILED at line 3779 while completing NNAPI compilation.
+
+ERROR: Node number {node} (TfLiteNnapiDelegate) failed to prepare.
+
+ERROR: Restored original execution plan after delegate application failure.
+Failed to apply NNAPI delegate.
+Benchmarking failed.
+"""
+REPLACING = (
+    "INFO: Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.\n"
+)
+
+
+@pytest.mark.parametrize("line", ["", REPLACING])
+def test_a_kernel_that_the_driver_cannot_compile_with_and_without_the_line_of_the_replacement(line):
+    found = reconcile(chain(*["ADD"] * 31), read_log(COMPILATION.format(line=line, node=31)))
+    assert (found.status, found.account.kind) == ("explained", "compilation")
+    assert "(kernel 1 of 1)" in found.account.text
+    assert found.device[1:] == (0, 0, 0, 0), "nothing runs after the benchmark failed"
+    assert [error.kind for error in found.errors] == ["api-error", "node-error", "benchmark-failed"]
+
+
+@pytest.mark.parametrize("node", [30, 32, 248])
+def test_a_kernel_with_a_number_that_the_model_cannot_have_shows_another_model(node):
+    found = reconcile(chain(*["ADD"] * 31), read_log(COMPILATION.format(line="", node=node)))
+    assert found.status == "unexplained"
+    assert any(f"node {node}" in note and "was the log taken with this model?" in note for note in found.notes)
+
+
+def test_counts_are_never_negative():
+    line = (
+        "Replacing 970 out of 1009 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 77 partitions for subgraph 0.\n"
+    )
+    found = reconcile(chain("ADD", "ADD"), read_log(line))
+    assert (found.device.delegated, found.device.on_cpu) == (970, None)
+    assert any("was the log taken with this model?" in note for note in found.notes)
+
+
+LISTED = """\
+ERROR: Following operations are not supported by GPU delegate:
+{op}: Operation is not supported.
+{taken} operations will run on the GPU, and the remaining {left} operations will run on the CPU.
+"""
+
+
+def test_operators_that_a_delegate_lists_as_refused():
+    model = chain("ADD", "RELU", "ADD", "ADD", "ROUND", "ADD")
+    found = reconcile(model, read_log(LISTED.format(op="ROUND", taken=4, left=2)))
+    assert (found.setting.delegate.name, found.status) == ("gpu", "reproduced")
+    assert [(each.op, each.nodes, each.is_same) for each in found.listed_refusals] == [("ROUND", 1, True)]
+    assert (found.device.delegated, found.device.on_cpu) == (4, 2)
+
+
+def test_refusals_and_counts_that_differ():
+    model = chain("ADD", "RELU", "ADD", "ADD", "ROUND", "ADD")
+    found = reconcile(model, read_log(LISTED.format(op="RELU", taken=5, left=1)))
+    assert found.status == "unexplained"
+    assert found.differences == (
+        "the delegate says that it runs 5 of 6 nodes, and in the simulation 4 of 6",
+        "only the device refuses RELU",
+        "only the simulation refuses ROUND",
+    )
+
+
+def test_an_operator_that_the_model_does_not_have_shows_another_model():
+    found = reconcile(chain("ADD"), read_log(LISTED.format(op="WHERE", taken=0, left=1)))
+    assert any("lists WHERE as refused, which the model does not have" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("count", "status"),
+    [("0 nodes delegated out of 2 nodes with 0", "reproduced"), ("1 nodes delegated out of 2 nodes with 1", "unexplained")],
+)
+def test_a_count_of_the_delegate_itself(count, status):
+    found = reconcile(chain("ROUND", "ROUND"), read_log(f"INFO: TfLiteHexagonDelegate delegate: {count} partitions.\n"))
+    assert (found.setting.delegate.name, found.status) == ("hexagon", status)
+
+
+def test_a_log_that_tells_nothing_of_the_outcome_is_not_compared():
+    found = reconcile(chain("ADD"), read_log("INFO: Created TensorFlow Lite delegate for GPU.\n"))
+    assert (found.status, found.account) == ("not-compared", None)
+    assert found.device == ((), None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_older"),
+    [
+        ("Replacing 2 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions.", True),
+        (REPLACING.strip(), False),
+        ("Tensorflow Version : 2.9.1", True),
+    ],
+)
+def test_releases_older_than_those_that_are_known(line, is_older):
+    log = read_log(f"Use NNAPI: [1]\n{line}\n")
+    assert setting_of(log).may_be_older is is_older
+
+
+def test_lines_of_another_kernel_say_nothing_about_the_delegate_that_is_asked_for():
+    log = read_log("VERBOSE: Replacing 1 out of 2 node(s) with delegate (OTHER) node, yielding 2 partitions for subgraph 0.\n")
+    found = reconcile(chain("ADD", "ADD"), log, setting_of(log, "gpu"))
+    assert found.device[1:] == (None, None, None, None)
+    assert any("the lines of the log are of OTHER" in note for note in found.notes)
+
+
 def test_a_runtime_that_takes_what_the_newest_refuses_is_simulated():
     builder = ModelBuilder()
     graph = builder.subgraph("main")

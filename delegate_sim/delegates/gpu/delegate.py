@@ -121,6 +121,11 @@ class GpuDelegate(Delegate):
     log = LogTraits(switch="use gpu")
     known_since = "tf-2.14"
 
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """Apple's delegate chooses nodes as this one does."""
+        return (self.kernel_name, "TfLiteMetalDelegate")
+
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options, release)

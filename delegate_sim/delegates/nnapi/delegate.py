@@ -76,7 +76,7 @@ class NnapiDelegate(Delegate):
     unlimited = 0
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
-    log = LogTraits(switch="use nnapi", prints_refusals=True)
+    log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
     platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
     known_since = "tf-2.10"
     is_unchanged_since = True

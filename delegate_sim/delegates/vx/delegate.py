@@ -36,7 +36,7 @@ class VxDelegate(Delegate):
     provider_name = "EXTERNAL"
     options: tuple[Option, ...] = OPTIONS
     rules = RULES
-    log = LogTraits(switch="external delegate path")
+    log = LogTraits(switch="external delegate path", libraries=("vx_delegate", "vx-delegate", "vxdelegate"))
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Always."""

@@ -1,0 +1,150 @@
+"""What a device's log says by itself, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.device.summary import (
+    APPLIED_TO,
+    FAILED,
+    MADE,
+    NONE,
+    NOT_CREATED,
+    PART,
+    REQUESTED,
+    UNKNOWN,
+    WHOLE,
+    Count,
+    LogDelegate,
+    LogSummary,
+)
+
+from ..layout import counted, message, name, wrapped
+from ..terminal import Line
+from .spans import spans
+
+_HEADING, _BAD = "bold", "bold red"
+
+_OUTCOMES = {
+    WHOLE: "delegated the whole graph",
+    PART: "delegated part of the graph",
+    NONE: "was applied, and took no node",
+    FAILED: "could not be applied",
+    NOT_CREATED: "could not be created",
+    APPLIED_TO: "was applied; how much of the graph it took is not in the log",
+    MADE: "was created; how much of the graph it took is not in the log",
+    REQUESTED: "was asked for; nothing shows whether it was applied",
+    UNKNOWN: "is not known: the log ends before, or is not of, the part that tells",
+}
+
+
+def summary_lines(summaries: Sequence[LogSummary], title: str, columns: int, verbose: bool) -> Iterator[Line]:
+    """Return the text of a log's runs; lines that were not used are shown if ``verbose``."""
+    for number, summary in enumerate(summaries, start=1):
+        if number > 1:
+            yield Line("")
+        yield Line(message(title) if len(summaries) == 1 else f"{message(title)}, run {number} of {len(summaries)}", _HEADING)
+        yield from _summary(summary, columns, verbose)
+
+
+def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, columns: int, verbose: bool) -> Iterator[Line]:
+    """Say how many lines of a log were not used, and show them if ``verbose``."""
+    if not unused_count:
+        return
+    more = "" if verbose else " (--verbose shows them)"
+    yield from _paragraph(f"{unused_count:,} of the log's {counted(line_count, 'line')} not used{more}", columns, "  ", "    ")
+    if verbose:
+        for line in unused:
+            yield Line(f"    {message(line)}")
+        if len(unused) < unused_count:
+            yield Line(f"    ... and {counted(unused_count - len(unused), 'more line')}")
+
+
+def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
+    own = summary.delegate
+    who = message(own.title) if own.title else "not shown"
+    yield from _fact("delegate", who if own.name or not own.title else f"{who}, which is not simulated", columns)
+    yield from _fact("outcome", _OUTCOMES[own.outcome], columns)
+    yield from _counts(own.counts, columns)
+    for other in summary.others:
+        yield from _other(other, columns)
+    for count in summary.counts:
+        yield from _fact("counts", message(count.line), columns)
+    if summary.operators:
+        text = ", ".join(f"{name(op)} {count:,}" for op, count in summary.operators)
+        yield from _fact("on the CPU", text, columns)
+    yield from _fact("release", _release(summary), columns)
+    for title, values in (
+        ("accelerators", summary.accelerators),
+        ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.chosen_devices]),
+    ):
+        if values:
+            yield from _fact(title, message(", ".join(values)), columns)
+    if summary.parts:
+        text = ", ".join(f"{part} ({counted(count, 'line')})" for part, count in summary.parts)
+        yield from _fact("also of", text, columns)
+    if summary.refusals:
+        yield Line("  refused operators")
+        for op, reason, times in summary.refusals:
+            often = f" ({times:,} times)" if times > 1 else ""
+            yield from _paragraph(message(f"{op}: {reason}{often}" if reason else f"{op}{often}"), columns, "    ", "      ")
+    if summary.errors:
+        yield Line("  errors", _BAD)
+        for error in summary.errors:
+            often = f" ({error.times:,} times)" if error.times > 1 else ""
+            yield from _paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
+            if error.meaning:
+                yield from _paragraph(message(error.meaning), columns, "      ", "      ")
+    if summary.is_cut:
+        yield from _paragraph(
+            "the log does not say what became of the delegate: it is cut short, or is of something else", columns, "  ", "    "
+        )
+    yield from unused_lines(summary.unused, summary.unused_count, summary.line_count, columns, verbose)
+
+
+def _other(other: LogDelegate, columns: int) -> Iterator[Line]:
+    yield from _fact("then", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
+    yield from _counts(other.counts, columns)
+
+
+def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
+    for count in counts:
+        at_least = "" if count.is_complete else "at least "
+        values = (
+            ("delegated", count.delegated),
+            ("nodes", count.total),
+            ("on the CPU", count.on_cpu),
+            ("partitions", count.partitions),
+            ("delegate kernels", count.kernels),
+            ("subgraph", count.subgraph),
+        )
+        text = ", ".join(f"{title}: {at_least}{number:,}" for title, number in values if number is not None)
+        if text:
+            yield from _fact("counts", f"{text} ({_SOURCES[count.source]})", columns)
+
+
+_SOURCES = {
+    "replacement": "by the runtime",
+    "own": "by the delegate",
+    "split": "by the delegate",
+    "application": "by benchmark_model",
+    "compiled": "by the compiler plugin",
+    "table": "by the table of operators",
+}
+
+
+def _release(summary: LogSummary) -> str:
+    named = f"TensorFlow {summary.version}" if summary.version else ""
+    if not summary.releases:
+        known = "older than those that are known" if summary.is_old else "nothing in the log tells"
+        return f"{named}, which is not a known release" if named else known
+    text = ", ".join(spans(list(summary.releases)))
+    return f"{text}, or older than any that is known" if summary.may_be_older else text
+
+
+def _fact(title: str, text: str, columns: int) -> Iterator[Line]:
+    return _paragraph(text, columns, f"  {title:14} ", " " * 17)
+
+
+def _paragraph(text: str, columns: int, indent: str, hanging: str) -> Iterator[Line]:
+    return (Line(line) for line in wrapped(text, columns, indent, hanging))

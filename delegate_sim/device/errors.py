@@ -1,0 +1,161 @@
+"""What the errors in a log mean, with or without the model."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .contents import DeviceLog
+from .identity import delegate_named, other_name
+from .statements import (
+    API_ERROR,
+    BENCHMARK_FAILED,
+    BUILD_ERROR,
+    BUILTIN_ERROR,
+    CALL_ERROR,
+    CRASH,
+    CUSTOM_ERROR,
+    DYNAMIC_ERROR,
+    FAILURE,
+    IMMUTABLE_ERROR,
+    KERNEL_ERROR,
+    LOAD_ERROR,
+    NODE_ERROR,
+    NOT_REGISTERED,
+    PREPARATION_ERROR,
+    Statement,
+)
+
+_CODES = {
+    "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
+    "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
+    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer was null that must not be",
+    "ANEURALNETWORKS_BAD_DATA": "the runtime finds the operands, their types or the order of the calls invalid",
+    "ANEURALNETWORKS_OP_FAILED": "the driver could not compile or run it",
+    "ANEURALNETWORKS_BAD_STATE": "the call came at the wrong time",
+    "ANEURALNETWORKS_UNMAPPABLE": "the memory cannot be mapped",
+    "ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE": "a buffer for an output is too small",
+    "ANEURALNETWORKS_UNAVAILABLE_DEVICE": "the device is not available",
+    "ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT": "a deadline was missed; another attempt may succeed",
+    "ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT": "a deadline was missed, as it will be again",
+    "ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT": "the device ran out of resources for now",
+    "ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT": "the device ran out of resources",
+    "ANEURALNETWORKS_DEAD_OBJECT": "the process of the driver has died",
+    "GENERAL_FAILURE": "the driver gives no reason",
+}
+_CALLS = (
+    ("setting new operand value", "ANeuralNetworksModel_setOperandValue", "the model is being built"),
+    ("adding operand", "ANeuralNetworksModel_addOperand", "the model is being built"),
+    ("adding operation", "ANeuralNetworksModel_addOperation", "the model is being built"),
+    ("identifying model inputs", "ANeuralNetworksModel_identifyInputsAndOutputs", "the model is being built"),
+    ("finalizing the model", "ANeuralNetworksModel_finish", "the model is being checked as a whole"),
+    ("creating", "ANeuralNetworksCompilation_create", "compilation begins"),
+    ("completing", "ANeuralNetworksCompilation_finish", "the driver compiles the model"),
+    (
+        "checking supported operations",
+        "ANeuralNetworksModel_getSupportedOperationsForDevices",
+        "the driver is asked what it takes",
+    ),
+    ("running computation", "ANeuralNetworksExecution_startCompute", "the model runs"),
+    ("waiting for async computation", "ANeuralNetworksEvent_wait", "the model runs"),
+    ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
+)
+"""Calls of the API by what the delegate says that it does, and the stage that they belong to."""
+_MEANINGS = {
+    DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
+    IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
+    KERNEL_ERROR: "the delegate's kernel of a partition failed when it was made; the error before it says why",
+    BUILD_ERROR: "the device's driver could not compile a program that the delegate made",
+    BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
+    CRASH: "the process crashed",
+    LOAD_ERROR: "the runtime could not load or prepare the model",
+    NOT_REGISTERED: "the accelerator is not there, so nothing can be applied to it",
+}
+
+
+_FAILURES = (
+    (
+        "No usable Dispatch",
+        "no dispatch library of the NPU's vendor was found or started, so compiled parts of the model cannot run",
+    ),
+    ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
+    ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
+    ("get hooks", "the accelerator gives no hooks for profiling; LiteRT goes on without them"),
+    ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
+    ("initialize", "the vendor's runtime could not be started on this device"),
+    (
+        "context from context binary",
+        "the vendor's runtime does not take the compiled part: it may be made for another device or version",
+    ),
+    ("context", "the vendor's runtime could not set up a compiled part of the model"),
+    ("modify graph", "the accelerator could not be applied, so the model could not be compiled"),
+)
+"""What LiteRT 2's errors mean, by words in them."""
+
+
+class ExplainedError(NamedTuple):
+    """An error in a log: its line, what it means, and how often it was printed. ``node`` is the one that the line names."""
+
+    kind: str
+    line: str
+    meaning: str
+    times: int
+    node: int | None
+
+
+def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
+    """Return every error in a log with what it means, each once."""
+    found = []
+    for each in log.errors:
+        node = each.values.get("node")
+        found.append(ExplainedError(each.kind, each.line, _meaning(each, log), each.times, None if node is None else int(node)))
+    return tuple(found)
+
+
+def _meaning(error: Statement, log: DeviceLog) -> str:
+    """Say what an error means; empty if nothing is known of it."""
+    if error.kind == API_ERROR:
+        return _api_meaning(error)
+    if error.kind == NODE_ERROR:
+        return _node_meaning(error, log)
+    values = error.values
+    if error.kind == BUILTIN_ERROR:
+        version = f" in version {values['version']}" if "version" in values else ""
+        return f"the runtime has no {values['op']}{version}: it is older than the model, or was built without this operator"
+    if error.kind == CUSTOM_ERROR:
+        known = other_name(values["op"])
+        needs = f"; it stands for a compiled part of the model, and needs {known}" if known else ""
+        return f"the runtime has no custom operator {values['op']}: the application did not register it{needs}"
+    if error.kind == CALL_ERROR:
+        return f"the delegate's library returned {values['code']} from {values['call']}"
+    if error.kind == PREPARATION_ERROR:
+        if "code" in values:
+            return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
+        return f"the kernel of {values['name']} failed in {values['stage']}"
+    if error.kind == FAILURE and "source" in values:
+        return next((meaning for words, meaning in _FAILURES if words in error.line), "")
+    return _MEANINGS.get(error.kind, "")
+
+
+def _api_meaning(error: Statement) -> str:
+    code, doing = error.values["code"], error.values.get("doing", "")
+    meaning = _CODES.get(code, "a code that is not known")
+    call = next((f" {call}, while {stage}" for words, call, stage in _CALLS if words in doing), "")
+    return f"{code}: {meaning}; returned by{call}" if call else f"{code}: {meaning}"
+
+
+def _node_meaning(error: Statement, log: DeviceLog) -> str:
+    """Say what a node is by its number: kernels of delegates are added behind the nodes of the model."""
+    op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
+    if delegate_named(op) is None:
+        known = other_name(op)
+        return f"node {node} could not {stage}{f'; {op} is of {known}' if known else ''}"
+    totals = [each.total for each in log.replacements if each.kernel == op and each.total is not None]
+    if totals and node >= totals[-1]:
+        return (
+            f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "
+            f"and kernels follow; it could not {stage}"
+        )
+    return (
+        f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "
+        f"it could not {stage}"
+    )

@@ -1,0 +1,386 @@
+"""What a log says by itself, without the model: which delegates, what became of them, every count, and the errors."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..delegates.base import Delegate
+from ..model.schema import operator_name
+from .contents import DeviceLog
+from .errors import ExplainedError, explained_errors
+from .identity import (
+    UNNAMED_KERNEL,
+    asked_accelerators,
+    delegate_named,
+    is_of,
+    library_of,
+    other_name,
+    others_in,
+    plain_name,
+)
+from .setting import delegate_in, is_switched_on, may_be_older, releases_of
+from .statements import (
+    API_ERROR,
+    APPLIED,
+    BENCHMARK_FAILED,
+    CHOICE,
+    COMPILED,
+    DRIVER_REFUSAL,
+    EXECUTED,
+    FAILURE,
+    FINISHED,
+    INTERFACE,
+    KERNEL_ERROR,
+    LISTED_REFUSALS,
+    LITERT,
+    NODE_ERROR,
+    NOT_APPLIED,
+    OPERATOR_REFUSED,
+    OWN_COUNT,
+    PREPARATION_ERROR,
+    REGISTERED,
+    RUNTIME,
+    SAID,
+    SKIPPED,
+    SPLIT,
+    VENDOR,
+    Statement,
+)
+
+WHOLE, PART, NONE, FAILED, NOT_CREATED, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
+    "whole", "part", "none", "failed", "not-created", "applied", "created", "requested", "unknown",
+)  # fmt: skip
+"""What became of a delegate; the last three: it was made, it was asked for, and the log does not tell."""
+
+
+_FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
+"""What an error of LiteRT 2 has failed at if no node can run; it goes on after others, such as hooks that it does not get."""
+
+
+class Count(NamedTuple):
+    """A count in a log: whose line it is, and the numbers in it; what the line leaves out is None."""
+
+    line: str
+    source: str
+    """``replacement``, ``own``, ``split``, ``application``, ``compiled``, ``table`` or ``executed``."""
+    delegated: int | None = None
+    total: int | None = None
+    on_cpu: int | None = None
+    partitions: int | None = None
+    kernels: int | None = None
+    subgraph: int | None = None
+    is_complete: bool = True
+    """Whether the table that it is from is; if not, there are at least so many."""
+
+
+class LogDelegate(NamedTuple):
+    """A delegate in a log. ``name`` is that of the simulation, empty if there is none; ``title`` says what it is."""
+
+    name: str
+    title: str
+    outcome: str
+    counts: tuple[Count, ...]
+
+
+class LogSummary(NamedTuple):
+    """What one run in a log says."""
+
+    delegate: LogDelegate
+    others: tuple[LogDelegate, ...]
+    """Further delegates, such as the one that the runtime applies to what the first leaves."""
+    counts: tuple[Count, ...]
+    """Counts that are of no delegate."""
+    operators: tuple[tuple[str, int], ...]
+    """How many nodes of each operator a table lists."""
+    releases: tuple[str, ...]
+    """The releases that may have printed the log; empty if nothing in it tells."""
+    may_be_older: bool
+    is_old: bool
+    """Whether it is certain that an older one did."""
+    version: str
+    """The release that the log names; empty if it names none."""
+    refusals: tuple[tuple[str, str, int], ...]
+    """Operators that are refused, each with the reason, which may be empty, and how often."""
+    errors: tuple[ExplainedError, ...]
+    chosen_devices: tuple[tuple[str, int], ...]
+    """The devices that the runtime behind the delegate chose, and for how many operations."""
+    accelerators: tuple[str, ...]
+    """The accelerators that LiteRT 2 registered."""
+    parts: tuple[tuple[str, int], ...]
+    """Which parts of the system printed lines that tell nothing about a delegate's outcome, and how many."""
+    line_count: int
+    unused: tuple[str, ...]
+    unused_count: int
+    is_cut: bool
+    """Whether the log ends before it says what became of the delegate."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain data."""
+        return {
+            **self._asdict(),
+            "delegate": _entry(self.delegate),
+            "others": [_entry(each) for each in self.others],
+            "counts": [each._asdict() for each in self.counts],
+            "errors": [each._asdict() for each in self.errors],
+            "refusals": [{"op": op, "reason": reason, "times": times} for op, reason, times in self.refusals],
+            "operators": dict(self.operators),
+            "chosen_devices": dict(self.chosen_devices),
+            "parts": dict(self.parts),
+        }
+
+
+def summary_of(log: DeviceLog) -> LogSummary:
+    """Return what one run in a log says by itself."""
+    delegate = delegate_in(log)
+    own = _of_delegate(log, delegate) if delegate is not None else _of_other(log)
+    others = tuple(_other_delegates(log, delegate, own))
+    has_wording = bool(log.replacements or log.tensorflow_version)
+    return LogSummary(
+        own,
+        others,
+        tuple(_general_counts(log)),
+        tuple(_operators(log)),
+        tuple(str(release) for release in releases_of(log, None, [])) if has_wording and not log.is_old else (),
+        may_be_older(log),
+        log.is_old,
+        log.tensorflow_version or "",
+        tuple(_refusals(log)),
+        explained_errors(log),
+        tuple(chosen_devices(log)),
+        tuple(dict.fromkeys(name for each in log.of(REGISTERED) for name in each.values["name"].split(", "))),
+        tuple(_parts(log)),
+        log.line_count,
+        log.unused,
+        log.unused_count,
+        own.outcome in (MADE, REQUESTED, UNKNOWN),
+    )
+
+
+def _of_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
+    names = {plain_name(name) for name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
+    counts = tuple(_counts(log, names))
+    outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
+    if outcome == UNKNOWN and is_switched_on(delegate, log):
+        outcome = REQUESTED
+    library = library_of(log)
+    title = f"{delegate.name} ({library})" if library and delegate.log.libraries else delegate.name
+    return LogDelegate(delegate.name, title, outcome, counts)
+
+
+def _of_other(log: DeviceLog) -> LogDelegate:
+    """Return the delegate of a log that is not one that can be simulated."""
+    others = others_in(log)
+    kernels = [each.kernel for each in log.replacements if _is_unknown(each.kernel)]
+    name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(asked_accelerators(log))
+    if not name and UNNAMED_KERNEL in _table_names(log):
+        name = UNNAMED_KERNEL
+        kernels = [name]
+    names = {plain_name(each) for each in (*kernels[:1], *others, *(["external"] if library_of(log) else []))}
+    counts = tuple(_counts(log, names))
+    outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
+    if outcome == UNKNOWN and name:
+        outcome = REQUESTED
+    known = other_name(name)
+    return LogDelegate("", f"{known} ({name})" if known else name, outcome, counts)
+
+
+def _table_names(log: DeviceLog) -> list[str]:
+    """Return the operators and kernels that the tables list."""
+    rows = [row.op for table in log.run_orders.values() for row in table.rows]
+    return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
+
+
+def _is_kernel(op: str) -> bool:
+    """Whether a row of a table is of a delegate's kernel, which old releases call the same for all delegates."""
+    return op == UNNAMED_KERNEL or delegate_named(op) is not None
+
+
+def _is_unknown(kernel: str) -> bool:
+    return delegate_named(kernel) is None
+
+
+def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
+    """Yield what became of every further delegate that a kernel or a line on its creation names."""
+    seen = {own.name}
+    kernels = [*[each.kernel for each in log.replacements], *_table_names(log)]
+    for name in dict.fromkeys([*kernels, *log.created]):
+        other = delegate_named(name)
+        if other is None or other.name in seen or (delegate is not None and is_of(delegate, name)):
+            continue
+        seen.add(other.name)
+        names = {plain_name(each) for each in other.kernel_names}
+        counts = tuple(_counts(log, names))
+        yield LogDelegate(other.name, other.name, _outcome(log, counts) or MADE, counts)
+
+
+def _counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+    """Yield the counts in the lines that are of a delegate."""
+    for each in log.of(OWN_COUNT):
+        if plain_name(each.values["name"]) in names:
+            delegated, total, partitions = (int(each.values[key]) for key in ("delegated", "total", "partitions"))
+            yield Count(each.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
+    for each in log.of(SPLIT):
+        if plain_name(each.values["name"]) in names:
+            taken, left = int(each.values.get("taken", "0")), int(each.values["left"])
+            yield Count(each.line, "split", taken, taken + left, left)
+    for each in log.of(COMPILED):
+        if "dispatch" in names or "dispatchop" in names:
+            yield _compiled(each)
+    for line in log.replacements:
+        if plain_name(line.kernel) in names:
+            rest = line.total - line.replaced if line.total is not None and line.replaced <= line.total else None
+            yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
+    for applied in log.applications:
+        if plain_name(applied.provider) in names:
+            yield Count(applied.line, "application", kernels=applied.kernels)
+    yield from _table_counts(log, names)
+
+
+def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+    for index, table in log.run_orders.items():
+        kernels = sum([plain_name(row.op) in names for row in table.rows])
+        if kernels:
+            rest = sum([not _is_kernel(row.op) for row in table.rows])
+            yield Count("Run Order", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=table.is_complete)
+    for index, summary in log.summaries.items():
+        kernels = sum([count for op, count in summary.counts.items() if plain_name(op) in names])
+        if kernels and index not in log.run_orders:
+            rest = sum([count for op, count in summary.counts.items() if not _is_kernel(op)])
+            is_complete = summary.is_complete
+            yield Count("Summary by node type", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=is_complete)
+
+
+def _compiled(each: Statement) -> Count:
+    taken, total = int(each.values["taken"]), int(each.values["total"])
+    partitions, subgraph = int(each.values["partitions"]), int(each.values["subgraph"])
+    return Count(each.line, "compiled", taken, total, total - taken if taken <= total else None, partitions, None, subgraph)
+
+
+def _general_counts(log: DeviceLog) -> Iterator[Count]:
+    """Yield the counts of the log that are of no delegate."""
+    for each in log.of(EXECUTED):
+        yield Count(each.line, "executed", total=int(each.values["count"]))
+
+
+def _failure(log: DeviceLog, names: set[str]) -> str:
+    """Say whether the delegate could not be applied; empty if nothing says so."""
+    applied = [each for each in log.applications if plain_name(each.provider) in names]
+    if applied:
+        return FAILED if applied[-1].outcome == "failed" else ""
+    if log.is_restored or log.dynamic_tensor is not None or log.of(NOT_APPLIED):
+        return FAILED
+    if any(plain_name(each.values["op"]) in names for each in log.of(NODE_ERROR)):
+        return FAILED
+    if any(plain_name(each.values.get("name", "")) in names for each in log.of(API_ERROR)):
+        return FAILED
+    if log.of(KERNEL_ERROR, PREPARATION_ERROR) or _has_failed_runtime(log, names):
+        return FAILED
+    if any(names & {plain_name(word) for word in line.split()} for line in log.not_created):
+        return NOT_CREATED
+    return FAILED if log.of(BENCHMARK_FAILED) else ""
+
+
+def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
+    """Whether LiteRT 2 reports that what runs compiled parts of the model could not be started."""
+    return bool(names & {"dispatch", "dispatchop", "qnn"}) and any(
+        "source" in each.values and _FATAL.search(each.line) for each in log.of(FAILURE)
+    )
+
+
+def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
+    """Say how much of the graph was delegated, by the line that tells most; empty if none tells."""
+    told = {each.source: each for each in counts}
+    if "application" in told:
+        by_line = {each.line: each.outcome for each in log.applications}
+        return {"completely": WHOLE, "partially": PART, "not": NONE}[by_line[told["application"].line]]
+    lines = [each for each in counts if each.source == "replacement"]
+    for each in lines[-1:] or [told[source] for source in ("own", "split", "compiled") if source in told][:1]:
+        if each.delegated == 0:
+            return NONE
+        is_all = each.delegated == each.total if each.total is not None else each.partitions == 1
+        return WHOLE if is_all and all(line.delegated == line.total for line in lines[:-1]) else PART
+    if "table" in told:
+        summaries = [table for index, table in log.summaries.items() if index not in log.run_orders]
+        complete = all(table.is_complete for table in log.run_orders.values()) and all(each.is_complete for each in summaries)
+        if told["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
+            return PART
+        return WHOLE if complete else APPLIED_TO
+    return ""
+
+
+def _start(log: DeviceLog, names: set[str]) -> str:
+    """Say how far the log follows a delegate of which no line says how much it took."""
+    if any(plain_name(each.values["name"]) in names for each in log.of(APPLIED)):
+        return APPLIED_TO
+    if any(
+        plain_name(each.values["name"]) in names
+        for each in log.of(LISTED_REFUSALS, OPERATOR_REFUSED, SAID)
+        if "name" in each.values
+    ):
+        return MADE
+    return MADE if any(plain_name(name) in names for name in log.created) else UNKNOWN
+
+
+def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
+    """Yield how many nodes of each operator the tables list, kernels of delegates left out."""
+    counts: Counter[str] = Counter()
+    for table in log.run_orders.values():
+        counts.update(row.op for row in table.rows)
+    for index, summary in log.summaries.items():
+        if index not in log.run_orders:
+            counts.update(summary.counts)
+    yield from ((op, count) for op, count in counts.items() if not _is_kernel(op))
+
+
+def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
+    for op, reason in log.listed_refusals:
+        yield op, reason, 1
+    for refusal in log.refusals:
+        yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
+    for each in log.of(OPERATOR_REFUSED):
+        op = each.values.get("op") or each.values.get("visited") or _operator(int(each.values["code"]))
+        yield op, each.values.get("why", ""), each.times
+    for each in log.of(DRIVER_REFUSAL):
+        yield each.values["op"], f"the driver does not take {each.values['type']}", each.times
+
+
+def _operator(code: int) -> str:
+    """Return the operator with a code of the schema."""
+    return operator_name(code)
+
+
+def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
+    """Yield the devices that the runtime behind the delegate chose, and for how many operations."""
+    counts: Counter[str] = Counter()
+    for each in log.of(CHOICE):
+        number = int(each.values["number"])
+        counts[each.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += each.times
+    yield from counts.items()
+
+
+_PART_TITLES = {
+    RUNTIME: "Android's neural networks runtime",
+    INTERFACE: "Android's neural networks runtime",
+    FINISHED: "Android's neural networks runtime",
+    CHOICE: "Android's neural networks runtime",
+    DRIVER_REFUSAL: "the accelerator's driver",
+    VENDOR: "the accelerator's vendor library",
+    LITERT: "LiteRT 2's runtime",
+    REGISTERED: "LiteRT 2's runtime",
+    SKIPPED: "LiteRT 2's runtime",
+    COMPILED: "LiteRT 2's compiler plugins",
+}
+
+
+def _parts(log: DeviceLog) -> Iterator[tuple[str, int]]:
+    counts: Counter[str] = Counter()
+    for each in log.of(*_PART_TITLES):
+        counts[_PART_TITLES[each.kind]] += each.times
+    yield from counts.items()
+
+
+def _entry(delegate: LogDelegate) -> dict[str, Any]:
+    return {**delegate._asdict(), "counts": [count._asdict() for count in delegate.counts]}
