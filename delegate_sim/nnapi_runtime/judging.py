@@ -50,14 +50,14 @@ def key_of(operand: NnOperand) -> OperandKey:
     return key
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """What an operation by itself needs, and what it needs with its operands; a refusal where it is refused."""
 
     own: Version | NnRefusal
     whole: Version | NnRefusal
 
 
-def judge(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Verdict:
+def judge(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Judgement:
     """Judge an operation."""
     if code in _CONTROL_FLOW:
         # These look into the models that their operands refer to.
@@ -73,21 +73,21 @@ def needed_of(verdict: Version | NnRefusal) -> Version:
 
 
 @functools.lru_cache(_KEPT)
-def _kept(code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease) -> Verdict:
+def _kept(code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease) -> Judgement:
     return _verdict(code, [_operand(one) for one in inputs], [_operand(one) for one in outputs], android)
 
 
-def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Verdict:
+def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Judgement:
     try:
         own = version = validate_operation(code, inputs, outputs, android)
     except NnRefused as refused:
-        return Verdict(refused.refusal, refused.refusal)
+        return Judgement(refused.refusal, refused.refusal)
     try:
         for operand in (*inputs, *outputs):
             version = version.combine(operand_version(operand))
     except NnRefused as refused:
-        return Verdict(own, refused.refusal)
-    return Verdict(own, version)
+        return Judgement(own, refused.refusal)
+    return Judgement(own, version)
 
 
 def _operand(key: OperandKey) -> NnOperand:

@@ -10,6 +10,7 @@ MIXED = """\
   delegate      outcome    delegated  multiply-adds  partitions  kernels
   nnapi         delegated   2 (50 %)              -           3        2
   gpu           delegated   1 (25 %)              -           2        1
+  mldrift       delegated  4 (100 %)              -           1        1
   vx            delegated   3 (75 %)              -           3        2
   vx-nxp        delegated   3 (75 %)              -           3        2
   coreml        none         0 (0 %)              -           0        0
@@ -23,6 +24,7 @@ MIXED = """\
   delegate      border bytes  first blocker
   nnapi                   64  ROUND 1: nnapi-operator
   gpu                     32  ROUND 1: gpu-unsupported-operator
+  mldrift                 32
   vx                      64  ROUND 1: vx-unsupported-operator
   vx-nxp                  64  ROUND 1: vx-unsupported-operator
   coreml                   0  ROUND 1: coreml-unsupported-operator
@@ -44,6 +46,7 @@ DYNAMIC = """\
   delegate      outcome   delegated  multiply-adds  partitions  kernels
   nnapi         refused     0 (0 %)              -           0        0
   gpu           refused     0 (0 %)              -           0        0
+  mldrift       refused     0 (0 %)              -           0        0
   vx            none        0 (0 %)              -           0        0
   vx-nxp        none        0 (0 %)              -           0        0
   coreml        refused     0 (0 %)              -           0        0
@@ -57,6 +60,7 @@ DYNAMIC = """\
   delegate      border bytes  first blocker
   nnapi                    0  RESHAPE 1: dynamic-tensors
   gpu                      0  RESHAPE 1: dynamic-tensors
+  mldrift                  0  RESHAPE 1: dynamic-tensors
   vx                       0  RESHAPE 1: vx-constant-operand
   vx-nxp                   0  RESHAPE 1: vx-constant-operand
   coreml                   0  RESHAPE 1: dynamic-tensors
