@@ -78,11 +78,11 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if cause.node_versions:
         versions = sorted(set(cause.node_versions.values()))
         yield from _paragraph(f"version without it: {item_list(map(str, versions))}", width, "   ")
-    if finding.alone is not None and not finding.needs:
+    if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
         yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
-    if finding.needs != ():
-        yield from _paragraph(_needs_text(finding), width, "   ")
-    if finding.together is not None and number > 1:
+    if finding.needs != () or finding.alone == diagnosis.now:
+        yield from _paragraph(_needs_text(finding, len(diagnosis.findings)), width, "   ")
+    if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from _paragraph(f"without all up to here: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
 
@@ -95,9 +95,12 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     return f"with it {counted(len(finding.followers), 'node')} without a cause of {whose} own: {told}"
 
 
-def _needs_text(finding: RankedCause) -> str:
+def _needs_text(finding: RankedCause, causes: int) -> str:
     if finding.needs is None:
-        return "removing it brings no multiply-adds, and no fewer kernels or bytes, even with the others removed"
+        text = "removing it brings no multiply-adds, and no fewer kernels or bytes"
+        return f"{text}, even with the others removed" if causes > 1 else text
+    if not finding.needs:
+        return "removing it alone brings nothing: others must be removed too"
     names = [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
     return message(f"removing it alone brings nothing: {item_list(names)} must be removed too")
 

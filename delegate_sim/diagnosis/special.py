@@ -24,6 +24,9 @@ FLEX = "Flex"
 LISTS = "FlexTensorList"
 """What those begin with that keep the state of a loop in a list; with inputs of known sizes the converter needs no list."""
 
+_TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
+"""Operators of tables that look up text: the runtime has tables from text to numbers and back, and no others."""
+
 CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
     {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
 )
@@ -47,7 +50,7 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
             return ("compiled", node.op)
         if node.op.startswith(FLEX):
             return ("flex", node.op)
-    elif any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
+    elif node.op in _TABLES or any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return ("text",)
     if node.op in CONTROL_FLOW:
         return ("control-flow", node.op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -24,7 +25,7 @@ from .causes import Identity, Remedy
 from .examiner import Examined
 from .problems import SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import rewrite
-from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, LISTS
+from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, LISTS, special_subject
 from .whole import releases_that_load
 
 _FINDINGS_TOLD = 3
@@ -146,6 +147,8 @@ class Wording:
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return code, self._fixed_inputs()
+            case Problem.DYNAMIC_SHAPE if origin := self._special_origin():
+                return dataclasses.replace(self, identity=Identity(Problem.OPERATOR, origin))._operator(code)
             case Problem.DYNAMIC_SHAPE:
                 return code, "; ".join([hint for hint in (self.cases[0].reason.hint, general) if hint])
             case Problem.QUANTIZATION if subject[0] in _FORMS:
@@ -161,6 +164,16 @@ class Wording:
             case Problem.MODEL:
                 return code, general if subject[0] == CPU_KERNEL_NOT_PREPARED.name else self.cases[0].reason.hint or general
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
+
+    def _special_origin(self) -> tuple[str, ...] | None:
+        """Return what the node is about that makes a tensor dynamic-sized; None if it could make one of a fixed size."""
+        subgraph, _, node = "".join(self.identity.subject).partition(":")
+        if not (subgraph.isdecimal() and node.isdecimal()):
+            # A delegate's own rule about a node names the operator; the runtime's refusal names the place of the first node.
+            return None
+        subject = special_subject(self._view(NodeKey(int(subgraph), int(node))))
+        # Loops and branches pass sizes on, which inputs of known sizes end.
+        return None if subject is not None and subject[0] == "control-flow" else subject
 
     def _options(self) -> str:
         """Return the options that remove the cause as the command line takes them."""
@@ -231,7 +244,7 @@ class Wording:
         if not own and self._is_at_an_end(views.values()):
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
         others = self._other_delegates() if self.names_others and self.identity.problem is Problem.OPERATOR else ()
-        return code, "; ".join([*own, *others]) or SUGGESTIONS[code].change
+        return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
 
     def _view(self, key: NodeKey) -> NodeView:
         graph = file_graphs(self.model)[key.subgraph]
@@ -249,7 +262,7 @@ class Wording:
         others = [find_delegate(name) for name in DELEGATE_NAMES if name not in (self.last.run.delegate.name, *PLUGIN_NAMES)]
         names = [other.name for other in others if all(op in other.rules.rules for op, _ in self.operators)]
         if names:
-            yield f"taken by {', '.join(names)}"
+            yield f"among the operators of {', '.join(names)}"
 
 
 def _told(tensors: Sequence[Tensor]) -> str:

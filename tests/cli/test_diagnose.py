@@ -13,6 +13,8 @@ from tests.cli.test_schemas import validate
 from tests.gate.models import classifier, reshaper
 from tests.models import chain_model
 
+MODELS = Path(__file__).parents[2] / "fixtures" / "models"
+
 DIAGNOSIS = """\
 Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 5 partitions for subgraph 0 (main).
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
@@ -47,7 +49,7 @@ Now
    replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
      0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
-     taken by gpu, mldrift, vx, vx-nxp, xnnpack
+     among the operators of gpu, mldrift, vx, vx-nxp, xnnpack
 
 Without any of them
   delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
@@ -68,6 +70,17 @@ def test_the_text(run, chain):
     result = run("diagnose", chain)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == DIAGNOSIS
+
+
+def test_the_end_of_a_cause_that_changes_nothing_is_said_in_words(run):
+    text = " ".join(run("diagnose", MODELS / "cannot_prepare.tflite").stdout.split())
+    assert "0 % -> 0 %" not in text
+    assert text.count("removing it alone brings nothing: ") == 10
+
+
+def test_a_cause_that_is_alone_has_no_others(run, tmp_path):
+    chain_model(["FlexErf", "ADD"]).write(tmp_path / "m.tflite")
+    assert "even with the others removed" not in run("diagnose", tmp_path / "m.tflite").stdout
 
 
 def test_nothing_to_diagnose(run, tmp_path):
@@ -176,7 +189,7 @@ simulations)
     replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
       0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
       converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
-      taken by gpu, mldrift, vx, vx-nxp, xnnpack
+      among the operators of gpu, mldrift, vx, vx-nxp, xnnpack
 """
 
 

@@ -121,6 +121,16 @@ def test_text_is_left_to_the_application():
     assert diagnosis.findings[0].cause.suggestion == "leave-to-application"
 
 
+def test_text_of_unknown_size_is_not_to_be_given_a_shape():
+    def build(layers):
+        layers.node("GATHER", (layers.input("STRING", 4), layers.constant("INT32", (0,))), "STRING", shape=(1,))
+
+    diagnosis = diagnosed(_built(build))
+    assert diagnosis.is_dynamic
+    assert names(diagnosis) == ["dynamic-shape:0:0", "operator:text"]
+    assert {finding.cause.suggestion for finding in diagnosis.findings} == {"leave-to-application"}
+
+
 def test_a_node_that_only_its_neighbours_keep_on_the_cpu_has_a_cause():
     def build(layers):
         x = layers.input("FLOAT32", 1, 4, 4, 2)
