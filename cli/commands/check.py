@@ -12,7 +12,7 @@ from delegate_sim.gate.configuration import find_configuration, read_configurati
 from delegate_sim.gate.results import FAILED, UNREADABLE, Results
 
 from ..exits import DONE, FINDINGS, USAGE
-from ..models import model_paths
+from ..models import STANDARD_INPUT, model_paths
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..terminal import plain, print_error, show_progress, width, write, write_lines
 from ..text.check import check_lines
@@ -69,6 +69,8 @@ def command(
     got worse than the configuration allows, and says node by node what fell back, why, and what changed in the model. Without
     MODEL, all models of the configuration are checked.
     """
+    if STANDARD_INPUT in models:
+        raise click.UsageError("the baseline knows models by their files: give a file in place of - (standard input)")
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
     checked = check_models(configuration, model_paths(models), targets, update=update, prune=prune, begins=_begins)
     for message in _unreadable(checked.results):

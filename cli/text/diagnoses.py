@@ -9,6 +9,7 @@ from delegate_sim.diagnosis.diagnose import Cost, Diagnosis
 
 from ..layout import counted, cut, name, share
 from ..terminal import Line
+from .tables import table
 
 _HEADING = "bold"
 _HEADER = ("model", "delegate", "nodes", "multiply-adds", "kernels", "bytes", "first cause", "without it")
@@ -19,16 +20,13 @@ _MODEL_WIDTH = 40
 def overview_lines(found: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
     """Return a table with a row for each model and delegate: what is delegated, the first cause, and what would be without it.
 
-    Paths of models that cannot be read get a row that says so. Where the last two columns do not fit, they become a table of
-    their own.
+    Paths of models that cannot be read get a row that says so. Columns that do not fit become a
+    table of their own.
     """
     yield Line("Now, and without the first cause", _HEADING)
     rows = [_HEADER, *[_row(diagnosis) for diagnosis in found]]
     rows += [(cut(name(PurePath(path).name), _MODEL_WIDTH), "", "unreadable", *[""] * 5) for path in unreadable]
-    table = _table(rows, range(8))
-    if max(map(len, table)) > width:
-        table = [*_table(rows, range(6)), "", *_table(rows, (0, 1, 6, 7))]
-    yield from (Line(cut(line, width)) for line in table)
+    yield from map(Line, table(rows, _NUMBERS, width, 6, keys=2))
 
 
 def model_name(diagnosis: Diagnosis) -> str:
@@ -56,12 +54,3 @@ def _row(diagnosis: Diagnosis) -> tuple[str, ...]:
 def multiply_adds_share(cost: Cost) -> str:
     """Return the share of multiply-adds that are delegated, ``-`` where there are none."""
     return share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-"
-
-
-def _table(rows: Sequence[tuple[str, ...]], columns: Sequence[int]) -> list[str]:
-    widths = {column: max(len(row[column]) for row in rows) for column in columns}
-    return ["  ".join(["", *[_cell(row[column], column, widths[column]) for column in columns]]).rstrip() for row in rows]
-
-
-def _cell(text: str, column: int, width: int) -> str:
-    return text.rjust(width) if column in _NUMBERS else text.ljust(width)

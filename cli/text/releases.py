@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.results.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
-from delegate_sim.runtime.interpreter import NOT_LOADED, option_values
+from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, option_values
 from delegate_sim.runtime.resolver import Loads
 from delegate_sim.version import __version__
 
@@ -104,10 +104,13 @@ def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
     measures = row.measures
     if measures.outcome == NOT_LOADED:
         return span_text(span), row.loads.value, "not loaded", "", ""
+    delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})"
+    if measures.outcome == NOT_PREPARED:
+        delegated = "not prepared"
     return (
         span_text(span),
         row.loads.value,
-        f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)}){'' if row.is_certain else ' ?'}",
+        f"{delegated}{'' if row.is_certain else ' ?'}",
         f"{measures.partitions:,}",
         f"{sum([len(move.nodes) for move in row.moves]):,}",
     )

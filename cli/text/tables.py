@@ -8,16 +8,34 @@ from ..layout import cut
 
 TableRow = Sequence[str]
 
+_NARROWEST_TEXT = 16
+"""What has to be seen at least of a text at the end of a line."""
+
 
 def table(rows: Sequence[TableRow], right: Collection[int], width: int, split: int, keys: int = 1) -> list[str]:
     """Return rows as lines of at most a width, with the columns ``right`` aligned to the right; the first row is the heading.
 
-    If the columns do not fit, those from ``split`` on become a table of their own, which repeats the first ``keys`` columns.
+    If the columns do not fit, those from ``split`` on become a table of their own, which repeats the first ``keys`` columns; if
+    that would hide a column, there are as many tables as it takes. Only text at the end of a line is cut.
     """
     columns = range(len(rows[0]))
-    lines = _lines(rows, columns, right)
-    if max(map(len, lines)) > width:
-        lines = [*_lines(rows, columns[:split], right), "", *_lines(rows, [*columns[:keys], *columns[split:]], right)]
+    sizes = [max(len(row[column]) for row in rows) for column in columns]
+    needs = [size if column in right else min(size, _NARROWEST_TEXT) for column, size in enumerate(sizes)]
+
+    def shows(group: Sequence[int]) -> bool:
+        return sum([sizes[column] + 2 for column in group[:-1]]) + needs[group[-1]] + 2 <= width
+
+    if max(map(len, _lines(rows, columns, right))) <= width:
+        groups: list[list[int]] = [[*columns]]
+    else:
+        groups = [[*columns[:split]], [*columns[:keys], *columns[split:]]]
+        if not all(map(shows, groups)):
+            groups = [[*columns[: keys + 1]]]
+            for column in columns[keys + 1 :]:
+                wider = [*groups[-1], column]
+                groups[-1:] = [wider] if shows(wider) else [groups[-1], [*columns[:keys], column]]
+    tables = [_lines(rows, group, right) for group in groups]
+    lines = [line for number, lines in enumerate(tables) for line in (*([""] if number else []), *lines)]
     return [cut(line, width) for line in lines]
 
 

@@ -449,3 +449,9 @@ def test_a_model_that_does_not_run_fails_without_a_baseline_and_is_agreed_to_by_
         "baseline = false\n" + text.replace('delegate = "nnapi"', 'delegate = "nnapi"\nown-resolver = true'), encoding="utf-8"
     )
     assert run("check", "models/classifier.tflite").exit_code == 0
+
+
+def test_standard_input_has_no_place_in_a_baseline(run):
+    result = run("check", "-")
+    assert result.exit_code == 2
+    assert "give a file in place of - (standard input)" in result.stderr

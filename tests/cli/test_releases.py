@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
@@ -29,6 +31,12 @@ def test_the_table(run, chain):
     ]
     assert "Fully delegated: in no known release." in lines
     assert "Uncertain" not in lines
+
+
+def test_a_model_that_no_release_prepares(run):
+    models = Path(__file__).parents[2] / "fixtures" / "models"
+    lines = run("releases", models / "cannot_prepare.tflite").stdout.splitlines()
+    assert lines[2].split() == ["tf-2.10", "to", "litert-2.3.0", "yes", "not", "prepared", "0", "0"]
 
 
 def test_what_is_uncertain_of_the_table(run, chain):
