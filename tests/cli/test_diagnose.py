@@ -261,3 +261,8 @@ def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
         ).stdout.split()
     )
     assert "once another cause is removed, would keep 3 nodes on the CPU: LSTM 3" in text
+
+
+def test_a_batch_that_the_file_has_already_folds_what_is_made_of_the_shapes(run_json):
+    found = run_json("whatif", MODELS / "dynamic_shape_chain.tflite", "--batch", "1")
+    assert [side["measures"]["delegated_nodes"] for side in (found["a"], found["b"])] == [0, 2]
