@@ -33,7 +33,7 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
     """Return the model converted with inputs of known sizes.
 
     ``batch`` is the leading size of every input; with ``all_sizes`` those that are open are as the file has them. What follows
-    from the shapes is folded, in every subgraph: with a batch that the file has already as well, since some tools leave such nodes.
+    from the shapes is folded, in every subgraph; with a batch that the file has already as well, as some tools leave such nodes.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0]:
