@@ -42,7 +42,7 @@ class Flatbuffer:
         if self.size == 0:
             raise Malformed("is empty")
         if self.size < 8:
-            raise Malformed(f"is {self.size} bytes long, too short for a TFLite model")
+            raise Malformed(f"is {self.size} byte{'s' if self.size > 1 else ''} long, too short for a TFLite model")
         found = bytes(content[4:8])
         if found != IDENTIFIER:
             raise Malformed(f"is not a TFLite model: the identifier at offset 4 is {found!r}, not {IDENTIFIER!r}")

@@ -64,6 +64,7 @@ class TestFiles:
 
     def test_few_bytes(self):
         assert fault(b"TFL3") == "the given bytes: is 4 bytes long, too short for a TFLite model"
+        assert fault(b"T") == "the given bytes: is 1 byte long, too short for a TFLite model"
 
     def test_an_identifier_and_nothing_else(self):
         assert "the root" not in fault(bytes(4) + b"TFL3")
