@@ -74,6 +74,7 @@ Coverage
 RESTORED = """\
 Replacing 1 out of 1 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for subgraph 0 (main).
 NN API returned error ANEURALNETWORKS_BAD_DATA at line 6345 while identifying model inputs and outputs.
+Node number 1 (TfLiteNnapiDelegate) failed to prepare.
 Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 
