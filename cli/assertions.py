@@ -116,7 +116,7 @@ def _details(report: Report, run: Run, measures: Measures) -> Iterator[str]:
         yield f"  ... and {counted(len(run.log_lines) - _LOG_LINES_SHOWN, 'more log line')}"
     yield f"  outcome: {_outcome(measures)}"
     if run.refusal is not None:
-        yield f"  refusal: {message(f'{run.refusal.code}: {run.refusal.message}')}"
+        yield f"  refusal: {message(f'{run.refusal.code}: {run.refusal.text}')}"
         yield from _hint(run.refusal, "    ")
     yield from _fallback(run, measures)
 

@@ -86,7 +86,7 @@ class _Text:
             yield from self._paragraph(message(f"supposed: {self.supposed}"), "  ")
         if run.refusal is not None:
             refusal = run.refusal
-            yield from self._paragraph(message(f"{side.measures.outcome}: {refusal.code}: {refusal.message}"), "  ", _BAD)
+            yield from self._paragraph(message(f"{side.measures.outcome}: {refusal.code}: {refusal.text}"), "  ", _BAD)
             yield from self._hint(refusal.hint, "    ")
         for warning in run.warnings:
             if warning not in other.run.warnings:

@@ -166,7 +166,7 @@ def _refusal(outcome: str, refusal: Refusal, view: View, change: str) -> Iterato
     yield Line("")
     words = _PREDICTED if outcome == "delegated" and refusal.is_predicted else _OUTCOMES[outcome]
     yield Line(_PLUGIN_OUTCOMES.get(refusal.stage, words), _BAD)
-    yield from _paragraph(message(f"{refusal.code}: {refusal.message}"), view, "  ", "    ", _CODE)
+    yield from _paragraph(message(f"{refusal.code}: {refusal.text}"), view, "  ", "    ", _CODE)
     yield from _hint(change or refusal.hint, view, "    ")
 
 

@@ -86,7 +86,7 @@ class KernelFailure(NamedTuple):
     is_later: bool = False
     """Whether it shows only after everything has been applied: it fails the model, though nothing is undone."""
     log_lines: tuple[str, ...] = ()
-    """What the runtime prints of it, where that is not the line of a plan that it restores."""
+    """What is printed of it, after the line of its stage, where that is not only the line of a plan that is restored."""
     stage: StageRefusal | None = None
 
 

@@ -17,6 +17,7 @@ from ..versions.why import shared_version, version_cause
 from . import roots
 from .causes import Blockers, Cause, Identity, Remedy
 from .examiner import Examined
+from .problems import OF_RUNTIME
 from .roots import Simulate
 from .special import special_subject
 from .whole import WholeCause, loading_cause, preparation_cause, whole_refusal
@@ -443,9 +444,9 @@ def _reason_of(refusal: Refusal) -> Reason:
     """Return a kernel that cannot be made, or what a stage behind the delegate refuses, as a reason of the node to blame."""
     stage = refusal.behind
     if stage is None:
-        return Reason(refusal.code, "runtime", refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
+        return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
     found, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
-    return Reason(refusal.code, "runtime", refusal.message, found, needed, refusal.hint)
+    return Reason(refusal.code, OF_RUNTIME, refusal.message, found, needed, refusal.hint)
 
 
 def _told_options(options: Mapping[str, Any]) -> tuple[str, ...]:

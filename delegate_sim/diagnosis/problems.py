@@ -170,3 +170,6 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
     }
 )
 """The change for each kind of problem that has one. A version that a feature explains has ``change-converter-setting``."""
+
+OF_RUNTIME = "runtime"
+"""The kind of a reason that stands for what fails as a whole, not for a verdict on the node."""

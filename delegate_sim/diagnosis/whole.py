@@ -15,6 +15,7 @@ from ..runtime.loading import first_loading_after, load_on
 from ..runtime.suppositions import NodeKey
 from .causes import Identity, Remedy
 from .examiner import Examined
+from .problems import OF_RUNTIME
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
     {
@@ -39,7 +40,7 @@ def whole_refusal(run: Run) -> Reason | None:
     if refusal is None:
         return None
     needed = _NEEDED.get(refusal.code, "a kernel that can be made")
-    return Reason(refusal.code, "runtime", refusal.message, refusal.message, needed, refusal.hint)
+    return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
 
 
 def loading_cause(model: Model, run: Run) -> WholeCause | None:

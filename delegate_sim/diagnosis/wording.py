@@ -23,7 +23,7 @@ from ..versions.features import FEATURES
 from ..versions.why import version_cause
 from .causes import Identity, Remedy
 from .examiner import Examined
-from .problems import SUGGESTION_FOR, SUGGESTIONS
+from .problems import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import rewrite
 from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, LISTS, special_subject
 from .whole import releases_that_load
@@ -100,6 +100,8 @@ class Wording:
                 return f"{self._ops}: the version is raised by {features}"
             case Problem.OPERATOR_VERSION:
                 return f"{self._ops} at version {subject[-1]}"
+            case Problem.DRIVER if reason.kind == OF_RUNTIME:
+                return reason.message
             case Problem.DRIVER:
                 return f"{self._ops}: the driver rejects {reason.found}"
             case Problem.TARGET_LEVEL:
@@ -157,6 +159,9 @@ class Wording:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT:
                 return code, f"{self._options()}: {general}"
+            case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
+                # Neither this nor another operator is to blame: the driver fails, or is not there.
+                return code, self.cases[0].reason.hint or general
             case Problem.OPERATOR | Problem.DRIVER:
                 return self._operator(code)
             case Problem.RELEASE:

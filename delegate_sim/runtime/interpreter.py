@@ -24,6 +24,7 @@ from ..releases.wording import (
     RESTORED_LINE,
     benchmark_failure_line,
     benchmark_line,
+    prepare_failure_line,
     replacing_line,
 )
 from ..rules.kinds import (
@@ -386,7 +387,7 @@ class _Simulation:
                 is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
                 failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
                 if failure is not None:
-                    return failure
+                    return self._with_kernel_line(failure, decision, subsets, subset)
                 continue
             for index in subset.nodes:
                 node = decision.graph.nodes[index]
@@ -402,12 +403,26 @@ class _Simulation:
                         CPU_KERNEL_AFTER_REMAPPING.name,
                         f"the CPU kernel of {node.op} cannot take the {operands} that the delegate gave it: {message}",
                         CPU_KERNEL_AFTER_REMAPPING.hint,
+                        log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
                     )
         return None
 
     def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Ask the stage behind the delegate, once all kernels are made."""
-        return self.delegate.refusal_behind(decision, subsets, self.options, self.release)
+        failure = self.delegate.refusal_behind(decision, subsets, self.options, self.release)
+        failed = next((each for each in subsets if failure is not None and failure.node in each.nodes), None)
+        return failure if failure is None or failed is None else self._with_kernel_line(failure, decision, subsets, failed)
+
+    def _with_kernel_line(
+        self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset
+    ) -> KernelFailure:
+        """Add what the runtime prints of a kernel that cannot be prepared: kernels are numbered behind the graph's nodes."""
+        if self.delegate.fails_with_model:
+            return failure
+        before = subsets[: subsets.index(failed)]
+        number = len(decision.graph.nodes) + sum(subset.is_delegated for subset in before)
+        line = prepare_failure_line(number, self.delegate.kernel_name_for(self.options))
+        return failure._replace(log_lines=(*failure.log_lines, line, RESTORED_LINE))
 
     def _refuse_dynamic(self, graph: Graph) -> Refusal:
         assert graph.dynamic is not None

@@ -66,6 +66,14 @@ class Refusal:
     behind: StageRefusal | None = None
     """More of it, where a stage behind the delegate refused a call."""
 
+    @property
+    def text(self) -> str:
+        """The message for a reader, behind the node for which a stage behind the delegate refused a call."""
+        if self.behind is None or not self.behind.is_of_node or self.node is None:
+            return self.message
+        place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
+        return f"node {place}: {self.message}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the refusal as plain data; stages of a plugin, and calls behind the delegate, only where there are any."""
         entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name != "stage" or value)}

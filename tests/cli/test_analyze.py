@@ -74,6 +74,7 @@ Coverage
 RESTORED = """\
 Replacing 1 out of 1 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for subgraph 0 (main).
 NN API returned error ANEURALNETWORKS_BAD_DATA at line 6345 while identifying model inputs and outputs.
+Node number 1 (TfLiteNnapiDelegate) failed to prepare.
 Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 
@@ -509,3 +510,33 @@ def test_hints_of_a_large_model_are_general(run, tmp_path, monkeypatch):
     monkeypatch.setattr("delegate_sim_cli.text.report._NODES_ADVISED", 3)
     path = written(chain_model(["ADD", "ROUND", "ADD", "ADD"]), tmp_path / "model.tflite")
     assert "hint: replace the operator, or let another delegate take it" in run("analyze", *NNAPI, path).stdout
+
+
+def phone(tmp_path, *lines):
+    path = tmp_path / "phone.toml"
+    head = ('schema = "delegate-sim/devices/1"', "[[devices]]", 'name = "dsp"', "feature_level = 30", "execution = 0.5")
+    path.write_text("\n".join([*head, *lines]))
+    return path
+
+
+def one_node(tmp_path, op, shape):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", shape)
+    graph.node(op, [graph.input("x", "FLOAT32", shape)], [result])
+    graph.outputs(result)
+    return written(builder, tmp_path / "one.tflite")
+
+
+def test_a_refused_call_is_told_with_its_node(run, tmp_path):
+    found = run("analyze", *NNAPI, one_node(tmp_path, "RELU", [1, 1, 1, 2, 2])).stdout
+    assert "  nnapi-runtime-operation-rank: node 0: the NNAPI runtime of Android 13 refuses\n" in found
+
+
+def test_of_a_driver_that_fails_the_hint_is_not_about_an_operator(run, tmp_path):
+    path = one_node(tmp_path, "RELU", [2])
+    found = run("analyze", *NNAPI, path, "--devices", phone(tmp_path, "fails_to_compile = true")).stdout
+    assert "\nNode number 1 (TfLiteNnapiDelegate) failed to prepare.\nRestored original" in found
+    assert "    hint: choose another accelerator, or allow NNAPI's own CPU\n" in found
+    found = run("analyze", *NNAPI, path, "--devices", phone(tmp_path), "--option", "accelerator_name=gpu").stdout
+    assert "    hint: name one of the phone's devices\n" in found

@@ -107,7 +107,11 @@ class NnapiDelegate(Delegate):
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build the NNAPI model of one partition, unless a kernel is found again that was built while the driver was asked."""
-        return _partitions(decision).failure(subset, lambda: _delegated(decision.grouped()))
+        partitions = _partitions(decision)
+        failure = partitions.failure(subset, lambda: _delegated(decision.grouped()))
+        if failure is None:
+            return None
+        return failure._replace(log_lines=partitions.lines_behind(subset, _delegated(decision.grouped())))
 
     def refusal_behind(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from ...graph.graph import Graph
@@ -74,6 +74,11 @@ class Partitions:
         subsets = list(every())
         behind = subsets[subsets.index(subset) + 1 :] if subset in subsets else []
         return runtime_failure(self.graph, mapped, [self.mapped(other) for other in behind], self.options)
+
+    def lines_behind(self, subset: Subset, every: Sequence[Subset]) -> tuple[str, ...]:
+        """Return what is printed of later partitions: all kernels are initialised, though one failed, before any is prepared."""
+        behind = every[every.index(subset) + 1 :] if subset in every else ()
+        return tuple([calls[0].error_line for other in behind if (calls := self.mapped(other).calls)])
 
     def compiled(self, subset: Subset) -> Compilation | None:
         """Compile the model of a partition on the devices; None where nothing is known of them or of the model."""

@@ -110,6 +110,13 @@ def test_a_refusal_names_the_call_what_was_found_and_what_to_change():
     ]
 
 
+def test_without_a_chosen_device_every_refused_kernel_prints_a_line_and_the_first_cannot_be_prepared():
+    refused = "NN API returned error ANEURALNETWORKS_BAD_DATA at line 1144 while adding operation."
+    lines = run(deep("ABS", "RELU", "CEIL", "RELU", "CEIL", "ABS"), disallow_nnapi_cpu=False)["log_lines"]
+    assert lines[1:4] == [refused, refused, "Node number 6 (TfLiteNnapiDelegate) failed to prepare."]
+    assert lines[4] == "Restored original execution plan after delegate application failure."
+
+
 def test_after_the_change_nothing_is_refused():
     assert run(dense(per_channel=False))["outcome"] == "delegated"
 
