@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from delegate_sim import analyze
-from delegate_sim.runtime.interpreter import VALIDATION_PREFIX
+from delegate_sim.runtime.application import VALIDATION_PREFIX
 
 pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")
 
