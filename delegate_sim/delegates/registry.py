@@ -30,7 +30,7 @@ _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
-ACCELERATORS = {"npu": "", "gpu": "gpu", "cpu": "xnnpack"}
+ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which they are applied, each with its delegate; the NPU's plugin is its vendor's."""
 
 DEFAULT_DELEGATE = "nnapi"

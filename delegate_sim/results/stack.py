@@ -135,6 +135,8 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 
 
 def _npu_notes(run: Run) -> Iterator[str]:
+    if run.outcome == "restored":
+        return
     if run.refusal is not None:
         yield f"the plugin fails ({run.refusal.message}); {_GOES_ON}"
     elif run.outcome == "none":
