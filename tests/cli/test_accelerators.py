@@ -57,6 +57,11 @@ def test_json(run_json, path):
         (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung"),
         (["--accelerators", "cpu", "--delegate", "gpu"], "neither --delegate nor --chain"),
         (["--accelerators", "cpu", "--format", "csv"], "text or json"),
+        (["--accelerators", "cpu", "--live"], "does not take --live"),
+        (["--accelerators", "cpu", "--report", "json=x.json"], "does not take --report"),
+        (["--accelerators", "gpu,cpu", "--option", "nonsense=1"], "none of mldrift, xnnpack has an option 'nonsense'"),
+        (["--accelerators", "gpu,cpu", "--gpu_backend", "opengl"], "mldrift and xnnpack have no flag --gpu"),
+        (["--accelerators", "gpu,cpu", "--option", "cpu_fallback=false"], "name the CPU among them"),
     ],
 )
 def test_what_does_not_go_together(run, path, arguments, words):
