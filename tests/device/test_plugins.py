@@ -39,7 +39,7 @@ def test_a_log_without_a_plugin():
         delegate_sim.reconcile(MODEL, read_log(line), "npu-google")
 
 
-STACK = f"""{LOG}INFO: Replacing 2 out of 3 node(s) with delegate (DispatchDelegate) node, yielding 3 partitions for subgraph 0 (main).
+STACK = f"""{LOG}INFO: Replacing 2 out of 3 node(s) with delegate (DispatchDelegate) node, yielding 3 partitions for subgraph 0.
 ERROR: Following operations are not supported by GPU delegate:
 DELEGATE DispatchDelegate: Operation is not supported.
 CUSTOM MyOp: Operation is not supported.
