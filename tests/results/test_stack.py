@@ -40,6 +40,7 @@ def test_each_takes_what_those_before_it_leave():
 def test_the_gpu_that_cannot_be_applied_is_no_failure_of_the_plugin():
     found = result(chain(["TANH", "ELU"]), hint_fully_delegated=True)
     assert not found.is_created
+    assert [run.delegate.name for run in found.report.runs] == ["npu-mediatek", "mldrift"]
     assert found.notes == ("mldrift cannot be applied, so CompiledModel is not created: nothing is tried after it",)
 
 
