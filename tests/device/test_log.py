@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 import delegate_sim
@@ -249,8 +247,7 @@ def test_files(tmp_path):
         *("Replacing 1 node(s) ", "I/", "x: [", "A" * 50 + " "),
     ],
 )  # fmt: skip
-def test_hostile_lines_take_no_time(piece):
+def test_hostile_lines_come_to_an_end(piece):
+    # A pattern that is not linear would not, in any time that one waits for a test.
     text = f"{'=' * 30} Run Order {'=' * 30}\n" + piece * (400_000 // len(piece)) + "\n"
-    start = time.perf_counter()
-    read_log(text)
-    assert time.perf_counter() - start < 5
+    assert read_log(text).replacements == ()
