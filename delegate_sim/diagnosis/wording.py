@@ -152,8 +152,8 @@ class Wording:
                 return code, _CONVERSIONS[self.remedy.conversion]
             case Problem.OPERATOR_VERSION:
                 return self._version()
-            case Problem.TARGET_LEVEL | Problem.LIMIT:
-                return code, f"{self._options()}: {general}"
+            case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
+                return code, f"{options}: {general}"
             case Problem.OPERATOR | Problem.DRIVER:
                 return self._operator(code)
             case Problem.RELEASE:

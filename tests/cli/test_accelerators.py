@@ -85,3 +85,10 @@ def test_plugins_are_imported_only_where_they_are_asked_for(path):
             [sys.executable, "-c", code, "analyze", str(path), *arguments], capture_output=True, text=True, check=True
         )
         assert (done.stdout.splitlines()[-1] != "[]") == loaded
+
+
+def test_a_limit_without_an_option_is_not_said_to_have_one(run, tmp_path):
+    chain(["ELU", "FLOOR_MOD", "CEIL"]).write(tmp_path / "model.tflite")
+    text = " ".join(run("analyze", tmp_path / "model.tflite", "--delegate", "mldrift").stdout.split())
+    assert "hint: merge partitions by removing what splits them" in text
+    assert "hint: :" not in text
