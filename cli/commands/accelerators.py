@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 import click
 
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.stack import Stack, StackResult, parse_accelerators, simulate_stack
+from delegate_sim.results.stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
 from delegate_sim.runtime.interpreter import Assumptions
 
 from ..answers import Answer, ModelTable, write_answers
+from ..delegate_flags import given_options
 from ..models import Models, read_model
+from ..target_options import refuse_foreign_flags
 from ..terminal import width
 from ..text.many import STACKED
 from ..text.stack import stack_lines, stacked_row
@@ -24,7 +26,8 @@ def analyze_accelerators(
     models: Sequence[str],
     accelerators: str,
     socs: Sequence[str],
-    options: Mapping[str, str],
+    pairs: Sequence[str],
+    flags: Mapping[str, str | None],
     release: str,
     *,
     own_resolver: bool,
@@ -41,6 +44,9 @@ def analyze_accelerators(
     if socs and "npu" not in asked:
         raise click.UsageError("--soc is for the NPU, which is not among --accelerators")
     stacks = [Stack(asked, soc) for soc in dict.fromkeys(socs)] or [Stack(asked)]
+    delegates = list(dict.fromkeys(delegate for stack in stacks for delegate in delegates_of(stack)))
+    refuse_foreign_flags(delegates, flags)
+    options = {key: value for given in given_options(delegates, pairs, flags) for key, value in given.items()}
     assumptions = Assumptions(has_own_resolver=own_resolver)
     parsed = parse_release(release)
 

@@ -23,7 +23,6 @@ from ..delegate_flags import (
     chosen_delegates,
     defaults_option,
     given_options,
-    own_options,
     pairs_option,
     release_in,
     several_delegates_option,
@@ -175,13 +174,16 @@ def command(
             raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
         if accelerators is None:
             raise click.UsageError("--soc needs --accelerators")
+        if live or files:
+            raise click.UsageError(f"--accelerators does not take {'--live' if live else '--report'}")
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(
             models,
             accelerators,
             socs,
-            own_options(pairs),
+            pairs,
+            flags,
             release,
             own_resolver=own_resolver,
             form=form,

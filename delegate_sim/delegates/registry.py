@@ -30,8 +30,11 @@ _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
-ACCELERATORS = {"npu": "", "gpu": "gpu", "cpu": "xnnpack"}
+ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which they are applied, each with its delegate; the NPU's plugin is its vendor's."""
+
+FALLBACK_OPTION = "cpu_fallback"
+"""The option that says of one delegate what the accelerators say of all: whether the CPU is among them."""
 
 DEFAULT_DELEGATE = "nnapi"
 """The delegate that is meant where none is named."""

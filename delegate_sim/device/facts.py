@@ -125,14 +125,14 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         refusals=refusals,
         is_foreign=not delegate.is_plugin and bool(log.replacements) and _is_unknown(log, own),
         lines=tuple(lines),
-        notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, own)])),
+        notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, delegate, own)])),
         plugins=log.plugins if delegate.is_plugin else (),
     )
 
 
-def _foreign(log: DeviceLog, own: Sequence[Replacement]) -> Iterator[str]:
-    """Say which other kernel the lines are of, if they are of none of the delegate's."""
-    if log.replacements and _is_unknown(log, own):
+def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> Iterator[str]:
+    """Say which other kernel the lines are of, if they are of none of the delegate's; a compiler plugin has no such lines."""
+    if log.replacements and not delegate.is_plugin and _is_unknown(log, own):
         kernels = ", ".join(dict.fromkeys([each.kernel for each in log.replacements]))
         yield f"the lines of the log are of {kernels}, and none is of the delegate that is simulated"
 

@@ -68,7 +68,7 @@ _CREATED = re.compile(
 )
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
-_LISTED = re.compile(r"(?P<op>[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
+_LISTED = re.compile(r"(?:CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
 _LOADED = re.compile(r"Loaded model (?P<path>\S.*)")

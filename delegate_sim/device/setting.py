@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.base import Delegate, OptionValues
-from ..delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
+from ..delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
 from ..options import Option, boolean, parse_options
 from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ..releases.wording import replacing_line
@@ -139,6 +139,11 @@ def _delegate_in(log: DeviceLog) -> Delegate:
     kernels = [each.kernel for each in log.replacements if delegate_named(each.kernel) is None]
     if kernels and not other_name(kernels[0]):
         raise UnknownDelegateError(f"the log is of a delegate that is not known, whose kernel is {kernels[0]}; give --delegate")
+    if log.plugins:
+        raise UnknownDelegateError(
+            "the log is of a compiler plugin of LiteRT 2, and does not show whose; give --delegate, one of "
+            + ", ".join(PLUGIN_NAMES)
+        )
     if others:
         known = other_name(others[0])
         who = f"{known} ({others[0]})" if known else others[0]

@@ -141,7 +141,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
     return LogSummary(
         own,
         others,
-        tuple(_general_counts(log)),
+        tuple(_general_counts(log, own)),
         tuple(_operators(log)),
         tuple(str(release) for release in releases_of(log, None, [])) if has_wording and not log.is_old else (),
         may_be_older(log),
@@ -259,8 +259,10 @@ def _compiled(each: Statement) -> Count:
     return Count(each.line, "compiled", taken, total, total - taken if taken <= total else None, partitions, None, subgraph)
 
 
-def _general_counts(log: DeviceLog) -> Iterator[Count]:
-    """Yield the counts of the log that are of no delegate."""
+def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
+    """Yield the counts of the log that are of no delegate, those of a compiler plugin whose code nothing runs among them."""
+    if not any(each.source == "compiled" for each in own.counts):
+        yield from map(_compiled, log.of(COMPILED))
     for each in log.of(EXECUTED):
         yield Count(each.line, "executed", total=int(each.values["count"]))
 

@@ -157,8 +157,8 @@ class Wording:
                 return code, _CONVERSIONS[self.remedy.conversion]
             case Problem.OPERATOR_VERSION:
                 return self._version()
-            case Problem.TARGET_LEVEL | Problem.LIMIT:
-                return code, f"{self._options()}: {general}"
+            case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
+                return code, f"{options}: {general}"
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
                 # Neither this nor another operator is to blame: the driver fails, or is not there.
                 return code, self.cases[0].reason.hint or general

@@ -9,7 +9,8 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..delegates.registry import ACCELERATORS, find_delegate, plugin_of
+from ..delegates.base import Delegate
+from ..delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ..errors import OptionError
 from ..model.model import Model
 from ..model.precompiled import precompiled
@@ -89,19 +90,28 @@ def _itself(application: Application) -> Application:
     return application
 
 
+def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
+    """Return the delegates of a stack, in the order in which they are applied; raises OptionError for an unknown vendor."""
+    return tuple([find_delegate(ACCELERATORS[name] or plugin_of(_vendor(stack))) for name in stack.accelerators])
+
+
+def _vendor(stack: Stack) -> str:
+    vendor = stack.soc.partition(":")[0].strip().lower()
+    if not vendor:
+        raise OptionError("the NPU needs a SoC: name it as VENDOR:SOC, such as google:Tensor_G5")
+    return vendor
+
+
 def _applications(stack: Stack, options: Mapping[str, Any]) -> Iterator[Application]:
-    for accelerator in stack.accelerators:
-        own = dict(options)
-        name = ACCELERATORS[accelerator]
-        if not name:
-            vendor, colon, soc = stack.soc.partition(":")
-            if not vendor:
-                raise OptionError("the NPU needs a SoC: name it as VENDOR:SOC, such as google:Tensor_G5")
-            name = plugin_of(vendor.strip().lower())
-            own |= {"soc": soc} if colon else {}
-        delegate = find_delegate(name)
+    if FALLBACK_OPTION in options:
+        raise OptionError(f"{FALLBACK_OPTION} does not go with accelerators: name the CPU among them, or leave it out")
+    _, has_soc, soc = stack.soc.partition(":")
+    for delegate in delegates_of(stack):
         known = {option.name for option in delegate.options}
-        yield delegate, parse_options(name, delegate.options, {key: value for key, value in own.items() if key in known})
+        own = {key: value for key, value in options.items() if key in known}
+        if delegate.is_plugin and has_soc:
+            own["soc"] = soc
+        yield delegate, parse_options(delegate.name, delegate.options, own)
 
 
 def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
@@ -135,6 +145,8 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 
 
 def _npu_notes(run: Run) -> Iterator[str]:
+    if run.outcome == "restored":
+        return
     if run.refusal is not None:
         yield f"the plugin fails ({run.refusal.message}); {_GOES_ON}"
     elif run.outcome == "none":

@@ -69,7 +69,8 @@ def simulate_chain(
 
     ``by_default`` gives the delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph
     then runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``): only then is it called.
-    benchmark_model does not get that far after a delegate that cannot be applied.
+    benchmark_model does not get that far after a delegate that cannot be applied, nor does anything after one that fails with the
+    model.
     """
     model = as_read_by(model, release)
     chain = _Chain(model, release, assumptions)
@@ -81,7 +82,7 @@ def simulate_chain(
         return tuple(chain.runs)
     if not chain.is_loaded:
         return tuple([not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
-    is_over = defaults == "benchmark" and any(run.outcome in NOT_APPLIED for run in chain.runs)
+    is_over = any(run.outcome in NOT_APPLIED and (defaults == "benchmark" or run.delegate.fails_with_model) for run in chain.runs)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default(), "api")
         chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)

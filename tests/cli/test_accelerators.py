@@ -57,6 +57,11 @@ def test_json(run_json, path):
         (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung"),
         (["--accelerators", "cpu", "--delegate", "gpu"], "neither --delegate nor --chain"),
         (["--accelerators", "cpu", "--format", "csv"], "text or json"),
+        (["--accelerators", "cpu", "--live"], "does not take --live"),
+        (["--accelerators", "cpu", "--report", "json=x.json"], "does not take --report"),
+        (["--accelerators", "gpu,cpu", "--option", "nonsense=1"], "none of mldrift, xnnpack has an option 'nonsense'"),
+        (["--accelerators", "gpu,cpu", "--gpu_backend", "opengl"], "mldrift and xnnpack have no flag --gpu"),
+        (["--accelerators", "gpu,cpu", "--option", "cpu_fallback=false"], "name the CPU among them"),
     ],
 )
 def test_what_does_not_go_together(run, path, arguments, words):
@@ -80,3 +85,10 @@ def test_plugins_are_imported_only_where_they_are_asked_for(path):
             [sys.executable, "-c", code, "analyze", str(path), *arguments], capture_output=True, text=True, check=True
         )
         assert (done.stdout.splitlines()[-1] != "[]") == loaded
+
+
+def test_a_limit_without_an_option_is_not_said_to_have_one(run, tmp_path):
+    chain(["ELU", "FLOOR_MOD", "CEIL"]).write(tmp_path / "model.tflite")
+    text = " ".join(run("analyze", tmp_path / "model.tflite", "--delegate", "mldrift").stdout.split())
+    assert "hint: merge partitions by removing what splits them" in text
+    assert "hint: :" not in text

@@ -6,6 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.device.log import ReconcileError, join_logs, read_log
+from delegate_sim.device.summary import summary_of
 from tests.delegates.npu.models import chain
 
 MODEL = chain(["RELU", "NEG", "RELU"]).bytes()
@@ -36,3 +37,43 @@ def test_a_log_without_a_plugin():
     line = "Replacing 1 out of 3 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 2 partitions for subgraph 0 (main)."
     with pytest.raises(ReconcileError, match="no line of a compiler plugin"):
         delegate_sim.reconcile(MODEL, read_log(line), "npu-google")
+
+
+STACK = f"""{LOG}INFO: Replacing 2 out of 3 node(s) with delegate (DispatchDelegate) node, yielding 3 partitions for subgraph 0.
+ERROR: Following operations are not supported by GPU delegate:
+DELEGATE DispatchDelegate: Operation is not supported.
+CUSTOM MyOp: Operation is not supported.
+1 operations will run on the GPU, and the remaining 2 operations will run on the CPU.
+INFO: Replacing 1 out of 3 node(s) with delegate (LITERT_CL) node, yielding 3 partitions for subgraph 0 (main).
+"""
+
+
+def test_lines_of_what_comes_after_a_plugin_are_not_foreign_to_it():
+    found = delegate_sim.reconcile(MODEL, read_log(STACK), "npu-mediatek")
+    assert found.status == "reproduced"
+    assert not any("none is of the delegate" in note for note in found.notes)
+
+
+def test_kernels_and_custom_operators_among_what_the_gpu_refuses():
+    found = summary_of(read_log(STACK))
+    assert [refusal[:2] for refusal in found.refusals] == [
+        ("DELEGATE DispatchDelegate", "Operation is not supported."),
+        ("MyOp", "Operation is not supported."),
+    ]
+    assert found.errors == ()
+
+
+def test_another_delegates_kernel_is_no_sign_of_another_model():
+    found = delegate_sim.reconcile(MODEL, read_log(STACK), "mldrift")
+    assert not any("DELEGATE" in note for note in found.notes)
+
+
+def test_what_a_plugin_selects_is_counted_where_nothing_runs_it():
+    (count,) = summary_of(read_log(LOG)).counts
+    assert (count.source, count.delegated, count.total, count.partitions) == ("compiled", 2, 3, 2)
+
+
+@pytest.mark.parametrize("text", [LOG, STACK])
+def test_a_plugins_log_needs_the_vendor(text):
+    with pytest.raises(ReconcileError, match="does not show whose; give --delegate, one of npu-google, npu-intel"):
+        delegate_sim.reconcile(MODEL, read_log(text))

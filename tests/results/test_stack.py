@@ -22,16 +22,26 @@ def places(found, subgraph=0):
 
 
 def test_each_takes_what_those_before_it_leave():
-    found = result(chain(["TANH", "TANH", "ELU", "CEIL", "SIGN"]))
-    assert places(found) == ["npu-mediatek", "npu-mediatek", "gpu", "xnnpack", "cpu"]
+    found = result(chain(["TANH", "TANH", "ELU", "CEIL", "SIGN", "TANH", "ELU", "SIGN"]))
+    assert places(found) == ["npu-mediatek"] * 2 + ["mldrift"] * 3 + ["npu-mediatek", "xnnpack", "cpu"]
     assert found.is_created
     assert [line for run in found.report.runs for line in run.log_lines] == [
         "Partition strategy: 0",
-        "Partitioned subgraph<0>, selected 2 ops, from a total of 5 ops. resulted in 1 partitions.",
-        "Replacing 1 out of 4 node(s) with delegate (DispatchDelegate) node, yielding 2 partitions for subgraph 0 (main).",
-        "Replacing 1 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main).",
-        "Replacing 1 out of 4 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0 (main).",
+        "Partitioned subgraph<0>, selected 3 ops, from a total of 8 ops. resulted in 2 partitions.",
+        "Replacing 2 out of 7 node(s) with delegate (DispatchDelegate) node, yielding 4 partitions for subgraph 0 (main).",
+        "Following operations are not supported by GPU delegate:",
+        "DELEGATE DispatchDelegate: Operation is not supported.",
+        "3 operations will run on the GPU, and the remaining 4 operations will run on the CPU.",
+        "Replacing 3 out of 7 node(s) with delegate (LITERT_CL) node, yielding 3 partitions for subgraph 0 (main).",
+        "Replacing 1 out of 5 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0 (main).",
     ]
+
+
+def test_the_gpu_that_cannot_be_applied_is_no_failure_of_the_plugin():
+    found = result(chain(["TANH", "ELU"]), hint_fully_delegated=True)
+    assert not found.is_created
+    assert [run.delegate.name for run in found.report.runs] == ["npu-mediatek", "mldrift"]
+    assert found.notes == ("mldrift cannot be applied, so CompiledModel is not created: nothing is tried after it",)
 
 
 def test_nodes_of_bodies_are_placed_where_they_run():
@@ -48,7 +58,7 @@ def test_nothing_selected():
 
 def test_a_plugin_that_fails_leaves_everything_to_the_others():
     found = result(chain(["TANH"]), soc="mediatek:mt0")
-    assert places(found) == ["gpu"]
+    assert places(found) == ["mldrift"]
     assert found.is_created
     assert any("the plugin fails (Unexpected SoC model: mt0)" in note for note in found.notes)
 
@@ -75,7 +85,7 @@ def test_without_the_cpu_everything_must_be_taken():
 
 def test_a_compiled_model_is_not_given_to_a_plugin_again():
     found = result(compiled())
-    assert [run.delegate.name for run in found.report.runs] == ["gpu", "xnnpack"]
+    assert [run.delegate.name for run in found.report.runs] == ["mldrift", "xnnpack"]
     assert places(found)[1] == "npu"
     assert any("already compiled for Google Tensor_G5" in note for note in found.notes)
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from ...graph.graph import Graph
 
+_DELEGATE = 51
+"""The builtin code of another delegate's kernel in the graph."""
 _HEADING = "Following operations are not supported by GPU delegate:"
 
 
@@ -28,6 +30,8 @@ def refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[st
 
 def _name(graph: Graph, index: int) -> str:
     node = graph.nodes[index]
+    if node.builtin_code == _DELEGATE:
+        return f"DELEGATE {node.op}"
     return f"CUSTOM {node.op}" if node.is_custom else node.op
 
 
