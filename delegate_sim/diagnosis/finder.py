@@ -10,16 +10,15 @@ from typing import Any
 from ..graph.graph import Graph, NodeView, file_graphs
 from ..model.model import Model, Node
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
-from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal
 from ..runtime.suppositions import NodeKey, Supposition
 from ..versions.why import shared_version, version_cause
 from . import roots
 from .causes import Blockers, Cause, Identity, Remedy
 from .examiner import Examined
-from .problems import OF_RUNTIME
 from .roots import Simulate
 from .special import special_subject
+from .subjects import reason_of, subject_of, told_options
 from .whole import WholeCause, loading_cause, preparation_cause, whole_refusal
 from .wording import RefusedCase, Wording
 
@@ -196,7 +195,7 @@ class _Finder:
                 elif problem is Problem.LIMIT:
                     self._note_limit(case)
                 else:
-                    self._note(Identity(problem, _subject(problem, case)), case)
+                    self._note(Identity(problem, subject_of(problem, case)), case)
         noted = {case.key for identity, cases in self.cases.items() if identity.problem in _TRIED for case in cases.values()}
         self._explain_versions([case for case in versions if case.key not in noted], now)
         self._explain_levels([case for case in levels if case.key not in noted])
@@ -283,14 +282,14 @@ class _Finder:
         graph = now.run.subgraphs[refusal.subgraph].graph
         is_of_node = refusal.node is not None and (refusal.behind is None or refusal.behind.is_of_node)
         blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
-        reason = _reason_of(refusal)
+        reason = reason_of(refusal)
         problem = self.problem_of(refusal.code)
         subject: tuple[str, ...] = (refusal.code,)
         if blamed is not None:
             subject = (blamed.op, refusal.code, reason.needed)
         options = self._options_against(refusal, now)
         if options:
-            problem, subject = Problem.TARGET_LEVEL, _told_options(options)
+            problem, subject = Problem.TARGET_LEVEL, told_options(options)
             self.level_options[Identity(problem, subject)] = options
         elif problem is Problem.TARGET_LEVEL:
             problem, subject = Problem.OPERATOR, subject[:1]
@@ -370,7 +369,7 @@ class _Finder:
                 return
             refused = self._refused_for(Problem.TARGET_LEVEL, self.base, options)
             for key in [key for key in left if key not in refused]:
-                identity = Identity(Problem.TARGET_LEVEL, _told_options(options))
+                identity = Identity(Problem.TARGET_LEVEL, told_options(options))
                 self._note(identity, left.pop(key))
                 self.level_options[identity] = options
         for case in left.values():
@@ -438,31 +437,6 @@ class _Finder:
         if not _OF_QUANTIZATION.isdisjoint(identity.subject) and roots.form(self.model) != "float":
             return Remedy(conversion="float")
         return Remedy(node_versions=versions)
-
-
-def _reason_of(refusal: Refusal) -> Reason:
-    """Return a kernel that cannot be made, or what a stage behind the delegate refuses, as a reason of the node to blame."""
-    stage = refusal.behind
-    if stage is None:
-        return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
-    found, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
-    return Reason(refusal.code, OF_RUNTIME, refusal.message, found, needed, refusal.hint)
-
-
-def _told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
-
-
-def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
-    """Return what a problem is about, so that what one change would end is one cause."""
-    if problem is Problem.OPERATOR:
-        return (case.op,)
-    if problem is Problem.DRIVER:
-        return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
-    if problem is Problem.RANK:
-        # Tensors of too many dimensions go from node to node, and one reshape ends it for all of them.
-        return (case.reason.code,)
-    return (case.op, case.reason.code, case.reason.needed)
 
 
 def _types(graph: Graph, node: Node) -> list[str]:
