@@ -10,6 +10,7 @@ from typing import Any
 from ..graph.graph import Graph, NodeView, file_graphs
 from ..model.model import Model, Node
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
+from ..runtime.fixed_inputs import open_inputs
 from ..runtime.interpreter import Refusal
 from ..runtime.suppositions import NodeKey, Supposition
 from ..versions.why import shared_version, version_cause
@@ -145,7 +146,7 @@ class _Finder:
         if root is None:
             return
         self.base = root.supposition
-        identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",))
+        identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",) if open_inputs(self.model) else ("shapes",))
         self.remedies[identity] = Remedy(fixed_inputs=True)
         refusal = whole_refusal(now) if roots.is_dynamic(now) else None
         if refusal is not None:

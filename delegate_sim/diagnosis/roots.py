@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from ..graph.graph import file_graphs
 from ..model.model import Model, Tensor
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
-from ..runtime.fixed_inputs import open_inputs
+from ..runtime.fixed_inputs import computes_shapes, open_inputs
 from ..runtime.interpreter import Run
 from ..runtime.suppositions import Supposition
 from .examiner import Cost, Examined, RefusedNode
@@ -44,11 +44,11 @@ def is_dynamic(run: Run) -> bool:
 
 
 def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root | None:
-    """Say what converting with inputs of known sizes would end; None if every size is known, or that it would end nothing.
+    """Say what converting with inputs of known sizes would end; None if nothing follows from these, or it would end nothing.
 
-    ``given`` is what is supposed already.
+    Where the file gives all sizes, what it still computes of them follows. ``given`` is what is supposed already.
     """
-    if not open_inputs(model):
+    if not open_inputs(model) and not computes_shapes(model):
         return None
     supposition = dataclasses.replace(given, fixed_inputs=True)
     now, then = simulate(given, {}), simulate(supposition, {})

@@ -32,6 +32,11 @@ _FINDINGS_TOLD = 3
 _NODES_TOLD = 10
 _INPUTS_TOLD = 3
 
+_HOW_FIXED = (
+    "in TensorFlow from a concrete function whose tf.TensorSpec has no None, in PyTorch by an export without dynamic shapes; the "
+    "converter then computes what is made of the shapes"
+)
+
 _FORMS: Mapping[str, str] = MappingProxyType(
     {
         "float": "the model computes in float",
@@ -89,6 +94,8 @@ class Wording:
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return f"the model is converted with inputs of unknown size: {_told(open_inputs(self.model))}"
+            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
+                return "shapes are computed when the model runs, although they follow from the sizes that the file gives"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 return f"{_FORMS[subject[0]]}, and {self._ops} are taken with {_TAKEN[self.remedy.conversion]}"
             case Problem.RELEASE:
@@ -149,6 +156,8 @@ class Wording:
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return code, self._fixed_inputs()
+            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
+                return code, self._known_shapes()
             case Problem.DYNAMIC_SHAPE if origin := self._special_origin():
                 return dataclasses.replace(self, identity=Identity(Problem.OPERATOR, origin))._operator(code)
             case Problem.DYNAMIC_SHAPE:
@@ -188,12 +197,16 @@ class Wording:
 
     def _fixed_inputs(self) -> str:
         inputs = open_inputs(self.model)
-        told = ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in inputs[:_INPUTS_TOLD]])
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
         how = "a fixed batch" if only_batch else "inputs of fixed sizes"
+        return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
+
+    def _known_shapes(self) -> str:
+        first = self.model.subgraphs[0]
+        inputs = [first.tensors[index] for index in first.inputs if index >= 0]
         return (
-            f"convert with {how}, such as {told}: in TensorFlow from a concrete function whose tf.TensorSpec has no None, in "
-            "PyTorch by an export without dynamic shapes; the converter then computes what is made of the shapes"
+            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, which an older converter may have written for "
+            f"unknown ones: {_HOW_FIXED}"
         )
 
     def _not_loaded(self) -> str:
@@ -268,6 +281,10 @@ class Wording:
         names = [other.name for other in others if all(op in other.rules.rules for op, _ in self.operators)]
         if names:
             yield f"among the operators of {', '.join(names)}"
+
+
+def _sizes(tensors: Sequence[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in tensors[:_INPUTS_TOLD]])
 
 
 def _told(tensors: Sequence[Tensor]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..model.model import Allocation, Model, Subgraph, Tensor
 from ..prepare import fold
-from ..prepare.folding import FoldedGraph
+from ..prepare.folding import OF_SHAPE_ALONE, FoldedGraph
 from ..releases.catalogue import Release
 from .editing import Edited, Editor, edited, unchanged
 from .simplification import simplify
@@ -29,14 +29,20 @@ def open_inputs(model: Model) -> tuple[Tensor, ...]:
     )
 
 
+def computes_shapes(model: Model) -> bool:
+    """Whether a node gives what follows from the shape of its operand alone, which a converter computes where that is known."""
+    return any(node.op in OF_SHAPE_ALONE for subgraph in model.subgraphs for node in subgraph.nodes)
+
+
 def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
     """Return the model converted with inputs of known sizes.
 
     ``batch`` is the leading size of every input; with ``all_sizes`` those that are open are as the file has them. What follows
-    from the shapes is folded, in every subgraph; with a batch that the file has already as well, as some tools leave such nodes.
+    from the shapes is folded, in every subgraph; with sizes that the file has already as well, as older converters leave such
+    nodes behind inputs whose sizes they do not know, and write 1 for these.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
-    if batch is None and subgraphs[0] is model.subgraphs[0]:
+    if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):
         return unchanged(model)
     known = dataclasses.replace(model, subgraphs=subgraphs)
     folded = fold(known, release)
