@@ -43,6 +43,11 @@ def is_dynamic(run: Run) -> bool:
     return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
 
 
+def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
+    """Whether the runtime refuses the graph for a tensor of unknown size now, and not for the same one then."""
+    return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
+
+
 def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root | None:
     """Say what converting with inputs of known sizes would end; None if nothing follows from these, or it would end nothing.
 
@@ -53,8 +58,7 @@ def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root
     supposition = dataclasses.replace(given, fixed_inputs=True)
     now, then = simulate(given, {}), simulate(supposition, {})
     if is_dynamic(now.run):
-        remains = is_dynamic(then.run) and _blamed(now) == _blamed(then)
-        return None if remains else Root(supposition, tuple(now.on_cpu()))
+        return Root(supposition, tuple(now.on_cpu())) if is_no_longer_dynamic(now, then) else None
     ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
     return Root(supposition, ended) if ended else None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -25,7 +24,7 @@ from .causes import Identity, Remedy
 from .examiner import Examined
 from .problems import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import rewrite
-from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, LISTS, special_subject
+from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
 from .whole import releases_that_load
 
 _FINDINGS_TOLD = 3
@@ -124,15 +123,29 @@ class Wording:
         match subject:
             case ("compiled", op):
                 return f"{op} holds a program that {COMPILED[op]} has made"
-            case ("flex", op):
-                return f"{op} is an operator of TensorFlow, for which the converter has none of TensorFlow Lite"
+            case ("flex",):
+                return f"{self._own_ops}: operators of TensorFlow, for which the converter has none of TensorFlow Lite"
+            case ("lists",):
+                return f"{self._own_ops}: a loop whose steps are kept in lists"
+            case ("text",) if self._is_all_text():
+                return "the whole model works on text"
             case ("text",):
-                return f"{self._ops}: work on text"
+                return f"{self._own_ops}: work on text"
             case ("control-flow", op):
                 return f"{op} is {CONTROL_FLOW[op]}, whose subgraphs run by themselves"
             case ("application", op):
                 return f"{op} is work that the application can do"
         return ""
+
+    @property
+    def _own_ops(self) -> str:
+        """The operators that a special cause is about, which may keep all others on the CPU as well."""
+        views = [self._view(case.key) for case in self.cases]
+        own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
+        return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
+
+    def _is_all_text(self) -> bool:
+        return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
         """Return what was found at the nodes; ``demanding`` are those whose features raised a version."""
@@ -158,8 +171,6 @@ class Wording:
                 return code, self._fixed_inputs()
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return code, self._known_shapes()
-            case Problem.DYNAMIC_SHAPE if origin := self._special_origin():
-                return dataclasses.replace(self, identity=Identity(Problem.OPERATOR, origin))._operator(code)
             case Problem.DYNAMIC_SHAPE:
                 return code, "; ".join([hint for hint in (self.cases[0].reason.hint, general) if hint])
             case Problem.QUANTIZATION if subject[0] in _FORMS:
@@ -178,16 +189,6 @@ class Wording:
             case Problem.MODEL:
                 return code, general if subject[0] == CPU_KERNEL_NOT_PREPARED.name else self.cases[0].reason.hint or general
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
-
-    def _special_origin(self) -> tuple[str, ...] | None:
-        """Return what the node is about that makes a tensor dynamic-sized; None if it could make one of a fixed size."""
-        subgraph, _, node = "".join(self.identity.subject).partition(":")
-        if not (subgraph.isdecimal() and node.isdecimal()):
-            # A delegate's own rule about a node names the operator; the runtime's refusal names the place of the first node.
-            return None
-        subject = special_subject(self._view(NodeKey(int(subgraph), int(node))))
-        # Loops and branches pass sizes on, which inputs of known sizes end.
-        return None if subject is not None and subject[0] == "control-flow" else subject
 
     def _options(self) -> str:
         """Return the options that remove the cause as the command line takes them."""
@@ -244,9 +245,14 @@ class Wording:
         match self.identity.subject:
             case ("compiled", _):
                 return "analyse-source", SUGGESTIONS["analyse-source"].change
-            case ("flex", op):
-                is_list = op.startswith(LISTS) and open_inputs(self.model)
-                return "avoid-flex", self._fixed_inputs() if is_list else SUGGESTIONS["avoid-flex"].change
+            case ("flex",):
+                return "avoid-flex", SUGGESTIONS["avoid-flex"].change
+            case ("lists",) if open_inputs(self.model):
+                return "unroll-control-flow", self._fixed_inputs()
+            case ("lists",):
+                return "unroll-control-flow", SUGGESTIONS["unroll-control-flow"].change
+            case ("text",) if self._is_all_text():
+                return "leave-on-cpu", "no delegate works on text, and the model does nothing else: run it without a delegate"
             case ("text",):
                 return (
                     "leave-to-application",

@@ -16,7 +16,7 @@ from .constants import Array, evaluate
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 from .operands import known_array
 
-OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
+_OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
 """Operators whose results follow from the shape of their operand."""
 
 
@@ -66,7 +66,7 @@ class Folding:
         operands = [index for index in node.node.inputs if index >= 0]
         if not operands or not self.open.isdisjoint(operands):
             return False
-        if node.op in OF_SHAPE_ALONE:
+        if node.op in _OF_SHAPE_ALONE:
             return True
         is_known = all(index in self.constants or self._is_known(index) for index in operands)
         return is_known and not self.constants.isdisjoint(operands)
@@ -92,7 +92,7 @@ class Folding:
     def _values(self, node: KernelNode, results: list[KernelTensor]) -> list[Array] | None:
         if node.op == "ZEROS_LIKE":
             return evaluate("FILL", node.options, [np.array(results[0].shape), np.zeros(1)], [results[0].type])
-        if node.op in OF_SHAPE_ALONE:
+        if node.op in _OF_SHAPE_ALONE:
             value = known_array(results[0]) if results[0].is_constant_or_persistent else None
             return None if value is None else [value]
         try:

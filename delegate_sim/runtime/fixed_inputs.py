@@ -12,13 +12,15 @@ import numpy as np
 
 from ..model.model import Allocation, Model, Subgraph, Tensor
 from ..prepare import fold
-from ..prepare.folding import OF_SHAPE_ALONE, FoldedGraph
+from ..prepare.folding import FoldedGraph
 from ..releases.catalogue import Release
 from .editing import Edited, Editor, edited, unchanged
 from .simplification import simplify
 
 _FLOAT16_DEQUANTIZE = 3
 """The version of DEQUANTIZE that float16 needs."""
+
+_OF_SHAPES = ("SHAPE", "RANK")
 
 
 def open_inputs(model: Model) -> tuple[Tensor, ...]:
@@ -30,8 +32,8 @@ def open_inputs(model: Model) -> tuple[Tensor, ...]:
 
 
 def computes_shapes(model: Model) -> bool:
-    """Whether a node gives what follows from the shape of its operand alone, which a converter computes where that is known."""
-    return any(node.op in OF_SHAPE_ALONE for subgraph in model.subgraphs for node in subgraph.nodes)
+    """Whether a node gives the shape of its operand, or of how many dimensions it is, which a converter knows of known shapes."""
+    return any(node.op in _OF_SHAPES for subgraph in model.subgraphs for node in subgraph.nodes)
 
 
 def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
