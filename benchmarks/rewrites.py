@@ -42,6 +42,7 @@ def layers(tf: Any) -> Sequence[Layer]:
 
     weights = tf.constant(np.linspace(-1, 1, 48).reshape(1, 4, 4, 3), tf.float32)
     triangle = tf.constant(np.triu(np.ones((8, 8))), tf.float32)
+    matrix = tf.constant(np.linspace(-1, 1, 64).reshape(8, 8), tf.float32)
     slope = 0.3
     return (
         Layer("BATCH_MATMUL", tf.matmul, tf.matmul, ((2, 4, 8), (2, 8, 4)), unfolds=True),
@@ -53,6 +54,12 @@ def layers(tf: Any) -> Sequence[Layer]:
         Layer("EXPAND_DIMS", lambda x: tf.expand_dims(x, 1), lambda x: tf.reshape(x, (2, 1, 8)), (_ROWS,)),
         Layer("FLOOR_DIV", tf.math.floordiv, lambda a, b: tf.floor(a / b), (_GRID, _GRID)),
         Layer("FLOOR_MOD", tf.math.floormod, lambda a, b: a - tf.floor(a / b) * b, (_GRID, _GRID)),
+        Layer(
+            "FULLY_CONNECTED",
+            lambda x: tf.matmul(x, matrix),
+            lambda x: tf.reshape(tf.nn.conv2d(tf.reshape(x, (1, 4, 1, 8)), tf.reshape(matrix, (1, 1, 8, 8)), 1, "VALID"), (1, 4, 8)),
+            ((1, 4, 8),),
+        ),
         Layer(
             "GATHER_ND",
             lambda x: tf.gather_nd(x, [[0, 1], [1, 3]]),
