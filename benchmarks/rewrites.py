@@ -55,12 +55,6 @@ def layers(tf: Any) -> Sequence[Layer]:
         Layer("FLOOR_DIV", tf.math.floordiv, lambda a, b: tf.floor(a / b), (_GRID, _GRID)),
         Layer("FLOOR_MOD", tf.math.floormod, lambda a, b: a - tf.floor(a / b) * b, (_GRID, _GRID)),
         Layer(
-            "FULLY_CONNECTED",
-            lambda x: tf.matmul(x, matrix),
-            lambda x: tf.reshape(tf.nn.conv2d(tf.reshape(x, (1, 4, 1, 8)), tf.reshape(matrix, (1, 1, 8, 8)), 1, "VALID"), (1, 4, 8)),
-            ((1, 4, 8),),
-        ),
-        Layer(
             "GATHER_ND",
             lambda x: tf.gather_nd(x, [[0, 1], [1, 3]]),
             lambda x: tf.gather(tf.reshape(x, (16,)), [1, 11]),
@@ -123,6 +117,14 @@ def layers(tf: Any) -> Sequence[Layer]:
             lambda x: tf.concat(tf.unstack(x, axis=1)[::-1], 1),
             lambda x: tf.concat([tf.reshape(part, (2, 8)) for part in tf.split(x, 4, axis=1)[::-1]], 1),
             ((2, 4, 8),),
+        ),
+        Layer(
+            "FULLY_CONNECTED",
+            lambda x: tf.matmul(x, matrix),
+            lambda x: tf.reshape(
+                tf.nn.conv2d(tf.reshape(x, (1, 4, 1, 8)), tf.reshape(matrix, (1, 1, 8, 8)), 1, "VALID"), (1, 4, 8)
+            ),
+            ((1, 4, 8),),
         ),
     )
 

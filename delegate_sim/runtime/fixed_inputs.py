@@ -82,8 +82,8 @@ def _fold(editor: Editor, folded: FoldedGraph) -> None:
     editor.remove([node.index for node in before.nodes if node.outputs and folded.constants.issuperset(node.outputs)])
     orphans = {index for node in before.nodes if folded.constants.issuperset(node.outputs) for index in node.inputs}
     editor.remove_unread(orphans)
+    simplify(editor, folded.constants, folded.zeros)
     _narrow(editor, folded)
-    simplify(editor, folded.constants)
 
 
 def _narrow(editor: Editor, folded: FoldedGraph) -> None:
