@@ -16,6 +16,7 @@ from ..runtime.suppositions import NodeKey, Supposition
 from . import roots
 from .causes import Blockers, Cause, Identity, Remedy
 from .examiner import Examined
+from .others import Others
 from .roots import Simulate
 from .special import special_subject, text_nodes
 from .subjects import reason_of, subject_of, told_options, types_of
@@ -41,7 +42,7 @@ _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "i
 def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
     """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels.
 
-    With ``names_others`` suggestions say which other delegates have an operator, for which all of them are loaded.
+    With ``names_others`` suggestions say which other delegates take the nodes, for which all of them are asked.
     """
     finder = _Finder(model, simulate, names_others)
     finder.look()
@@ -51,10 +52,10 @@ def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) 
 class _Finder:
     def __init__(self, model: Model, simulate: Simulate, names_others: bool) -> None:
         self.model = model
-        self.names_others = names_others
         self.simulate = simulate
         self.first = simulate(Supposition(), {})
         self.last = self.first
+        self.others = Others(self.first) if names_others else None
         self.base = Supposition()
         """What is supposed of the conversion so far; what stands behind it shows only then."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
@@ -419,9 +420,7 @@ class _Finder:
 
     def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
         operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
-        wording = Wording(
-            self.model, self.first, self.last, identity, operators, cases, self._remedy(identity), self.names_others
-        )
+        wording = Wording(self.model, self.first, self.last, identity, operators, cases, self._remedy(identity), self.others)
         suggestion, change = wording.suggestion()
         return Cause(
             identity,

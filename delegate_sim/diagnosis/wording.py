@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
 from ..options import as_typed
@@ -22,6 +21,7 @@ from ..versions.features import FEATURES
 from ..versions.why import version_cause
 from .causes import Identity, Remedy
 from .examiner import Examined
+from .others import Others
 from .problems import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import rewrite
 from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
@@ -76,8 +76,8 @@ class Wording:
     operators: Sequence[tuple[str, int]]
     cases: Sequence[RefusedCase]
     remedy: Remedy
-    names_others: bool = True
-    """Whether to say which other delegates have the operators."""
+    others: Others | None = None
+    """Other delegates, to say which of them take the nodes; None to leave that out."""
 
     @property
     def _ops(self) -> str:
@@ -124,7 +124,7 @@ class Wording:
             case ("compiled", op):
                 return f"{op} holds a program that {COMPILED[op]} has made"
             case ("flex",):
-                return f"{self._own_ops}: operators of TensorFlow, for which the converter has none of TensorFlow Lite"
+                return f"{self._own_ops}: of TensorFlow's own operators, for which the converter has none of TensorFlow Lite"
             case ("lists",):
                 return f"{self._own_ops}: a loop whose steps are kept in lists"
             case ("text",) if self._is_all_text():
@@ -267,7 +267,7 @@ class Wording:
         own = [f"{op} can be written as {words}" for op, words in rewrites if words]
         if not own and self._is_at_an_end(views.values()):
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
-        others = self._other_delegates() if self.names_others and self.identity.problem is Problem.OPERATOR else ()
+        others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
         return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
 
     def _view(self, key: NodeKey) -> NodeView:
@@ -282,11 +282,11 @@ class Wording:
         return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
 
     def _other_delegates(self) -> Iterator[str]:
-        """Say which other delegates have all of the operators."""
-        others = [find_delegate(name) for name in DELEGATE_NAMES if name not in (self.last.run.delegate.name, *PLUGIN_NAMES)]
-        names = [other.name for other in others if all(op in other.rules.rules for op, _ in self.operators)]
-        if names:
-            yield f"among the operators of {', '.join(names)}"
+        """Say which other delegates take all of the nodes."""
+        if self.others is not None:
+            names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
+            if names:
+                yield f"taken by {', '.join(names)}"
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:
