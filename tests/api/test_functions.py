@@ -263,7 +263,7 @@ def test_hints_can_be_resolved():
             lambda: delegate_sim.analyze(b"", foo=1),
             "analyze: got an unexpected keyword argument 'foo'; its arguments are model, ",
         ),
-        (lambda: delegate_sim.diagnose(), "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),
+        (delegate_sim.diagnose, "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),
         (lambda: delegate_sim.load(b"", b""), "load: too many positional arguments; its arguments are source"),
     ],
 )
