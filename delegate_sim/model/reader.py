@@ -11,6 +11,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ..bundles.address import SEPARATOR
+from ..bundles.formats import MODEL, format_of
+from ..bundles.member import BundleError
 from ..errors import ModelError
 from ..text import printable
 from . import schema
@@ -34,7 +37,7 @@ _GREATEST_RANK = 256
 
 
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
-    """Read a model from a path (mapped into memory) or from bytes.
+    """Read a model from a path (mapped into memory), from its address in a bundle (``app.apk!/assets/m.tflite``) or from bytes.
 
     Raises ModelError with one line that names the file and what is wrong with it.
     """
@@ -42,12 +45,20 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
         return _read_named(_bytes_of(memoryview(source)), None, "the given bytes")
     path = os.fsdecode(source)
     try:
-        content = _map(path)
+        content = _member(path) if SEPARATOR in path else None
+        if content is None:
+            content = _map(path)
     except OSError as error:
         raise _model_error(path, error.strerror or str(error)) from error
-    except (ValueError, Malformed) as error:
+    except (ValueError, Malformed, BundleError) as error:
         raise _model_error(path, str(error)) from error
     return _read_named(content, path, path)
+
+
+def _member(path: str) -> memoryview | None:
+    from ..bundles.members import member_content
+
+    return member_content(path)
 
 
 def _bytes_of(view: memoryview) -> memoryview:
@@ -70,12 +81,29 @@ def _model_error(label: str, fault: str) -> ModelError:
     return ModelError(printable(f"{label}: {fault}"))
 
 
+def _bundle_fault(path: str | None) -> str:
+    """Say of a file that may hold models why it cannot be read as one."""
+    if path is None:
+        return "are a bundle or an archive: give its path, or one of its models"
+    from ..bundles.members import models_in
+
+    try:
+        models = models_in(path)
+    except (BundleError, OSError) as error:
+        return str(error)
+    if not models:
+        return "is a bundle or an archive that holds no model"
+    return f"is a bundle that holds {len(models)} model{'' if len(models) == 1 else 's'}: name one, such as {models[0]}"
+
+
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def _read_named(content: memoryview, path: str | None, label: str) -> Model:
     if bytes(content[: len(_LFS_POINTER)]) == _LFS_POINTER:
         raise _model_error(label, "is a pointer of Git LFS, not the model itself: run git lfs pull")
+    if format_of(bytes(content[:512]), label) not in (MODEL, None):
+        raise _model_error(label, _bundle_fault(path))
     try:
         return _read_model(Flatbuffer(content), path)
     except Malformed as error:
