@@ -9,6 +9,8 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 
 from .bundles.formats import BUNDLE_SUFFIXES
+from .bundles.member import BundleError
+from .bundles.stores import is_url, models_at
 
 MODEL_SUFFIXES = (".tflite", ".lite")
 """How the names of models end; files below a folder are looked at only if theirs do."""
@@ -134,6 +136,8 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
 
 def stands_for_many(path: str) -> bool:
     """Whether a path is a folder, or a pattern and not the name of a file."""
+    if is_url(path):
+        return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
 
 
@@ -142,6 +146,10 @@ def files_for(path: str) -> list[str]:
 
     A bundle that cannot be read, or holds no model, stands for itself, so that it can be reported.
     """
+    if is_url(path):
+        with suppress(BundleError):
+            return models_at(path) or [path]
+        return [path]
     if not stands_for_many(path):
         return _models_of(path)
     found = models_below(path) if os.path.isdir(path) else matching_files(path)
@@ -153,7 +161,6 @@ def _models_of(path: str) -> list[str]:
 
     if not is_bundle(path):
         return [path]
-    from .bundles.member import BundleError
     from .bundles.members import models_in
 
     with suppress(BundleError, OSError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import mmap
 import os
 import tarfile
@@ -11,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 
-from .member import BundleError, Member, ViewFile, copy_bounded
+from .member import BundleError, Member, copy_bounded, view_file
 
 _LOCAL_HEADER = 30
 _ENCRYPTED = 1
@@ -20,7 +19,7 @@ _ENCRYPTED = 1
 def read_zip(content: memoryview) -> Sequence[Member]:
     """Return the files in a zip archive (an APK, AAR or MediaPipe bundle is one). Raises BundleError."""
     try:
-        archive = zipfile.ZipFile(io.BufferedReader(ViewFile(content)))
+        archive = zipfile.ZipFile(view_file(content))
         entries = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError) as error:
         raise BundleError(f"is a damaged zip archive: {error}") from error
@@ -71,7 +70,7 @@ def _zip_member(archive: zipfile.ZipFile, content: memoryview, entry: zipfile.Zi
 def read_tar(content: memoryview) -> Sequence[Member]:
     """Return the regular files in a tar archive. Raises BundleError."""
     try:
-        with tarfile.open(fileobj=io.BufferedReader(ViewFile(content)), mode="r:") as archive:
+        with tarfile.open(fileobj=view_file(content), mode="r:") as archive:
             entries = [entry for entry in archive if entry.isreg() and not entry.issparse()]
     except (tarfile.TarError, ValueError, OSError, EOFError) as error:
         raise BundleError(f"is a damaged tar archive: {error}") from error

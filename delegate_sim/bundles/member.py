@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
+import zlib
 from collections.abc import Callable
-from typing import IO, BinaryIO, NamedTuple
+from typing import IO, BinaryIO, NamedTuple, cast
 
 _GREATEST = 1 << 30
 """Bytes that may come out of compressed content, whatever it claims."""
@@ -61,16 +59,28 @@ class ViewFile(io.RawIOBase):
         return len(piece)
 
 
+def view_file(content: memoryview) -> BinaryIO:
+    """Return a buffered file over bytes in memory."""
+    return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, ViewFile(content))))
+
+
 def opened_tar_stream(content: memoryview) -> IO[bytes]:
     """Return what comes out of a compressed archive."""
-    file = io.BufferedReader(ViewFile(content))
-    if content[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=file)
-    return bz2.BZ2File(file) if content[:3] == b"BZh" else lzma.LZMAFile(file)
+    import bz2
+    import gzip
+    import lzma
+
+    file = view_file(content)
+    beginning = bytes(content[:3])
+    if beginning[:2] == b"\x1f\x8b":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
+    return bz2.BZ2File(file) if beginning == b"BZh" else lzma.LZMAFile(file)
 
 
 def copy_bounded(source: IO[bytes], target: BinaryIO, name: str) -> None:
     """Copy what comes out of compressed content; raises BundleError if it is too much, or cannot be decompressed."""
+    import lzma
+
     copied = 0
     try:
         while piece := source.read(_PIECE):
@@ -78,7 +88,7 @@ def copy_bounded(source: IO[bytes], target: BinaryIO, name: str) -> None:
             if copied > _GREATEST:
                 raise BundleError(f"{name} takes more than {_GREATEST >> 20:,} MiB when decompressed: unpack it first")
             target.write(piece)
-    except (EOFError, lzma.LZMAError, ValueError, OSError) as error:
+    except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise BundleError(f"{name} cannot be decompressed: {error}") from error
