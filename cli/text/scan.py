@@ -36,7 +36,7 @@ def scan_lines(found: Found, output: str, models: int, width: int) -> Iterator[L
     yield from _error_lines(rows, width)
     files = output if output.endswith(".sqlite") else f"{output} and {causes_path(output)}"
     yield Line("")
-    yield Line(f"{len(rows):,} rows and {len(found.tables[CAUSES]):,} causes in {message(files)}")
+    yield Line(f"{counted(len(rows), 'row')} and {counted(len(found.tables[CAUSES]), 'cause')} in {message(files)}")
     if found.tables[CAUSES]:
         yield Line(f"What keeps most of it on the CPU: delegate-sim query {message(output)} --view top-causes", "cyan")
 

@@ -24,7 +24,7 @@ def answers_on(scheduler: str, jobs: Iterable[Job]) -> Iterator[Answer]:
     except ImportError as error:
         raise ScanError("--scheduler needs the package distributed: pip install 'delegate-sim[dask]'") from error
     try:
-        client = distributed.Client(scheduler, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=_SECONDS_TO_CONNECT)
     except (OSError, ValueError) as error:
         raise ScanError(f"{scheduler}: no scheduler answers there") from error
     with client:

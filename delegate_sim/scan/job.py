@@ -134,6 +134,7 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[Row]:
                 "model": path,
                 "target": spec.name,
                 "code": key[0],
+                "problem": run.delegate.kinds[key[0]].problem.value if key[0] in run.delegate.kinds else None,
                 "operator": op,
                 "nodes": 0,
                 "operator_nodes": operators[op],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -48,7 +49,7 @@ class _Pool:
 
     def __init__(self, processes: int) -> None:
         self._ahead = processes * _AHEAD
-        self._executor = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _ignore_interrupts)
+        self._executor = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
         self._under_way: dict[Future[Answer], Job] = {}
 
     def __enter__(self) -> _Pool:
@@ -88,6 +89,14 @@ class _Pool:
                     is_whole = False
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that writes the output."""
+def _begin() -> None:
+    """Leave Ctrl-C to the process that writes the output, and end if that one is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

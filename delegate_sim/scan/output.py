@@ -8,6 +8,7 @@ import importlib
 import io
 import json
 import os
+import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,8 @@ from ..files import permissions, write_whole
 from .job import Row
 from .journal import ScanError
 from .schema import CAUSES, COLUMNS, INTEGER, REAL, RUNS, TEXT
+
+_FORMULA = re.compile(r"'*\s*[=+\-@]")
 
 Tables = Mapping[str, Sequence[Row]]
 """The rows of both tables."""
@@ -60,7 +63,14 @@ def _csv_rows(path: str, table: str) -> list[Row]:
 def _value(kind: str, text: str) -> Any:
     if not text:
         return None
-    return int(text) if kind == INTEGER else float(text) if kind == REAL else text
+    if kind == TEXT:
+        return text[1:] if text[0] == "'" and _FORMULA.match(text[1:]) else text
+    return int(text) if kind == INTEGER else float(text)
+
+
+def _cell(value: Any) -> Any:
+    """Return a value of which no spreadsheet makes a formula; reading takes the mark away."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def _write_csv(path: str, tables: Tables) -> None:
@@ -68,7 +78,7 @@ def _write_csv(path: str, tables: Tables) -> None:
         text = io.StringIO()
         writer = csv.DictWriter(text, [column.name for column in COLUMNS[table]], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(tables[table])
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in tables[table])
         write_whole(file, text.getvalue())
 
 

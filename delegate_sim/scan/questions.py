@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -35,7 +36,9 @@ VIEWS: Mapping[str, View] = {
         "which single change of a driver, a converter or a model helps most models; alone: the models that need no other",
         """
         WITH changes AS (
-            SELECT target, model, coalesce(change, code) AS change, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds
+            SELECT target, model, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds,
+                   CASE WHEN problem IN ('operator', 'operator-version', 'attribute', 'operands', 'shape', 'constant')
+                        THEN operator || ': ' ELSE '' END || coalesce(change, code) AS change
             FROM causes GROUP BY ALL
         ), counted AS (SELECT *, count(*) OVER (PARTITION BY target, model) AS of_model FROM changes)
         SELECT target, change, count(*) AS models, count_if(of_model = 1) AS alone, sum(nodes)::BIGINT AS nodes,
@@ -148,5 +151,5 @@ def _tables(path: str) -> Tables:
         return format_for(path).read(path)
     except OSError as error:
         raise ScanError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, sqlite3.Error) as error:
         raise ScanError(f"{path}: is not the output of a scan") from error

@@ -84,7 +84,7 @@ def _read(path: str, read: Callable[[str], Tables]) -> Tables:
         tables = read(path)
         for row in tables[RUNS]:
             row["model"], row["target"], row["sha256"], row["rule_set"]
-    except (ValueError, KeyError, TypeError, sqlite3.Error) as error:
+    except (ValueError, KeyError, TypeError, FileNotFoundError, sqlite3.Error) as error:
         raise ScanError(f"{path}: is not the output of a scan; give another name, or remove it") from error
     return tables
 

@@ -48,6 +48,7 @@ RUN_COLUMNS = (
 CAUSE_COLUMNS = (
     *_KEY,
     Column("code", TEXT, "the code of a reason (delegate-sim explain CODE)"),
+    Column("problem", TEXT, "what kind of problem it is: operator, operator-version, driver, type, rank and so on"),
     Column("operator", TEXT, "the operator of the nodes that have it"),
     Column("nodes", INTEGER, "how many nodes stay on the CPU with it as their first reason"),
     Column("operator_nodes", INTEGER, "how many nodes of this operator the model has"),
