@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 
-from .bundles.formats import BUNDLE_SUFFIXES
+from .bundles.formats import BUNDLE_SUFFIXES, is_bundle
 from .bundles.member import BundleError
 from .bundles.stores import is_url, models_at
 
@@ -157,8 +157,6 @@ def files_for(path: str) -> list[str]:
 
 
 def _models_of(path: str) -> list[str]:
-    from .bundles.members import is_bundle
-
     if not is_bundle(path):
         return [path]
     from .bundles.members import models_in

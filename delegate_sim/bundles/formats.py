@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
 
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -25,3 +27,14 @@ def format_of(beginning: bytes, name: str) -> str | None:
     if beginning.startswith(_COMPRESSED) and name.lower().endswith(_COMPRESSED_SUFFIXES):
         return COMPRESSED_TAR
     return None
+
+
+def is_bundle(path: str) -> bool:
+    """Whether a file begins as an archive or a bundle does, and not as a model; False if it cannot be read."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return format_of(file.read(512), path) not in (MODEL, None)
+    except OSError:
+        return False

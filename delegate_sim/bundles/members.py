@@ -21,17 +21,6 @@ _DEEPEST = 4
 _READERS: dict[str, Callable[[memoryview], Sequence[Member]]] = {ZIP: read_zip, TAR: read_tar, LITERTLM: read_litertlm}
 
 
-def is_bundle(path: str) -> bool:
-    """Whether a file begins as an archive or a bundle does, and not as a model; False if it cannot be read."""
-    try:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            return format_of(file.read(512), path) not in (MODEL, None)
-    except OSError:
-        return False
-
-
 def models_in(path: str) -> list[str]:
     """Return the addresses of the models in a bundle and in the bundles inside it, in the order of the file.
 

@@ -256,7 +256,7 @@ def test_the_command_says_what_was_found(zoo):
     assert done.return_value == 2
     assert "3 models: 3 judged now, 0 unchanged" in done.output
     assert "zoo/c.tflite: is not a TFLite model" in done.output
-    assert "6 rows and 2 causes in z.sqlite\n" in done.output
+    assert "6 rows and 3 causes in z.sqlite\n" in done.output
     connection = sqlite3.connect("z.sqlite")
     assert connection.execute("SELECT count(*) FROM runs").fetchone() == (6,)
     connection.close()
