@@ -6,7 +6,7 @@ import pytest
 from delegate_sim import load
 from delegate_sim.model.model import Options
 from delegate_sim.prepare.constants import evaluate
-from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed
+from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed, changed_model
 from tests.runtime.conversions import convolutions, open_batch
 
 
@@ -76,3 +76,11 @@ def test_a_float_model_is_not_changed_by_converting_it_in_float():
 def test_what_is_computed_from_constants(op, options, operands, result):
     found = evaluate(op, Options(op, options), [np.array(operand, np.int32) for operand in operands], ["INT32"])
     assert (found if found is None else found[0].tolist()) == result
+
+
+@pytest.mark.parametrize(("conversion", "has_several"), [("int8", True), ("int8-per-tensor", False)])
+def test_weights_have_a_scale_for_each_channel_unless_told_otherwise(conversion, has_several):
+    model = changed_model(load(convolutions().bytes()), Supposition(conversion=conversion))
+    constants = [tensor for tensor in model.subgraphs[0].tensors if tensor.is_constant and tensor.quantization is not None]
+    assert {tensor.type for tensor in constants} == {"INT8", "INT32"}
+    assert any(len(tensor.quantization.scales) > 1 for tensor in constants) == has_several
