@@ -169,7 +169,8 @@ class DelegateApplication:
     def _tell_stage(self, failure: KernelFailure) -> None:
         """Print what the delegate prints when a stage behind it refuses a call, and name what it would refuse next."""
         if failure.stage is not None:
-            self.log_lines.append(failure.stage.error_line)
+            if failure.stage.error_line not in failure.log_lines:
+                self.log_lines.append(failure.stage.error_line)
             self.warnings += failure.stage.further
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
