@@ -162,11 +162,11 @@ class DeviceProblem(NamedTuple):
 
 NO_DEVICE = Reason(
     DRIVER.name,
-    "driver",
-    "the phone has no NNAPI device but its own CPU",
+    "runtime",
+    "the profile of the phone has no NNAPI device but its own CPU",
     "no NNAPI device but its own CPU",
     "an accelerator",
-    "choose a phone with an accelerator, or allow NNAPI's own CPU",
+    "list the phone's devices in the profile (--devices), choose a phone that has any, or allow NNAPI's own CPU",
 )
 
 
