@@ -149,7 +149,14 @@ class DriverAnswers:
             name = self._options["accelerator_name"] or UNNAMED_DEVICE
             return [DriverDevice(name, self._version.level, functools.partial(accepts, None), _CHEAP)]
         return [
-            DriverDevice(one.name, one.feature_level, functools.partial(accepts, one), one.costs, one.compiles)
+            DriverDevice(
+                one.name,
+                one.feature_level,
+                functools.partial(accepts, one),
+                one.costs,
+                one.compiles,
+                is_updatable=one.is_updatable,
+            )
             for one in self._described
         ]
 
