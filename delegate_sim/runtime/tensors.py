@@ -6,6 +6,7 @@ Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/i
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 from ..model.model import Model, Tensor
@@ -24,6 +25,7 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 """Types whose tensors have no size before they have a value."""
 
 
+@functools.lru_cache(maxsize=2)
 def invalid_tensors(model: Model) -> tuple[InvalidTensor, ...]:
     """Return the tensors that are not loaded, of the first subgraph that has any: the runtime reads it to its end."""
     for subgraph in model.subgraphs:
