@@ -165,8 +165,9 @@ def move_text(move: Move, verbose: bool = False) -> str:
 
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
+    """Name what a release does not load; a file that contradicts itself is loaded by none."""
     operators = [f"{name(op)} version {version}" for op, version in unloaded]
-    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80)
+    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80) or "the file"
 
 
 def releases_entry(table: ReleaseTable) -> dict[str, Any]:

@@ -132,3 +132,12 @@ def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
 
 def test_all_delegates_may_be_named_at_once(run_json, chain):
     assert [entry["delegate"] for entry in run_json("releases", chain, "--delegate", "all")] == list(DELEGATE_NAMES)
+
+
+def test_a_file_that_no_release_loads(run, tmp_path):
+    builder = chain_model(["RELU"])
+    builder.subgraph("more").tensor("odd", "FLOAT32", [-1])
+    builder.write(tmp_path / "model.tflite")
+    found = " ".join(run("releases", tmp_path / "model.tflite", "--delegate", "nnapi").stdout.split())
+    assert "in no known release; litert-2.3.0 does not load the file." in found
+    assert "BytesRequired number of elements overflowed." in found
