@@ -21,13 +21,14 @@ from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import FLOAT16_WIDENING, Float16Remapping
 from ..limits import keep_largest
+from ..live_traits import AcceleratorTraits
 from ..sorting import llvm_sorted
 from .build import build_failure
 from .demands.composites import composite_name
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .loading import load_refusal
 from .measured import notes, rules_of
-from .messages import ir_refusal_lines, refusal_lines
+from .messages import HEADING, LAST_LINE, ir_refusal_lines, refusal_lines
 from .rules import RULES
 from .target import MlDriftTarget
 
@@ -117,6 +118,13 @@ class MlDriftDelegate(Delegate):
     rules = RULES
     further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     fails_with_model = True
+    live = AcceleratorTraits(
+        "libLiteRtWebGpuAccelerator.so",
+        MappingProxyType({"backend": "webgpu", "hint_fully_delegated": False, "use_ir_model": False}),
+        HEADING,
+        LAST_LINE,
+        "Selected adapter",
+    )
     known_since = "litert-2.1.3"
 
     @property

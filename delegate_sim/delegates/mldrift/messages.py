@@ -12,7 +12,8 @@ from ...graph.graph import Graph
 
 _DELEGATE = 51
 """The builtin code of another delegate's kernel in the graph."""
-_HEADING = "Following operations are not supported by GPU delegate:"
+HEADING = "Following operations are not supported by GPU delegate:"
+LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will run on the CPU\."
 
 
 def refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[str, ...]:
@@ -24,7 +25,7 @@ def refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[st
     total = len(graph.execution_plan)
     if not said or taken >= total:
         return ()
-    return tuple("\n".join([_HEADING, *_reasons(graph, said), _counted(taken, total)]).split("\n"))
+    return tuple("\n".join([HEADING, *_reasons(graph, said), _counted(taken, total)]).split("\n"))
 
 
 def ir_refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[str, ...]:
