@@ -22,7 +22,7 @@ from ..gpu_compatibility.questions import runtime_input_count
 from .demands.reading import integers
 from .failures import AXES, BATCH, CHANNELS, CONSTANT_READ, CONSTANT_TYPE, EMPTY, LOWERED, WEIGHTS, WORDINGS
 from .measured import NEWEST_MEASURED
-from .shapes import bhwc
+from .shapes import axes_of, bhwc
 
 
 class _Problem(NamedTuple):
@@ -127,9 +127,27 @@ def _is_blockwise(weights: Tensor) -> bool:
     return weights.quantization is not None and weights.quantization.kind == "blockwise"
 
 
+_SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
+"""Which operand is the axis; of parts that are empty along it there are no kernels."""
+
+
+def _is_divided_by(node: NodeView, result: Tensor) -> bool:
+    """Whether a result has no batches, rows or columns, which work is divided by; one without channels does no harm."""
+    if 0 not in result.shape:
+        return False
+    sizes = dict(zip(axes_of(result.rank), result.shape, strict=False))
+    if node.op in _SPLIT_AXES:
+        split = [axis % result.rank for axis in integers(node, _SPLIT_AXES[node.op])[:1]]
+        sizes = {axis: size for position, (axis, size) in enumerate(sizes.items()) if position not in split}
+    return any(size == 0 and axis != _CHANNELS_AXIS for axis, size in sizes.items())
+
+
+_CHANNELS_AXIS = 3
+
+
 def _on_webgpu(node: NodeView) -> Iterator[_Problem]:
-    for tensor in (*node.inputs, *node.outputs):
-        if tensor.index >= 0 and not tensor.is_constant and 0 in tensor.shape:
+    for tensor in node.outputs:
+        if _is_divided_by(node, tensor):
             yield _Problem(EMPTY.name, tensor)
     if node.op == "TOPK_V2" and math.prod(node.input(0).shape[-1:]) < _VECTOR:
         yield _Problem(CHANNELS.name, node.input(0))

@@ -90,8 +90,9 @@ BATCH = Kind(
 EMPTY = Kind(
     "mldrift-build-empty",
     Problem.SHAPE,
-    "tensor without elements",
-    "ML Drift accepts the node, but divides by the size of a dimension that is 0 while it makes shaders (seen with WebGPU).",
+    "result without elements",
+    "ML Drift accepts the node, but divides by the size of a dimension of its result while it makes shaders: 0 batches, rows or "
+    "columns end the process (seen with WebGPU), no channels do not.",
     "Remove nodes whose tensors have no elements.",
     "remove nodes whose tensors have no elements",
     is_shared=True,
@@ -134,7 +135,7 @@ WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
         WEIGHTS.name: _crash("the model cannot be built with {tensor} as it is", WEIGHTS),
         AXES.name: _crash("the axes in {tensor} are taken as they are", AXES),
         BATCH.name: FailureWording("{tensor} of shape {shape} has batches that the kernel does not fit", BATCH),
-        EMPTY.name: _crash("{tensor} of shape {shape} has no elements", EMPTY),
+        EMPTY.name: _crash("{tensor} of shape {shape} has no batches, rows or columns", EMPTY),
         CHANNELS.name: _crash("{tensor} of shape {shape} has fewer than 4 channels", CHANNELS),
         LOWERED.name: _crash("the composite that gives {tensor} ends the process", LOWERED),
     }
