@@ -126,6 +126,7 @@ class MlDriftDelegate(Delegate):
         "Selected adapter",
     )
     known_since = "litert-2.1.3"
+    starts_at_known = True
 
     @property
     def rule_books(self) -> tuple[RuleBook[MlDriftTarget], ...]:
@@ -188,8 +189,10 @@ class MlDriftDelegate(Delegate):
         if options["use_ir_model"]:
             return None  # what fails there is not known
         failure = build_failure(decision.graph, subset, options["backend"], release)
-        if failure is None or not options["build_kernels"]:
-            return failure
+        if failure is None:
+            return None
+        if not options["build_kernels"]:
+            return failure if failure.is_crash else failure._replace(is_later=True)
         return failure._replace(is_crash=False, is_known=True)
 
     def graph_refusal(
