@@ -65,6 +65,9 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
 
 def answers(table: ReleaseTable) -> Iterator[str]:
     """Say which releases delegate the whole model, and which is the first to load it."""
+    if table.delegate.starts_at_known:
+        since = table.delegate.known_since
+        yield f"Not shown: releases before {since}, which do not have {table.delegate.name}, or in which it is not known."
     if table.full:
         yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
     else:

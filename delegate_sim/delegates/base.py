@@ -290,6 +290,8 @@ class Delegate:
 
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""
+    starts_at_known: bool = False
+    """Whether releases before ``known_since`` do not have it, or nothing is known of what they have: tables leave them out."""
     is_unchanged_since: bool = False
     """Whether all later releases have the same rules, so that it does not matter which of two a release's rules are taken
     from.

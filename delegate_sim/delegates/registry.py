@@ -30,7 +30,7 @@ _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
-LIVE_NAMES = (*PLUGIN_NAMES, "xnnpack")
+LIVE_NAMES = (*PLUGIN_NAMES, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}

@@ -159,6 +159,8 @@ class DelegateApplication:
             self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
         elif failure.is_crash:
             self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+        elif failure.is_later:
+            self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
         elif self.delegate.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:

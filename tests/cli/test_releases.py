@@ -35,6 +35,14 @@ def test_the_table(run, chain):
     assert "Uncertain" not in lines
 
 
+@pytest.mark.parametrize("name", ["mldrift", "npu-google"])
+def test_releases_before_a_delegate_is_known_are_left_out(run, chain, name):
+    lines = " ".join(run("releases", chain, "--delegate", name).stdout.split())
+    assert f"Not shown: releases before litert-2.1.3, which do not have {name}, or in which it is not known." in lines
+    assert "tf-2" not in lines
+    assert "Not shown" not in run("releases", chain, "--delegate", "gpu").stdout
+
+
 def test_a_model_that_no_release_prepares(run):
     models = Path(__file__).parents[2] / "fixtures" / "models"
     lines = run("releases", models / "cannot_prepare.tflite").stdout.splitlines()

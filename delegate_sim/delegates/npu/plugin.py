@@ -91,6 +91,7 @@ class NpuPlugin(Delegate):
     vendor: str
     """The vendor's name in ``--soc VENDOR:SOC``."""
     is_plugin = True
+    starts_at_known = True
     kernel_name = "DISPATCH_OP"
     provider_name = "NPU"
     further_kinds = kinds_by_code(*LOADER_KINDS, ISLANDS)
