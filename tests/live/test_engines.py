@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.live import engines, packages, process
+from delegate_sim.live import engines, naming, packages, process, trial
 from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.decision import LiveDecision, LiveNode
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
@@ -22,6 +23,9 @@ LINES = (
     "INFO: [compiler_plugin.cc:524] Partition strategy: 0",
     "INFO: [compiler_plugin.cc:742] Partitioned subgraph<0>, selected 1 ops, from a total of 2 ops. resulted in 1 partitions.",
 )
+
+
+FAILS = "sys.exit(1)"
 
 
 @pytest.fixture
@@ -58,8 +62,8 @@ def compared(name="npu-intel", **options):
 def test_the_same(tool):
     tool()
     found = compared()
-    assert (found.is_equal, found.is_run, found.end) == (True, True, "")
-    assert found.lines == tuple(line.split("] ")[1] for line in LINES)
+    assert (found.is_equal, found.is_run, found.decision.end) == (True, True, "")
+    assert found.decision.lines == tuple(line.split("] ")[1] for line in LINES)
 
 
 def test_other_lines(tool):
@@ -70,13 +74,13 @@ def test_other_lines(tool):
 
 def test_other_partitions(tool):
     tool(ops=("TANH",))
-    assert compared().differences == ("simulated, but not live: a partition of RELU",)
+    assert compared().differences == ("simulated, but not live: a partition of node 0 RELU",)
 
 
 def test_a_crash_is_an_outcome(tool):
     tool(end="os.kill(os.getpid(), signal.SIGABRT)")
     found = compared()
-    assert (found.is_equal, found.end) == (True, "it crashed (SIGABRT)")
+    assert (found.is_equal, found.decision.end) == (True, "it crashed (SIGABRT)")
     tool(LINES[:1], end="os.kill(os.getpid(), signal.SIGABRT)")
     assert not compared().is_equal
 
@@ -101,22 +105,38 @@ def test_a_failure_that_is_not_simulated(tool):
 def test_too_long(tool, monkeypatch):
     monkeypatch.setattr(process, "SECONDS", 1)
     tool(end="time.sleep(60)")
-    assert compared().end == "it was stopped after 1 seconds"
+    assert compared().decision.end == "it was stopped after 1 seconds"
 
 
 def test_a_vendors_library_that_is_not_there(tool):
-    tool((), end="sys.exit(1)")
+    tool(
+        ("ERROR: [neuron_adapter_api.cc:9] Failed to load NeuronAdapter shared library: libneuron_adapter.so: no file",),
+        end=FAILS,
+    )
     found = compared("npu-mediatek")
-    assert not found.is_run
-    assert "NeuroPilot" in found.end
+    assert (found.is_run, found.is_equal, found.differences) == (False, False, ())
+    assert "NeuroPilot" in found.decision.lacks
+    assert found.decision.lacks.endswith("(libneuron_adapter.so: no file)")
+
+
+def test_a_failure_with_all_libraries_there_is_none_of_them(tool):
+    tool((), end=FAILS)
+    found = compared("npu-mediatek")
+    assert found.is_run
+    assert found.differences[-1] == "live: it failed with status 1; simulated: it succeeds"
+
+
+def test_closed_code_is_not_compared(tool):
+    tool((*LINES, "INFO: [compiler_plugin.cc:300] Use Get supported operations for partition."))
+    found = compared("npu-mediatek")
+    assert (found.is_run, found.is_compared, found.is_equal, found.differences) == (True, False, False, ())
+    assert [node.words for node in found.decision.partitions[0]] == ["node 0 RELU"]
 
 
 def test_what_is_missing_is_said(tool):
     tool()
     assert find_engine("npu-intel").is_ready
     assert "a release of ai-edge-litert" in find_engine("npu-samsung").lacks
-    tool.packages.pop("openvino")
-    assert "pip install openvino" in find_engine("npu-intel").lacks
     tool.packages.clear()
     assert "pip install ai-edge-litert" in find_engine("npu-intel").lacks
     assert find_engine("gpu").lacks
@@ -144,6 +164,43 @@ def test_analyze_live(tool, run, tmp_path):
     assert (result.exit_code, json.loads(result.stdout)["live"][0]["equal"]) == (1, False)
 
 
+def test_a_difference_is_written_to_a_file_that_can_be_sent(tool, run, tmp_path):
+    chain(["RELU", "NEG"]).write(tmp_path / "secret.tflite")
+    tool(LINES[:1])
+    result = run(
+        "analyze", tmp_path / "secret.tflite", "--delegate", "npu-intel", "--live", "--live-report", tmp_path / "report.json"
+    )
+    assert result.exit_code == 1
+    text = (tmp_path / "report.json").read_text(encoding="utf-8")
+    (report,) = json.loads(text)
+    assert report["schema"] == "delegate-sim/live-difference/1"
+    assert report["live"]["differences"] == list(compared().differences)
+    assert [node["op"] for node in report["subgraphs"][0]] == ["RELU", "NEG"]
+    assert report["subgraphs"][0][0]["inputs"] == ["0:FLOAT32[1, 4]"]
+    assert "secret" not in text
+
+
+def test_what_cannot_be_run_is_no_success(tool, run, tmp_path):
+    chain(["RELU", "NEG"]).write(tmp_path / "m.tflite")
+    tool(("x: Could not load shared library y.so: libopenvino.so: no file.",), end=FAILS)
+    result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-intel", "--live")
+    assert result.exit_code == 2
+    assert "pip install openvino (libopenvino.so: no file)" in " ".join(result.stdout.split())
+
+
+def test_a_delegate_that_is_live_only(tool, run, tmp_path):
+    chain(["RELU", "NEG"]).write(tmp_path / "m.tflite")
+    tool()
+    result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-qualcomm")
+    assert result.exit_code == 2
+    assert "cannot be simulated" in result.stderr
+    (tmp_path / "vendors/qualcomm/compiler").mkdir(parents=True)
+    result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-qualcomm", "--live")
+    assert result.exit_code == 0
+    assert "no simulation to compare it with" in result.stdout
+    assert "left: NEG: 1 node [1]" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -161,9 +218,32 @@ def test_what_cannot_be_run(tool, run, tmp_path, arguments, words):
     assert words in " ".join(result.stderr.split())
 
 
-def test_doctor(tool, run):
-    tool()
+def test_doctor_tries_each(tool, run):
+    tool(ops=("TANH",))
     lines = run("doctor").stdout.splitlines()
     assert any(line.split()[:2] == ["npu-intel", "ready"] for line in lines)
-    entries = json.loads(run("doctor", "--format", "json").stdout)["engines"]
-    assert {entry["target"]: entry["ready"] for entry in entries}["npu-intel"]
+    tool(("x: Could not load shared library y.so: libopenvino.so: no file.",), end=FAILS)
+    entries = {entry["target"]: entry for entry in json.loads(run("doctor", "--format", "json").stdout)["engines"]}
+    assert not entries["npu-intel"]["ready"]
+    assert "libopenvino.so" in entries["npu-intel"]["lacks"]
+    assert not entries["npu-qualcomm"]["simulated"]
+
+
+def test_the_model_that_is_tried_has_one_node():
+    (graph,) = delegate_sim.load(base64.b64decode(trial._MODEL)).subgraphs
+    assert [node.op for node in graph.nodes] == ["TANH"]
+
+
+def test_results_of_one_name_are_told_apart():
+    builder = chain(["RELU", "NEG", "TANH"])
+    model = delegate_sim.load(builder.bytes())
+    assert naming.with_distinct_names(model) == bytes(model.content)
+    same = delegate_sim.load(bytes(model.content).replace(b"t1", b"t0").replace(b"t2", b"t0"))
+    assert not naming.result_names(same)
+    renamed = delegate_sim.load(naming.with_distinct_names(same))
+    assert [place for _, place in sorted(naming.result_names(renamed).items(), key=lambda each: each[1])] == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+    ]
+    assert [graph.nodes for graph in renamed.subgraphs] == [graph.nodes for graph in same.subgraphs]
