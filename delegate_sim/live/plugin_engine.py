@@ -25,6 +25,7 @@ _TOOL = Path("tools", "apply_plugin_main")
 _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
 _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d+ NPU|Inlined|Found empty)")
 """Lines of partitioning itself; the others depend on the host."""
+_YIELDED = re.compile(r"Partitioning yielded (\d+) new subgraphs")
 _UNLOADED = re.compile(
     r"(?:Could not load shared library [^:]*|Failed to load [^:]*library(?: from [^:]*)?): (.*)|(Fail to load .* library)"
 )
@@ -53,7 +54,8 @@ class PluginEngine(Engine):
         lines = tuple([line for line in printed if _COMPARED.match(line)])
         is_closed = self.delegate.is_live_only or (bool(self._traits.closed_line) and self._traits.closed_line in printed)
         if finished.status == 0:
-            return _partitioned(load(content), lines, written)._replace(is_closed=is_closed)
+            numbers = [int(match[1]) for match in map(_YIELDED.search, printed) if match]
+            return _partitioned(load(content), lines, written, numbers[-1] if numbers else 0)._replace(is_closed=is_closed)
         is_crash = finished.status is not None and finished.status < 0
         lacks = "" if lines else _missing_library(printed, self._traits.needs)
         return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_crash and bool(lines))
@@ -124,8 +126,8 @@ def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
     return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
 
 
-def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None) -> LiveDecision:
-    """Read the partitions that the tool wrote, without the model itself; ``odml.npu_call`` has one that is no group."""
+def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:
+    """Read the partitions that the tool wrote behind what is left of the model; ``odml.npu_call`` has one that is no group."""
     if written is None:
         return LiveDecision(False, "", lines)
     try:
@@ -135,15 +137,18 @@ def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None) ->
     names = result_names(model)
     partitions: list[LivePartition] = [
         tuple([_known_again(model, names, graph, node) for node in graph.nodes])
-        for graph in found.subgraphs
-        if not any(map(is_dispatch, graph.nodes))
+        for graph in found.subgraphs[len(found.subgraphs) - number :]
     ]
     return LiveDecision(False, "", lines, tuple(partitions), has_further=True)
 
 
 def _known_again(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
-    """Find a partition's node in the file; the last one of an inlined body has the name of another's result."""
+    """Find a partition's node in the file; the last one of an inlined body has the name of another's result.
+
+    A selected node that is compiled by itself is a call of its code.
+    """
     place = names.get(graph.tensors[node.outputs[0]].name) if node.outputs and node.outputs[0] >= 0 else None
-    if place is None or model.subgraphs[place[0]].nodes[place[1]].op != node.op:
+    if place is None:
         return LiveNode(node.op)
-    return LiveNode(node.op, place)
+    op = model.subgraphs[place[0]].nodes[place[1]].op
+    return LiveNode(op, place) if op == node.op or is_dispatch(node) else LiveNode(node.op)

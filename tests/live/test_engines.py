@@ -25,6 +25,7 @@ LINES = (
 )
 
 
+YIELDED = "[LITERT_TOOLS:PARTITION] Partitioning yielded 1 new subgraphs"
 FAILS = "sys.exit(1)"
 
 
@@ -41,7 +42,7 @@ def tool(tmp_path, monkeypatch):
         path = tmp_path / "tools" / "apply_plugin_main"
         path.write_text(
             f"#!{sys.executable}\nimport os, signal, sys, time\nout = next(a[4:] for a in sys.argv if a.startswith('--o='))\n"
-            f"print({chr(10).join(lines)!r}, flush=True)\nopen(out, 'wb').write({partitions!r})\n{end}\n",
+            f"print({chr(10).join([*lines, YIELDED])!r}, flush=True)\nopen(out, 'wb').write({partitions!r})\n{end}\n",
             encoding="utf-8",
         )
         path.chmod(0o755)

@@ -77,12 +77,6 @@ def stand_ins(tmp_path, monkeypatch):
             found = [each for each in _symbols_in("mediatek", rb"Neuron[A-Z]?[A-Za-z]*_[a-z]\w+") if each != "Neuron_getVersion"]
             _library(tmp_path, "libneuron_adapter.so", _OLD_NEURON, *functions(found))
         elif name == "npu-samsung":
-            found = _symbols_in("samsung", rb"(?:graphgen|graph_wrapper)?_?[a-z]+(?:_[a-z]+)+")
-            lines = functions(
-                [each for each in found if each.startswith(("graphgen_", "set_", "create_", "release_", "define_"))]
-            )
-            _library(tmp_path, "libgraph_wrapper.so", *lines)
-            _library(tmp_path, "libgraphgen_api.so", *lines)
             monkeypatch.setenv("LD_PRELOAD", str(_library(tmp_path, "libmissing.so", _MISSING_SYMBOL)))
         elif name == "npu-qualcomm":
             _library(tmp_path, "libQnnLpai.so", "")
