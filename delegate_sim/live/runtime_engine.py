@@ -14,7 +14,7 @@ from ..errors import OptionError
 from ..model.model import Model
 from ..options import parse_options
 from ..runtime.application import VALIDATION_PREFIX
-from ..runtime.interpreter import NOT_LOADED, NOT_PREPARED, Run
+from ..runtime.interpreter import Run
 from . import packages
 from .decision import LiveDecision, LiveNode, LivePartition
 from .engine import Engine
@@ -69,7 +69,7 @@ class RuntimeEngine(Engine):
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated partitions."""
-        if run.outcome in (NOT_LOADED, NOT_PREPARED) or _fails_later(run):
+        if not (run.is_loaded and run.is_prepared) or _fails_later(run):
             return LiveDecision(True, "" if run.refusal is None else f"it fails: {run.refusal.text}")
         partitions = [
             tuple([_node(model, each.graph.index, node) for node in subset.nodes])
