@@ -190,13 +190,15 @@ def check(
     *,
     update: bool = False,
     prune: bool = False,
+    live: bool = False,
 ) -> Checked:
     """Hold every model of a configuration to its baseline and budgets on every target.
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
     nearest one from the working directory upwards. ``models`` and ``targets`` choose some of those that it names; a folder or a
     pattern stands for the models below it or that it matches. ``update`` writes the baseline for what was run, ``prune`` drops
-    entries without a model or target.
+    entries without a model or target. ``live`` also runs the real delegates on this host, where there is one: one that differs,
+    or that cannot be run, is a finding.
     Raises ConfigurationError or BaselineError naming the file and what is wrong in it; a model that cannot be read is a case
     with the status ``unreadable``.
     """
@@ -206,10 +208,11 @@ def check(
 
     require_truth("update", update)
     require_truth("prune", prune)
+    require_truth("live", live)
     chosen = [file for path in paths_of(models, "models") for file in files_for(path)]
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
-    return check_models(read_configuration(path), chosen, names, update=update, prune=prune)
+    return check_models(read_configuration(path), chosen, names, update=update, prune=prune, live=live)
 
 
 def reconcile(

@@ -15,6 +15,7 @@ from delegate_sim.live import engines, naming, packages, process, trial
 from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.decision import LiveDecision, LiveNode
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
+from tests.cli.test_schemas import validate
 from tests.delegates.npu.models import chain
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the tool runs on Linux only")
@@ -36,6 +37,7 @@ def tool(tmp_path, monkeypatch):
         (tmp_path / folder).mkdir(parents=True)
     installed = {"ai_edge_litert": tmp_path, "openvino": tmp_path}
     monkeypatch.setattr(packages, "package_folder", installed.get)
+    monkeypatch.setattr(packages, "runtime_release", lambda: "litert-2.3.0")
 
     def make(lines=LINES, ops=("RELU",), end="sys.exit(0)"):
         partitions = chain(list(ops)).bytes()
@@ -163,6 +165,7 @@ def test_analyze_live(tool, run, tmp_path):
     tool(LINES[:1])
     result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-intel", "--live", "--format", "json")
     assert (result.exit_code, json.loads(result.stdout)["live"][0]["equal"]) == (1, False)
+    validate("report", json.loads(result.stdout))
 
 
 def test_a_difference_is_written_to_a_file_that_can_be_sent(tool, run, tmp_path):
@@ -173,6 +176,7 @@ def test_a_difference_is_written_to_a_file_that_can_be_sent(tool, run, tmp_path)
     )
     assert result.exit_code == 1
     text = (tmp_path / "report.json").read_text(encoding="utf-8")
+    validate("live-difference", json.loads(text))
     (report,) = json.loads(text)
     assert report["schema"] == "delegate-sim/live-difference/1"
     assert report["live"]["differences"] == list(compared().differences)
@@ -217,6 +221,65 @@ def test_what_cannot_be_run(tool, run, tmp_path, arguments, words):
     result = run("analyze", tmp_path / "m.tflite", *arguments)
     assert result.exit_code == 2
     assert words in " ".join(result.stderr.split())
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    text = 'models = ["*.tflite"]\n[targets.npu]\ndelegate = "npu-intel"\n[targets.phone]\ndelegate = "nnapi"\n'
+    (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
+    chain(["RELU", "NEG"]).write(tmp_path / "m.tflite")
+    monkeypatch.chdir(tmp_path)
+    delegate_sim.check(update=True)
+    return tmp_path
+
+
+def codes_in(checked):
+    return [[finding.code for finding in case.findings] for case in checked.results.cases]
+
+
+def test_check_live(tool, run, project):
+    tool()
+    assert run("check", "--live").exit_code == 0
+    found = delegate_sim.check(live=True)
+    assert codes_in(found) == [[], []]
+    assert [case.notes for case in found.results.cases] == [
+        ("run live on litert-2.3.0: as simulated",),
+        ("not run live: nnapi runs on its own platform only",),
+    ]
+    tool(LINES[:1])
+    assert run("check").exit_code == 0
+    result = run("check", "--live", "--live-report", "report.json")
+    assert result.exit_code == 1
+    assert "live-differs" in result.stdout
+    validate("live-difference", json.loads((project / "report.json").read_text(encoding="utf-8")))
+    found = delegate_sim.check(live=True)
+    assert codes_in(found) == [["live-differs"], []]
+    assert [report["live"]["target"] for report in found.live_reports] == ["npu-intel"]
+    validate("check", found.to_dict())
+
+
+def test_check_live_where_it_cannot_be_run(tool, run, project):
+    tool(("x: Could not load shared library y.so: libopenvino.so: no file.",), end=FAILS)
+    assert codes_in(delegate_sim.check(live=True)) == [["live-not-run"], []]
+    tool.packages.clear()
+    assert codes_in(delegate_sim.check(live=True)) == [["live-not-run"], []]
+    result = run("check", "--live", "--target", "phone")
+    assert result.exit_code == 2
+    assert "none of its targets can be run live" in result.stderr
+    assert run("check", "--live-report", "x.json").exit_code == 2
+
+
+def test_a_release_that_is_not_installed_is_not_run(tool, project, run):
+    tool()
+    text = (project / "delegate-sim.toml").read_text(encoding="utf-8")
+    (project / "delegate-sim.toml").write_text(
+        text.replace('"npu-intel"', '"npu-intel"\nruntime = "litert-2.1.5"'), encoding="utf-8"
+    )
+    delegate_sim.check(update=True)
+    (case, _) = delegate_sim.check(live=True).results.cases
+    assert "cannot be run as in litert-2.1.5" in case.findings[0].message
+    result = run("analyze", "m.tflite", "--delegate", "npu-intel", "--live", "--runtime", "litert-2.2.0")
+    assert (result.exit_code, "what is installed here is litert-2.3.0" in result.stderr) == (2, True)
 
 
 def test_doctor_tries_each(tool, run):
