@@ -22,7 +22,7 @@ from ..delegate_flags import (
 from ..models import Models, read_model
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, result_options, width
-from ..text.many import RELEASED, released_row
+from ..text.many import released_columns, released_row
 from ..text.releases import releases_entry, releases_lines
 
 _EPILOG = """\b
@@ -75,7 +75,13 @@ def command(
             lambda: list(map(released_row, tables)),
         )
 
-    return write_answers(Models(paths), form, output, ModelTable(RELEASED, is_left_out=verbose), answer)
+    return write_answers(
+        Models(paths),
+        form,
+        output,
+        ModelTable(released_columns([delegate.name for delegate in chosen]), is_left_out=verbose),
+        answer,
+    )
 
 
 def _lines(tables: Sequence[ReleaseTable], verbose: bool) -> Iterator[Line]:

@@ -12,12 +12,14 @@ from delegate_sim.graph.partition import Subset
 from delegate_sim.results.compute import Compute, compute_of
 from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
+from delegate_sim.results.words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
+from .measures import kernels_text
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
 from .splits import split_lines
@@ -197,15 +199,14 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     yield Line("")
     yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
-    what = "partition to compile" if run.delegate.is_plugin else "delegate kernel"
-    made = f"{kernels:,} partitions to compile" if run.delegate.is_plugin and kernels != 1 else counted(kernels, what)
+    made = kernels_text(kernels, words_of(run.delegate.name))
     text = f"{total:,} total, {delegated:,} {_verb(run)} ({share(delegated, total)}), {made}"
     yield from _fact("nodes", text, view)
     yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, _verb(run), view)
 
 
 def _verb(run: Run) -> str:
-    return "selected" if run.delegate.is_plugin else "delegated"
+    return words_of(run.delegate.name).taken
 
 
 def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice: Advice | None) -> Iterator[Line]:

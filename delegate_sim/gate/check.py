@@ -12,6 +12,7 @@ from ..model.model import Model
 from ..model.reader import load
 from ..results.findings import ERROR, Finding
 from ..results.shown import Shown, Table
+from ..results.words import words_of
 from ..runtime.interpreter import option_values
 from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
@@ -191,8 +192,9 @@ def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
     if before is None:
         yield "new in the baseline"
         return
-    worse = [f"{what} {base} -> {now}" for _, what, base, now, *_ in regressions(before.measures, entry.measures)]
-    changed = worse + improvements(before.measures, entry.measures)
+    words = words_of(entry.delegate)
+    worse = [f"{what} {base} -> {now}" for _, what, base, now, *_ in regressions(before.measures, entry.measures, words=words)]
+    changed = worse + improvements(before.measures, entry.measures, words)
     if changed:
         yield f"changed in the baseline: {'; '.join(changed)}"
 
