@@ -176,8 +176,14 @@ def command(
             raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
         if accelerators is None:
             raise click.UsageError("--soc needs --accelerators")
-        if live or files:
-            raise click.UsageError(f"--accelerators does not take {'--live' if live else '--report'}")
+        refused = {
+            "--live": live or live_report is not None,
+            "--report": bool(files),
+            "--defaults": _is_given("defaults"),
+            f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
+        }
+        if any(refused.values()):
+            raise click.UsageError(f"--accelerators does not take {', '.join([name for name in refused if refused[name]])}")
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(
@@ -229,6 +235,11 @@ def command(
     if output is None and not streams:
         write(documents.whole(form))
     return USAGE if chosen_models.unreadable else DONE
+
+
+def _is_given(parameter: str) -> bool:
+    """Whether a parameter was given on the command line."""
+    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
 def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice]:

@@ -66,11 +66,11 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 """Told of kernels that the newest sources cannot make, where the release's own are not known."""
 
 
-def report_lines(report: Report, view: View) -> Iterator[Line]:
-    """Return the text of a report: run by run and side by side, or as a chain."""
+def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
+    """Return the text of a report: run by run and side by side, or as a chain; of one that does not run no places are said."""
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
-        yield from _chain_lines(report, view)
+        yield from _chain_lines(report, view, is_running)
         if len(explicit) == 1:
             yield from _diagnose(report, explicit[0], view)
         return
@@ -108,7 +108,7 @@ def _advice(model: Model, run: Run, view: View) -> Advice | None:
     return view.advise(model, run)
 
 
-def _chain_lines(report: Report, view: View) -> Iterator[Line]:
+def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
     """All log lines come first, as on a device; a delegate that the runtime applies by default has no details."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
@@ -120,7 +120,7 @@ def _chain_lines(report: Report, view: View) -> Iterator[Line]:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         # Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
         yield from _details(run, view, _advice(report.model, run, view) if len(explicit) == 1 else None)
-    if not all(run.is_loaded and run.is_prepared for run in runs):
+    if not is_running or not all(run.is_loaded and run.is_prepared for run in runs):
         return
     yield Line("")
     yield from placement_lines(runs, view.width, view.verbose)

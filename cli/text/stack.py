@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.results.report import placements
 from delegate_sim.results.stack import StackResult
 
 from ..layout import counted, message, name, wrapped
@@ -24,7 +23,7 @@ def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
             yield Line("")
         if len(results) > 1:
             yield Line(f"--- {message(_target(result))} ---", HEADING)
-        yield from report_lines(result.report, view)
+        yield from report_lines(result.report, view, is_running=result.is_created)
         yield Line("")
         yield from _outcome(result, view)
     if len(results) > 1:
@@ -34,7 +33,7 @@ def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
 
 def stacked_row(result: StackResult) -> Sequence[str]:
     """Return the SoC, whether CompiledModel is created, and how many nodes run where."""
-    places = _places(_summed(_by_operator(result)))
+    places = _places(_summed(result.places()))
     return [message(_target(result)), "created" if result.is_created else "not created", places]
 
 
@@ -54,27 +53,20 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
 
 def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
     """Return a row for each operator, with how many of its nodes run where on each target."""
-    counts = [_by_operator(result) for result in results]
+    counts = [result.places() for result in results]
     operators = list(dict.fromkeys([op for found in counts for op in found]))
     operators.sort(key=lambda op: -sum([sum(found.get(op, Counter()).values()) for found in counts]))
     total = [_summed(found) for found in counts]
     yield Line("Side by side: where the nodes of each operator run", HEADING)
     rows = [
         ("operator", *[message(_target(result)) for result in results]),
-        ("all", *[_places(each) for each in total]),
+        ("all", *[_places(each) if result.is_created else "not created" for each, result in zip(total, results, strict=True)]),
         *[(name(op), *[_places(found.get(op, Counter())) for found in counts]) for op in operators],
     ]
     yield from map(Line, table(rows, (), view.width, 2))
-    nodes = {sum(each.values()) for each in total}
-    yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")
-
-
-def _by_operator(result: StackResult) -> dict[str, Counter[str]]:
-    found: dict[str, Counter[str]] = {}
-    for places in placements(result.report.runs):
-        for node, place in places:
-            found.setdefault(node.op, Counter())[place] += 1
-    return found
+    nodes = {sum(each.values()) for each, result in zip(total, results, strict=True) if result.is_created}
+    if nodes:
+        yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")
 
 
 def _summed(found: dict[str, Counter[str]]) -> Counter[str]:

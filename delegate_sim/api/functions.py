@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
     from ..results.comparison import Comparison
     from ..results.report import Report
+    from ..results.stack import StackResult
 
 
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
@@ -94,6 +95,45 @@ def simulate(
     release = parse_release(agreed([runtime, *releases]))
     assumed = Assumptions(has_own_resolver=own_resolver)
     return Report(found, simulate_chain(found, applications, release, defaults, assumptions=assumed), is_chain=True)
+
+
+def compiled_model(
+    model: ModelLike,
+    accelerators: str | Sequence[str] | None = None,
+    soc: str = "",
+    options: Mapping[str, Any] | None = None,
+    *,
+    runtime: str | None = None,
+    own_resolver: bool = False,
+) -> StackResult:
+    """Give a model to LiteRT 2's CompiledModel with some accelerators, and say where each node runs, or that there is none.
+
+    ``accelerators`` are some of ``npu``, ``gpu`` and ``cpu``, by default all; they are applied in this order. With ``npu``,
+    ``soc`` names the vendor and the SoC, such as ``google:Tensor_G5``: what the vendor's plugin selects counts as running there,
+    though the vendor's compiler, which is not simulated, has yet to take it. ``options`` go to the plugin and the delegates that
+    have them. The result has ``is_created``, ``notes`` on what CompiledModel does about failures, ``places()``, and the
+    ``report`` of every step.
+    Raises ModelError if the model cannot be read, OptionError for an unknown accelerator, vendor, option, value or runtime, and
+    for a SoC without ``npu`` or the other way round.
+    """
+    from ..delegates.registry import ACCELERATORS
+    from ..options import without_release
+    from ..releases.catalogue import parse_release
+    from ..results.stack import Stack, parse_accelerators, simulate_stack
+    from ..runtime.interpreter import Assumptions
+
+    require_truth("own_resolver", own_resolver)
+    asked = parse_accelerators(",".join(ACCELERATORS if accelerators is None else names_of(accelerators, "accelerators")))
+    if not isinstance(soc, str):
+        raise OptionError(f"soc is a text such as 'google:Tensor_G5', not {soc!r}")
+    if soc and "npu" not in asked:
+        raise OptionError("soc is for the NPU, which is not among the accelerators")
+    if options is not None and not isinstance(options, Mapping):
+        raise OptionError(f"options are a mapping of names to values, not {options!r}")
+    own, release = without_release(options or {})
+    found = model_of(model)
+    assumed = Assumptions(has_own_resolver=own_resolver)
+    return simulate_stack(found, Stack(asked, soc), parse_release(agreed([runtime, release])), own, assumed)
 
 
 def diagnose(
