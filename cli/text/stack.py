@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.stack import StackResult
+from delegate_sim.text import printable
 
 from ..layout import counted, message, name, wrapped
 from ..terminal import Line
@@ -14,6 +18,7 @@ from .tables import table
 from .view import HEADING, View
 
 _BAD = "bold red"
+_HINT = "cyan"
 
 
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
@@ -29,6 +34,7 @@ def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
     if len(results) > 1:
         yield Line("")
         yield from _side_by_side(results, view)
+    yield from _diagnoses(results)
 
 
 def stacked_row(result: StackResult) -> Sequence[str]:
@@ -49,6 +55,25 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
         yield Line(f"CompiledModel ({asked}) is not created", _BAD)
     for note in result.notes:
         yield from (Line(line) for line in wrapped(message(note), view.width, "  - ", "    "))
+
+
+def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
+    """Point to the commands that say what keeps nodes off the NPU."""
+    leaving = {result.report.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
+    if leaving:
+        yield Line("")
+        yield Line("What keeps nodes off the NPU, and what to change:", _HINT)
+    for delegate, result in leaving.items():
+        run = result.report.runs[0]
+        release = "" if str(run.release) == DEFAULT_RELEASE else f" --runtime {run.release}"
+        path = shlex.quote(result.report.model.path or "-")
+        # Not wrapped, so that it can be copied.
+        yield Line(f"  {printable(f'delegate-sim diagnose {path} --delegate {delegate}{release}')}", _HINT)
+
+
+def _leaves_nodes(result: StackResult) -> bool:
+    runs = result.report.runs
+    return bool(runs) and runs[0].delegate.is_plugin and any(True for _ in on_cpu(runs[0]))
 
 
 def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:

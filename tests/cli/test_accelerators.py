@@ -36,6 +36,26 @@ def test_socs_side_by_side(run, path):
     assert rows["ELU"] == "xnnpack 1 npu-google 1"
 
 
+def test_the_command_that_says_what_keeps_nodes_off_the_npu(run, path):
+    arguments = (
+        "--accelerators",
+        "npu,cpu",
+        "--soc",
+        "mediatek:mt6991",
+        "--soc",
+        "google:Tensor_G5",
+        "--runtime",
+        "litert-2.2.0",
+    )
+    text = run("analyze", path, *arguments).stdout
+    assert f"  delegate-sim diagnose {path} --delegate npu-mediatek --runtime litert-2.2.0\n" in text
+    assert "--delegate npu-google" not in text
+    found = run("diagnose", path, "--delegate", "npu-mediatek")
+    assert "keeps 1 node off the NPU: ELU 1" in found.stdout
+    assert "selected: 1 of 3 nodes selected" in " ".join(found.stdout.split())
+    assert "delegated" not in found.stdout
+
+
 def test_what_is_not_created_has_no_places(run, path):
     result = run("analyze", path, "--accelerators", "npu", "--soc", "mediatek:mt6991", "--soc", "google:Tensor_G5", COLUMNS="100")
     first, second = result.stdout.split("--- google:Tensor_G5 ---")
