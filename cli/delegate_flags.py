@@ -62,10 +62,11 @@ class DelegateCommand(click.Command):
                     formatter.write_dl([(_spelling(option), _help(option)) for option in delegate.options])
 
 
-class _DelegateName(_Choice):
+class DelegateName(_Choice):
     """The name of a delegate; one that is only run live is left to the command, which says so."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse any other name."""
         return value if value in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
 
 
@@ -76,7 +77,7 @@ def several_delegates_option(shown_default: str) -> Callable[[Command], Command]
         "delegates",
         multiple=True,
         show_default=shown_default,
-        type=_DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
+        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
         help="A delegate to apply; may be given several times.",
     )
 

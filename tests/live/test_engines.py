@@ -193,6 +193,14 @@ def test_what_cannot_be_run_is_no_success(tool, run, tmp_path):
     assert "pip install openvino (libopenvino.so: no file)" in " ".join(result.stdout.split())
 
 
+@pytest.mark.parametrize("command", [["rules"], ["diagnose", "m.tflite"], ["releases", "m.tflite"], ["init"]])
+def test_other_commands_say_that_it_is_live_only(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    chain(["RELU"]).write(tmp_path / "m.tflite")
+    result = run(*command, "--delegate", "npu-qualcomm")
+    assert (result.exit_code, "--delegate npu-qualcomm --live" in " ".join(result.stderr.split())) == (2, True)
+
+
 def test_a_delegate_that_is_live_only(tool, run, tmp_path):
     chain(["RELU", "NEG"]).write(tmp_path / "m.tflite")
     tool()
