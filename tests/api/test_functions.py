@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import typing
+from collections import Counter
 
 import pytest
 from click.testing import CliRunner
@@ -126,7 +127,7 @@ def test_compiled_model_is_what_the_command_says(model, printed):
     arguments = ("--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G5")
     assert found.to_dict() == printed("analyze", model, *arguments, defaults=())
     assert found.is_created
-    assert found.places()["ADD"] == {"npu-google": MIXED.count("ADD")}
+    assert sum(found.places().values(), Counter()) == {"npu-google": len(found.report.model.subgraphs[0].nodes)}
     assert found.to_pandas().set_index("op").loc["ADD", "place"] == "npu-google"
     assert "CompiledModel is created" in repr(found)
     again = delegate_sim.compiled_model(model, "cpu, npu", "google:Tensor_G5", {"max_partitions": 4}, runtime="litert-2.2.0")
