@@ -287,6 +287,8 @@ class Delegate:
 
     live: LiveTraits | None = None
     """How it is run on this host; None if it cannot be."""
+    is_live_only: bool = False
+    """Whether closed code decides, so that it can be run, but not simulated."""
 
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""
