@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -34,6 +34,7 @@ Examples:
   delegate-sim reconcile model.tflite --log benchmark.txt --log logcat.txt --feature-level 30
   delegate-sim reconcile model.tflite --log benchmark.txt --learn driver.toml
   delegate-sim analyze other.tflite --delegate nnapi --driver driver.toml
+  delegate-sim reconcile model.tflite --log logcat.txt --accelerators npu,gpu,cpu --soc mediatek:mt6991
 
 \b
 Exit codes:
@@ -77,6 +78,13 @@ last one is used, or the one that --run says.
     help="The delegate.",
 )
 @click.option(
+    "--accelerators",
+    metavar="LIST",
+    default=None,
+    help="LiteRT 2's accelerators that the application asked for, such as npu,gpu,cpu, in place of one delegate.",
+)
+@click.option("--soc", metavar="VENDOR:SOC", default=None, help="With npu among --accelerators: the SoC.")
+@click.option(
     "--option",
     "pairs",
     metavar="KEY=VALUE",
@@ -106,6 +114,8 @@ def command(
     number: int | None,
     learned: str | None,
     delegate: str | None,
+    accelerators: str | None,
+    soc: str | None,
     pairs: Sequence[str],
     release: str | None,
     defaults: str | None,
@@ -119,6 +129,12 @@ def command(
     Nodes that ran on the CPU although the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit
     on partitions.
     """
+    if accelerators is not None or soc is not None:
+        if accelerators is None:
+            raise click.UsageError("--soc needs --accelerators")
+        if delegate is not None or learned is not None or defaults is not None:
+            raise click.UsageError("--accelerators takes neither --delegate nor --learn nor --defaults")
+        return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, form, verbose)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     try:
@@ -141,6 +157,38 @@ def command(
             _write(found, None, form, verbose)
             raise
         _write(found, learning, form, verbose, learned)
+    return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
+
+
+def _reconcile_accelerators(
+    path: str,
+    logs: Sequence[str],
+    number: int | None,
+    accelerators: str,
+    soc: str | None,
+    pairs: Sequence[str],
+    flags: Mapping[str, str | None],
+    release: str | None,
+    form: str,
+    verbose: bool,
+) -> int:
+    from delegate_sim.device.stacked import reconcile_stack
+
+    from ..text.reconcile_stack import stack_reconciliation_lines
+    from .accelerators import asked_stacks, stack_options
+
+    (stack,) = asked_stacks(accelerators, [soc] if soc is not None else [])
+    options = stack_options([stack], pairs, flags)
+    model = read_model(one_path(path))
+    log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    found = reconcile_stack(model, log, stack, release, options)
+    found = dataclasses.replace(found, notes=(*note, *found.notes))
+    if form == "json":
+        import json
+
+        write(json.dumps(found.to_dict(), indent=2) + "\n")
+    else:
+        write_lines(stack_reconciliation_lines(found, width(), verbose))
     return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 

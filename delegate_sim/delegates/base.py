@@ -233,6 +233,12 @@ class LogTraits(NamedTuple):
     """A part of the file name of the library that it comes in, in lower case, where it is loaded from one."""
     has_runtime_behind: bool = False
     """Whether it hands its partitions to Android's neural networks runtime, whose own lines a log may have."""
+    speaks_as: str = ""
+    """What its own lines call it, where another delegate's lines say the same of that one."""
+    options_by_kernel: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    """The options that the name of a kernel tells."""
+    options_by_interface: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    """The options that follow from the graphics interface that the delegate says it initialises, in lower case."""
 
     @property
     def off_flag(self) -> str:

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import DelegateSimError
-from .statements import COMPILED, ERRORS, FAILURE, LISTED_REFUSAL, OTHER_ERROR, PROGRESS, Statement
+from .statements import (
+    COMPILED,
+    ERRORS,
+    FAILURE,
+    LISTED_REFUSAL,
+    LITERT,
+    OTHER_ERROR,
+    PROGRESS,
+    REGISTERED,
+    SKIPPED,
+    Statement,
+)
 from .tables import RunOrder, Summary
 
 
@@ -147,6 +158,11 @@ class DeviceLog:
             subgraph, *counts = (int(each.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
             found[subgraph] = PluginLine(each.line, subgraph, *counts)
         return tuple(found.values())
+
+    @property
+    def is_of_compiled_model(self) -> bool:
+        """Whether lines of LiteRT 2's own runtime are in the log, which applies accelerators in place of delegates."""
+        return bool(self.of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any("source" in each.values for each in self.statements)
 
     @property
     def errors(self) -> tuple[Statement, ...]:

@@ -18,7 +18,7 @@ from .causes import cpu_nodes
 from .contents import DeviceLog
 from .differences import differences, listed_refusals, refusal_differences
 from .errors import explained_errors
-from .facts import Facts, facts_of
+from .facts import OTHER_KERNEL, Facts, facts_of
 from .matching import OTHER_MODEL
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from .runs import run_note, separate_runs
@@ -71,6 +71,7 @@ def reconcile(
             )
         ),
         run=best,
+        is_foreign=facts.is_foreign,
     )
 
 
@@ -117,10 +118,6 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     return [f"the delegate could not be applied on the device: {line}" for line in own]
 
 
-_OTHER_KERNEL = "DELEGATE "
-"""What stands before a kernel of another delegate where operators are listed as refused."""
-
-
 def _other_model(trials: Trials, first: Run) -> Iterator[str]:
     totals = [each.total for each in trials.facts.replacements or () if each.total is not None]
     own_totals = [total for _, total, _ in trials.facts.own_counts] + [sum(each) for each in trials.facts.splits]
@@ -130,7 +127,7 @@ def _other_model(trials: Trials, first: Run) -> Iterator[str]:
             yield f"the log's {what} counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
 
     operators = {node.op for subgraph in first.subgraphs for node in subgraph.graph.nodes}
-    refused = {op for op, reason in trials.facts.listed_refusals if reason and not op.startswith(_OTHER_KERNEL)}
+    refused = {op for op, reason in trials.facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(refused - operators)
     if missing:
         yield f"the log lists {', '.join(missing)} as refused, which the model does not have; {OTHER_MODEL}"

@@ -27,7 +27,7 @@ COMPILED, REGISTERED, NOT_REGISTERED, LIBRARY, SKIPPED, LITERT = (
     "compiled", "registered", "not-registered", "library", "skipped", "litert",
 )  # fmt: skip
 CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME = "choice", "finished", "interface", "driver-refusal", "runtime"
-SAID, EXECUTED, PROGRESS, VENDOR = "said", "executed", "progress", "vendor"
+SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
 
 ERRORS = frozenset(
     {
@@ -63,6 +63,11 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False) -> Patt
 
 _N = r"\d{1,9}"
 PATTERNS = (
+    _pattern(
+        INTERFACE_USED,
+        "-based API",
+        r"Initializ(?:ed|ing) (?P<interface>\w{1,20})-based API(?: from (?:serialized data|graph))?\.?",
+    ),
     _pattern(NOT_APPLIED, "Failed to apply delegate: ", r"Failed to apply delegate: "),
     _pattern(
         OWN_COUNT,
@@ -166,8 +171,9 @@ PATTERNS = (
     _pattern(REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
     _pattern(
         LIBRARY,
-        "Loading ",
-        r"Loading (?:\w{1,40} ){0,4}?(?:shared library|accelerator)\b[^\"(/]*[\"(]?(?P<path>/?[^\s\")]{1,400})",
+        "oad",
+        r"(?:Loading|Loaded|Attempting to load) (?:\w{1,40} ){0,4}?(?:shared library|accelerator|plugin at)\b"
+        r"[^\"(/\w]*[\"(]?(?P<path>/?[^\s\")]{1,400})",
     ),
     _pattern(
         SKIPPED,
@@ -196,7 +202,7 @@ PATTERNS = (
 """The kinds of lines, those that say more first."""
 
 _PROGRESS = re.compile(
-    r"Initialized TensorFlow Lite runtime|Initializ(?:ed|ing) (?:OpenCL|OpenGL|Metal)-based API|external tensors "
+    r"Initialized TensorFlow Lite runtime|external tensors "
     r"are used for delegate|See instructions: |"
     r"Created \d{1,9} \w{1,40} delegate kernels|"
     r"The input model file size|Initialized session in|Running benchmark for|count=\d{1,12} |Timings \(microseconds\)|"

@@ -17,6 +17,7 @@ from .identity import (
     delegate_named,
     is_of,
     library_of,
+    names_of,
     other_name,
     others_in,
     plain_name,
@@ -160,7 +161,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
 
 
 def _of_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
-    names = {plain_name(name) for name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
+    names = names_of(log, delegate)
     counts = tuple(_counts(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and is_switched_on(delegate, log):

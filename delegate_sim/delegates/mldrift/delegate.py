@@ -17,7 +17,7 @@ from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
-from ..base import Decision, Delegate, KernelFailure, OptionValues, kinds_by_code, kinds_of_failures
+from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import FLOAT16_WIDENING, Float16Remapping
 from ..limits import keep_largest
 from ..sorting import llvm_sorted
@@ -105,6 +105,11 @@ class MlDriftDelegate(Delegate):
     rules = RULES
     further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     fails_with_model = True
+    log = LogTraits(
+        speaks_as="GPU",
+        options_by_kernel=MappingProxyType({kernel: {"backend": name} for name, kernel in _KERNELS.items()}),
+        options_by_interface=MappingProxyType({name: {"backend": name} for name in _KERNELS}),
+    )
     known_since = "litert-2.1.3"
 
     @property

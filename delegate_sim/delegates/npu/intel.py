@@ -11,7 +11,7 @@ from ...rules.rule import Verdict
 from ..base import LiveTraits, ModelFailure, OptionValues, kinds_by_code
 from .composites import layout
 from .kinds import INPUT_RANK, ISLANDS, LOADER_KINDS
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 from .target import NpuTarget
 
@@ -26,6 +26,7 @@ class IntelPlugin(NpuPlugin):
 
     name = "npu-intel"
     vendor = "intel"
+    log = log_traits("intel")
     rules = BOOKS["intel"]
     live = LiveTraits("IntelOpenVINO", "intel_openvino", "openvino", "libs")
     socs = SOCS

@@ -11,7 +11,7 @@ from ...rules.rule import Verdict
 from ..base import LiveTraits, ModelFailure, OptionValues, kinds_by_code
 from .composites import given
 from .kinds import ISLANDS, LOADER_KINDS, SOC
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 from .rules.checks import TypeFault, mapped_types
 from .target import NpuTarget
@@ -31,6 +31,7 @@ class MediatekPlugin(NpuPlugin):
 
     name = "npu-mediatek"
     vendor = "mediatek"
+    log = log_traits("mediatek")
     rules = BOOKS["mediatek"]
     live = LiveTraits("MediaTek", "mediatek", needs="the libraries of MediaTek's NeuroPilot SDK, on LD_LIBRARY_PATH")
     socs = SOCS

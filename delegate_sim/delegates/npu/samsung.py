@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...releases.catalogue import Release
 from ..base import LiveTraits, OptionValues
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 
 SOCS = ("E9965", "E9955")
@@ -17,6 +17,7 @@ class SamsungPlugin(NpuPlugin):
 
     name = "npu-samsung"
     vendor = "samsung"
+    log = log_traits("samsung")
     rules = BOOKS["samsung"]
     live = LiveTraits(
         "Samsung",
