@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 import click
 
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES
 from delegate_sim.device.contents import DeviceLog, UnknownDelegateError
+from delegate_sim.device.devices_learning import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.log import join_logs, read_runs_file
 from delegate_sim.device.reconcile import reconcile
@@ -26,7 +27,7 @@ from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..terminal import width, write, write_file, write_lines
 from ..text.log import summary_lines
-from ..text.reconcile import learning_lines, reconciliation_lines
+from ..text.reconcile import devices_lines, learning_lines, reconciliation_lines
 
 _EPILOG = """\b
 Examples:
@@ -67,7 +68,11 @@ last one is used, or the one that --run says.
     help="The run that is meant, counted from 1, if a log holds several.",
 )
 @click.option(
-    "--learn", "learned", metavar="FILE", type=click.Path(), help="A driver profile to write, or to refine if it exists."
+    "--learn",
+    "learned",
+    metavar="FILE",
+    type=click.Path(),
+    help="A driver profile to write, or to refine if it exists; from a log of debug.nn.vlog a profile for --devices.",
 )
 @click.option(
     "--delegate",
@@ -81,7 +86,7 @@ last one is used, or the one that --run says.
     "--accelerators",
     metavar="LIST",
     default=None,
-    help="LiteRT 2's accelerators that the application asked for, such as npu,gpu,cpu, in place of one delegate.",
+    help=f"LiteRT 2's accelerators that the application asked for, such as {','.join(ACCELERATORS)}, in place of one delegate.",
 )
 @click.option("--soc", metavar="VENDOR:SOC", default=None, help="With npu among --accelerators: the SoC.")
 @click.option(
@@ -148,6 +153,8 @@ def command(
     if learned is None:
         found = reconcile(model, log, setting)
         _write(found, None, form, verbose)
+    elif not os.path.exists(learned) and can_teach_devices(found := reconcile(model, log, setting)):
+        _learn_devices(found, learned, form, verbose)
     elif (found := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
         _write(found, None, form, verbose)
     else:
@@ -158,6 +165,22 @@ def command(
             raise
         _write(found, learning, form, verbose, learned)
     return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
+
+
+def _learn_devices(found: Reconciliation, path: str, form: str, verbose: bool) -> None:
+    """Write a profile of devices; unlike a driver's, it has no record of logs, so that it is always a new file."""
+    learning = learn_devices(found)
+    try:
+        write_file(path, learning.text)
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    if form == "json":
+        import json
+
+        learnt = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
+        write(json.dumps({**found.to_dict(), "learnt": learnt}, indent=2) + "\n")
+    else:
+        write_lines([*reconciliation_lines(found, width(), verbose), *devices_lines(learning, path, width())])
 
 
 def _reconcile_accelerators(

@@ -80,6 +80,8 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     ):
         if values:
             yield from _fact(title, message(", ".join(values)), columns)
+    for text in summary.compiled:
+        yield from _fact("compiled", message(text), columns)
     if summary.parts:
         text = ", ".join(f"{part} ({counted(count, 'line')})" for part, count in summary.parts)
         yield from _fact("also of", text, columns)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.device.causes import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
+from delegate_sim.device.devices_learning import DevicesLearning
 from delegate_sim.device.differences import ListedRefusal
 from delegate_sim.device.errors import ExplainedError
 from delegate_sim.device.learning import Learning, rejection_text
 from delegate_sim.device.matching import OTHER_MODEL
 from delegate_sim.device.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.stage import compilation_text
 from delegate_sim.device.summary import chosen_devices
 from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
@@ -74,6 +76,23 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
     for rejection in rejections:
         new = " (new)" if rejection in learning.added else ""
         yield from _paragraph(message(f"rejects {rejection_text(rejection)}{new}"), width, "  - ", "    ")
+    for note in learning.notes:
+        yield from _paragraph(message(f"open: {note}"), width, "  ", "    ")
+
+
+def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:
+    """Return what was learnt about the devices behind the delegate."""
+    yield Line("")
+    yield Line(f"Profile of devices: {message(path)} (for --devices)", _HEADING)
+    for device in learning.devices:
+        rejected = ", ".join(dict.fromkeys([each.operation for each in device.rejects]))
+        parts = [f"does not take {rejected}" if rejected else "takes everything that it was asked about"]
+        parts += ["fails to compile whatever it is given"] if device.fails_to_compile else []
+        parts += [f"fails to compile {', '.join(device.cannot_compile)}"] if device.cannot_compile else []
+        parts += (
+            [f"fails to compile steps of more than {device.largest_bytes:,} bytes"] if device.largest_bytes is not None else []
+        )
+        yield from _paragraph(message(f"{device.name}: {'; '.join(parts)}"), width, "  - ", "    ")
     for note in learning.notes:
         yield from _paragraph(message(f"open: {note}"), width, "  ", "    ")
 
@@ -182,6 +201,8 @@ def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
     if devices:
         yield Line("")
         yield from _paragraph(f"Devices that the runtime behind the delegate chose: {devices}", width, "", "  ")
+    for compilation in found.log.runtime.compilations:
+        yield from _paragraph(message(f"The runtime compiled {compilation_text(compilation)}"), width, "", "  ")
     yield from error_lines(found.errors, width)
     yield Line("")
     yield from _paragraph(f"Evidence: {_EVIDENCE[found.evidence]}", width, "", "  ")

@@ -20,7 +20,7 @@ from ..releases.notes import release_notes
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
-from .driver import DriverInterface
+from .driver import DevicesInterface, DriverInterface
 from .lowered import LoweredModel
 
 OptionValues: TypeAlias = Mapping[str, Any]
@@ -306,6 +306,8 @@ class Delegate:
     levels: Levels | None = None
     driver: DriverInterface | None = None
     """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
+    devices: DevicesInterface | None = None
+    """What can be known of the devices behind the delegate; None if nothing chooses among devices there."""
     log: LogTraits = LogTraits()
     platform: Platform | None = None
     """The platform behind the delegate, if its releases are told apart."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature
-from .profile_file import ProfileEntry, boolean, number, read_entries, shown, text, texts
+from .profile_file import ProfileEntry, boolean, number, read_entries, shape_lists, shown, text, texts
 
 SCHEMA = "delegate-sim/driver/1"
 
@@ -104,7 +104,7 @@ def _rejection(entry: ProfileEntry) -> Rejection:
         entry.take("operation", text, is_required=True),
         entry.take("types", texts),
         entry.take("rank", number),
-        entry.take("shapes", _shapes),
+        entry.take("shapes", shape_lists),
     )
     entry.finish()
     return found
@@ -113,7 +113,7 @@ def _rejection(entry: ProfileEntry) -> Rejection:
 def _observation(entry: ProfileEntry, sources: int) -> Observation:
     operation = entry.take("operation", text, is_required=True)
     types = entry.take("types", texts, is_required=True)
-    shapes = entry.take("shapes", _shapes, is_required=True)
+    shapes = entry.take("shapes", shape_lists, is_required=True)
     is_accepted = entry.take("accepted", boolean, is_required=True)
     logs = entry.take("logs", lambda value: _numbers(value, sources))
     entry.finish()
@@ -143,11 +143,3 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
     if any(number >= below for number in found):
         raise ValueError(f"takes positions in [[logs]], of which there are {below}")
     return found
-
-
-def _shapes(value: Any) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(value, list) or not all(isinstance(shape, list) for shape in value):
-        raise ValueError(f"takes a list of shapes, not {shown(value)}")
-    if not all(isinstance(size, int) and not isinstance(size, bool) for shape in value for size in shape):
-        raise ValueError(f"takes shapes of whole numbers, not {shown(value)}")
-    return tuple(map(tuple, value))

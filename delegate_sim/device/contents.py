@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import DelegateSimError
+from .runtime_log import NOTHING_COMPILED, RuntimeLog
 from .statements import (
     COMPILED,
     ERRORS,
@@ -122,6 +123,8 @@ class DeviceLog:
     """How many of them say nothing that is understood."""
     unused: tuple[str, ...] = ()
     """The first of those."""
+    runtime: RuntimeLog = NOTHING_COMPILED
+    """What the runtime behind a delegate says that it chose and compiled."""
 
     @property
     def is_empty(self) -> bool:

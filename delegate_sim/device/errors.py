@@ -22,6 +22,7 @@ from .statements import (
     NODE_ERROR,
     NOT_REGISTERED,
     PREPARATION_ERROR,
+    RUNTIME_ERROR,
     Statement,
 )
 
@@ -102,6 +103,20 @@ class ExplainedError(NamedTuple):
     node: int | None
 
 
+_RUNTIME_FAILURES = (
+    ("No driver can do", "no device, the runtime's own CPU among them, takes this operation, so nothing is compiled"),
+    ("getSupportedOperations", "a driver does not say what it takes, so that nothing is given to it"),
+    ("prepareModelFromCache", "a driver does not take what it compiled before, and compiles again"),
+    ("prepareModel", "a driver could not compile a model"),
+    ("Invalid Operation", "the runtime's own validation refuses the operation"),
+    ("called on invalid model", "the runtime finds the model invalid as a whole"),
+    ("newer what is allowed", "the model needs a higher feature level than the runtime's"),
+    ("ANeuralNetworksModel_", "the runtime refuses the model that the delegate builds"),
+    ("ANeuralNetworksCompilation_", "the runtime refuses to compile"),
+)
+"""What errors of Android's neural networks runtime mean, by words in them."""
+
+
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return every error in a log with what it means, each once."""
     found = []
@@ -133,6 +148,8 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         return f"the kernel of {values['name']} failed in {values['stage']}"
     if error.kind == FAILURE and "source" in values:
         return next((meaning for words, meaning in _FAILURES if words in error.line), "")
+    if error.kind == RUNTIME_ERROR:
+        return next((meaning for words, meaning in _RUNTIME_FAILURES if words in error.line), "")
     return _MEANINGS.get(error.kind, "")
 
 

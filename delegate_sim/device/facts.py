@@ -14,10 +14,10 @@ from ..model.schema import is_operator
 from .contents import DeviceLog, PluginLine, ReconcileError, Replacement
 from .identity import UNNAMED_KERNEL, delegate_named, is_of, names_of, plain_name
 from .matching import OTHER_MODEL, matched_nodes
+from .runtime_log import NOTHING_COMPILED, RuntimeLog
 from .setting import flags_without_others
 from .statements import BENCHMARK_FAILED, CRASH, LISTED_REFUSALS, NODE_ERROR, OWN_COUNT, SPLIT, Statement
 from .tables import RunOrder, Summary
-
 
 OTHER_KERNEL = "DELEGATE "
 """What stands before a kernel of another delegate where operators are listed as refused."""
@@ -60,6 +60,8 @@ class Facts:
     notes: tuple[str, ...]
     plugins: tuple[PluginLine, ...] = ()
     """What a compiler plugin selected, where the delegate is one."""
+    runtime: RuntimeLog = NOTHING_COMPILED
+    """What the runtime behind the delegate says that it chose."""
 
     @property
     def can_be_compared(self) -> bool:
@@ -131,6 +133,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         lines=tuple(lines),
         notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, delegate, own)])),
         plugins=log.plugins if delegate.is_plugin else (),
+        runtime=log.runtime if delegate.devices is not None else NOTHING_COMPILED,
     )
 
 

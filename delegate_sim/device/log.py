@@ -11,6 +11,7 @@ from typing import Any
 from ..text import printable
 from .contents import ApplicationLine, DeviceLog, LogError, PluginLine, ReconcileError, RefusedOperator, Replacement
 from .reader import Reader
+from .runtime_log import RuntimeLog
 
 __all__ = [
     "ApplicationLine",
@@ -111,6 +112,8 @@ def _joined(ours: Any, theirs: Any) -> Any:
     """Return what one log says of a part, or the other if it says nothing; of parameters both, ours first."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
+    if isinstance(ours, RuntimeLog):
+        return ours if ours != RuntimeLog() else theirs
     return theirs if ours is None or (not ours and ours != 0) or ours is False else ours
 
 

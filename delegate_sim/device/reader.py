@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from .contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
 from .prefixes import Message, message_of
+from .runtime_log import RuntimeReader
 from .statements import (
     API_ERROR,
     DYNAMIC_ERROR,
@@ -104,6 +105,7 @@ class Reader:
         self.parameters: dict[str, str] = {}
         self.flags: dict[str, str] = {}
         self.statements = Statements()
+        self.runtime = RuntimeReader()
         self.run_orders: dict[int, RunOrder] = {}
         self.summaries: dict[int, Summary] = {}
         self.table: OperatorTable | None = None
@@ -151,6 +153,7 @@ class Reader:
             line_count=self.line_count,
             unused_count=self.unused_count,
             unused=tuple(self.unused),
+            runtime=self.runtime.log(),
             is_cut=self.is_cut,
         )
 
@@ -204,7 +207,9 @@ class Reader:
         """Keep what any other line says."""
         text = message.text
         self.is_listing = False
+        self.runtime.read(text)
         if message.tag == "chatty" and (same := _IDENTICAL.search(text)) is not None:
+            self.runtime.repeat(int(same["times"]))
             return self.statements.repeat(int(same["times"]))
         if (flags := _flags(text)) is not None:
             if not self._log().is_empty:

@@ -24,6 +24,7 @@ from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Re
 from .runs import run_note, separate_runs
 from .search import failed_kernels, fitting_levels, matches
 from .setting import DeviceSetting, setting_of
+from .stage import split_differences, stage_notes
 from .statements import BENCHMARK_FAILED
 from .tally import device_tally, simulated_tally
 from .trials import Match, Trials, simulate_setting
@@ -45,7 +46,7 @@ def reconcile(
     setting, run = _fitting_platform(model, setting, facts, run)
     trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
     unavailable = _unavailable(log, facts, first)
-    found = [*unavailable, *differences(facts, first)]
+    found = [*unavailable, *differences(facts, first), *split_differences(log, first)]
     levels = fitting_levels(trials) if found and not unavailable else ()
     match = next(matches(trials, first, levels, profile), None) if found and not unavailable else None
     best = first if match is None else match.run
@@ -67,7 +68,14 @@ def reconcile(
         evidence=facts.evidence,
         notes=tuple(
             dict.fromkeys(
-                [*_other_model(trials, first), *filter(None, [note]), *setting.notes, *facts.notes, *_notes(trials, first)]
+                [
+                    *_other_model(trials, first),
+                    *filter(None, [note]),
+                    *setting.notes,
+                    *facts.notes,
+                    *_notes(trials, first),
+                    *stage_notes(log, best),
+                ]
             )
         ),
         run=best,

@@ -31,9 +31,9 @@ from .identity import (
     plugin_in,
     speaker,
 )
-from .statements import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_USED, RUNTIME
+from .statements import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_USED, RUNTIME, RUNTIME_ERROR
 
-_OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, DRIVER_REFUSAL)
+_OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
 """Lines of the runtime behind a delegate and of its drivers."""
 
 
@@ -226,6 +226,9 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     for line in log.replacements:
         if is_of(delegate, line.kernel):
             shown |= delegate.log.options_by_kernel.get(line.kernel, {})
+    if delegate.devices is not None:
+        chosen = {each.device for compilation in log.runtime.compilations for each in compilation.choices}
+        shown |= delegate.devices.reference_options if delegate.devices.reference in chosen else {}
     for each in log.of(INTERFACE_USED) if not shown else ():
         shown |= delegate.log.options_by_interface.get(each.values["interface"].lower(), {})
     return shown

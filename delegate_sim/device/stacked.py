@@ -138,7 +138,8 @@ class _Trial:
         ]
 
     def _step(self, accelerator: str, delegate: Delegate, run: Run | None) -> StepReconciliation:
-        notes = tuple([each.line for each in self.log.of(NOT_REGISTERED) if each.values["name"].lower() == accelerator])
+        missing = [each.line for each in self.log.of(NOT_REGISTERED) if each.values["name"].lower() == accelerator]
+        notes = tuple(missing)
         nothing = Tally((), None, None, None, None)
         if accelerator == APPLIED_AHEAD:
             return self._ahead(accelerator, delegate, run, notes)
@@ -149,8 +150,8 @@ class _Trial:
         if run is None:
             # Everything was taken before it.
             status = UNEXPLAINED if is_shown else NOT_COMPARED
-            found = ("only the device applies it: in the simulation nothing is left for it",) if is_shown else ()
-            return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, found, (), notes)
+            more = ("only the device applies it: in the simulation nothing is left for it",) if is_shown else ()
+            return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, more, (), notes)
         if not is_told:
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
             status = NOT_APPLIED if takes else NOT_COMPARED
@@ -220,7 +221,8 @@ def _other_file(log: DeviceLog, run: Run) -> Iterator[str]:
         total = ours.get(each.subgraph, each.total)
         if each.total != total:
             place = f"of subgraph {each.subgraph} " if each.subgraph else ""
-            yield f"the log's line counts {each.total} nodes {place}before anything is compiled, and the model {total}; {OTHER_MODEL}"
+            what = f"{each.total} nodes {place}before anything is compiled, and the model {total}"
+            yield f"the log's line counts {what}; {OTHER_MODEL}"
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:

@@ -26,13 +26,16 @@ CRASH, BENCHMARK_FAILED, LOAD_ERROR = "crash", "benchmark-failed", "load-error"
 COMPILED, REGISTERED, NOT_REGISTERED, LIBRARY, SKIPPED, LITERT = (
     "compiled", "registered", "not-registered", "library", "skipped", "litert",
 )  # fmt: skip
-CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME = "choice", "finished", "interface", "driver-refusal", "runtime"
+CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME, RUNTIME_ERROR = (
+    "choice", "finished", "interface", "driver-refusal", "runtime", "runtime-error",
+)  # fmt: skip
 SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
 
 ERRORS = frozenset(
     {
         API_ERROR, NODE_ERROR, BUILTIN_ERROR, CUSTOM_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, CALL_ERROR, BUILD_ERROR,
         PREPARATION_ERROR, FAILURE, OTHER_ERROR, CRASH, BENCHMARK_FAILED, LOAD_ERROR, NOT_REGISTERED,
+        RUNTIME_ERROR,
     }
 )  # fmt: skip
 """Kinds of lines that report an error."""
@@ -181,6 +184,11 @@ PATTERNS = (
         rf"Skipping calling ModifyGraphWithDelegate on Subgraph (?P<subgraph>{_N})(?:: (?P<name>.*))?",
     ),
     _pattern(
+        RUNTIME,
+        "can't do operation",
+        r"Device (?P<device>[^\s()]{1,100}) can't do operation (?P<op>\w{1,100})(?::\d{1,9})?",
+    ),
+    _pattern(
         CHOICE,
         "findBestDeviceForEachOperation",
         r"findBestDeviceForEachOperation\((?P<op>\w{1,100})(?::[^()]{1,100})?\) = (?P<number>-?\d{1,9})(?: "
@@ -191,6 +199,23 @@ PATTERNS = (
         "Body::finish",
         r"ExecutionPlan::\w+Body::finish: compilation finished successfully(?: on (?P<device>\S{1,100}))?",
     ),
+    _pattern(RUNTIME_ERROR, "No driver can do", r"No driver can do (?:operation (?P<op>\w{1,100})|the op)"),
+    _pattern(
+        RUNTIME_ERROR,
+        "getSupportedOperations",
+        r"getSupportedOperations (?:failed|returned)[^\n]{0,300}",
+    ),
+    _pattern(
+        RUNTIME_ERROR,
+        "prepareModel",
+        r"prepareModel(?:_\d_\d)?(?:FromCache)?(?: on \S{1,100})? (?:failed|failure|returned)\b[^\n]{0,300}",
+    ),
+    _pattern(
+        RUNTIME_ERROR,
+        "ANeuralNetworks",
+        r"ANeuralNetworks(?:Model|Compilation|Execution)_\w{1,60} (?:called on|passed|can't|setting|Can't|exceed|invalid)[^\n]{0,300}",
+    ),
+    _pattern(RUNTIME_ERROR, "Invalid Operation: ", r"Invalid Operation: [^\n]{0,400}"),
     _pattern(INTERFACE, "Found interface", r"Found interface (?P<device>\S{1,100})"),
     _pattern(
         DRIVER_REFUSAL, "is not supported", r"\{(?P<op>[A-Z][A-Z0-9_]{1,80}), (?P<type>[A-Z][A-Z0-9_]{1,80})\} is not supported"
@@ -246,6 +271,8 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:
     """Return what a line is of, by where it comes from; None if it is of none of the parts that have to do with delegates."""
     line = text.strip()
+    if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
+        return Statement(RUNTIME_ERROR, line, MappingProxyType({}))
     is_error = severity in ("E", "F") or bool(source and not severity and _FAILED_TO.match(line))
     if is_error and (source or tag in _OWN_TAGS or not tag) and _VENDOR.search(line) is None:
         kind = FAILURE if _FAILED_TO.match(line) else OTHER_ERROR

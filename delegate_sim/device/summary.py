@@ -23,6 +23,7 @@ from .identity import (
     plain_name,
 )
 from .setting import delegate_in, is_switched_on, may_be_older, releases_of
+from .stage import compilation_text
 from .statements import (
     API_ERROR,
     APPLIED,
@@ -44,6 +45,7 @@ from .statements import (
     PREPARATION_ERROR,
     REGISTERED,
     RUNTIME,
+    RUNTIME_ERROR,
     SAID,
     SKIPPED,
     SPLIT,
@@ -108,6 +110,8 @@ class LogSummary(NamedTuple):
     errors: tuple[ExplainedError, ...]
     chosen_devices: tuple[tuple[str, int], ...]
     """The devices that the runtime behind the delegate chose, and for how many operations."""
+    compiled: tuple[str, ...]
+    """Each model that this runtime compiled, in words."""
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
     parts: tuple[tuple[str, int], ...]
@@ -151,6 +155,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         tuple(_refusals(log)),
         explained_errors(log),
         tuple(chosen_devices(log)),
+        tuple(map(compilation_text, log.runtime.compilations)),
         tuple(dict.fromkeys(name for each in log.of(REGISTERED) for name in each.values["name"].split(", "))),
         tuple(_parts(log)),
         log.line_count,
@@ -366,6 +371,7 @@ def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
 
 _PART_TITLES = {
     RUNTIME: "Android's neural networks runtime",
+    RUNTIME_ERROR: "Android's neural networks runtime",
     INTERFACE: "Android's neural networks runtime",
     FINISHED: "Android's neural networks runtime",
     CHOICE: "Android's neural networks runtime",
