@@ -16,16 +16,20 @@ from .statements import (
     CUSTOM_ERROR,
     DYNAMIC_ERROR,
     FAILURE,
+    FLEX_ERROR,
     IMMUTABLE_ERROR,
     KERNEL_ERROR,
+    LIBRARY_ERROR,
     LOAD_ERROR,
     NODE_ERROR,
     NOT_REGISTERED,
+    OTHER_ERROR,
     PREPARATION_ERROR,
     RUNTIME_ERROR,
     Statement,
 )
 
+_PREFIX = "ANEURALNETWORKS_"
 _CODES = {
     "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
     "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
@@ -43,6 +47,8 @@ _CODES = {
     "ANEURALNETWORKS_DEAD_OBJECT": "the process of the driver has died",
     "GENERAL_FAILURE": "the driver gives no reason",
 }
+_NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in list(_CODES) if name.startswith(_PREFIX)])
+"""The codes by their numbers, in the order of ``NeuralNetworks.h``."""
 _CALLS = (
     ("setting new operand value", "ANeuralNetworksModel_setOperandValue", "the model is being built"),
     ("adding operand", "ANeuralNetworksModel_addOperand", "the model is being built"),
@@ -69,6 +75,7 @@ _MEANINGS = {
     BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
     CRASH: "the process crashed",
     LOAD_ERROR: "the runtime could not load or prepare the model",
+    FLEX_ERROR: "the model has operators of TensorFlow's own; the application has to link the Flex delegate and apply it",
     NOT_REGISTERED: "the accelerator is not there, so nothing can be applied to it",
 }
 
@@ -148,6 +155,10 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         return f"the kernel of {values['name']} failed in {values['stage']}"
     if error.kind == FAILURE and "source" in values:
         return next((meaning for words, meaning in _FAILURES if words in error.line), "")
+    if error.kind == LIBRARY_ERROR:
+        return "the delegate's library, or one that it needs, is not there, or not for this device; nothing is applied"
+    if error.kind == OTHER_ERROR and "versions" in error.line:
+        return "the delegate's libraries on the device are of different versions"
     if error.kind == RUNTIME_ERROR:
         return next((meaning for words, meaning in _RUNTIME_FAILURES if words in error.line), "")
     return _MEANINGS.get(error.kind, "")
@@ -155,6 +166,8 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
 
 def _api_meaning(error: Statement) -> str:
     code, doing = error.values["code"], error.values.get("doing", "")
+    if code.isdigit() and int(code) < len(_NUMBERS):
+        code = _PREFIX + _NUMBERS[int(code)]
     meaning = _CODES.get(code, "a code that is not known")
     call = next((f" {call}, while {stage}" for words, call, stage in _CALLS if words in doing), "")
     return f"{code}: {meaning}; returned by{call}" if call else f"{code}: {meaning}"

@@ -12,13 +12,17 @@ from .statements import (
     API_ERROR,
     APPLIED,
     FAILURE,
+    FLEX_ERROR,
     INTERFACE_USED,
+    KERNEL_ERROR,
     LIBRARY,
+    LIBRARY_ERROR,
     LISTED_REFUSALS,
     LITERT,
     NODE_ERROR,
     OPERATOR_REFUSED,
     OWN_COUNT,
+    PLACED,
     PREPARATION_ERROR,
     SAID,
     SPLIT,
@@ -126,7 +130,9 @@ def names_in(log: DeviceLog) -> Iterator[str]:
     yield from (row.op for table in log.run_orders.values() for row in table.rows)
     yield from (op for summary in log.summaries.values() for op in summary.counts)
     yield from (each.values["name"] for each in log.of(APPLIED, LISTED_REFUSALS, SPLIT, SAID) if "name" in each.values)
-    yield from (each.values["name"] for each in log.of(OPERATOR_REFUSED, API_ERROR) if "name" in each.values)
+    yield from (
+        each.values["name"] for each in log.of(OPERATOR_REFUSED, API_ERROR, KERNEL_ERROR, PLACED) if "name" in each.values
+    )
 
 
 def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
@@ -152,6 +158,8 @@ def plugin_in(log: DeviceLog) -> Delegate | None:
 def others_in(log: DeviceLog) -> tuple[str, ...]:
     """Return the names in a log that are of delegates that are not simulated, each once, those that are most telling first."""
     names = [library_of(log), *names_in(log), *asked_accelerators(log)]
+    names += [each.values["path"] for each in log.of(LIBRARY_ERROR)]
+    names += ["flex"] * bool(log.of(FLEX_ERROR))
     names += [path for each in log.of(LIBRARY) if _DISPATCH in plain_name(path := each.values["path"])]
     names += [each.values["source"] for each in log.of(LITERT, FAILURE) if "source" in each.values]
     found = [name for name in names if name and delegate_named(name) is None and other_name(name)]

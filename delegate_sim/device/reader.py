@@ -61,7 +61,8 @@ _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) ref
 _RESTORED = "Restored original execution plan after delegate application failure"
 _NOT_CREATED = re.compile(
     r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
-    r"(?:delegate|accelerator)\b.*|\w{1,40} (?:acceleration|delegate) is (?:unsupported|not supported|not available) .*"
+    r"(?:delegate|accelerator)\b.*|\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
+    r"(?:Core ML|NNAPI|GPU|Hexagon) delegate will not be enabled.*"
 )
 _CREATED = re.compile(
     r"Created TensorFlow Lite (?:delegate for (?P<one>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)"
@@ -70,6 +71,7 @@ _CREATED = re.compile(
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(r"(?:CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
+_EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
 _LOADED = re.compile(r"Loaded model (?P<path>\S.*)")
@@ -223,6 +225,8 @@ class Reader:
                 break
             is_used = True
             statement, pattern, end = found
+            if statement.kind == NODE_ERROR:
+                self._said_before(rest[: max(rest.find(statement.line), 0)])
             self._statement(statement, pattern)
             rest = rest[end:]
         if is_used:
@@ -231,6 +235,12 @@ class Reader:
         if loose is not None:
             self.statements.add(loose)
         return loose is not None
+
+    def _said_before(self, text: str) -> None:
+        """Keep what a kernel says of why it failed, which may stand in the same line."""
+        reason = _EXCEPTION.sub("", text).strip()
+        if reason:
+            self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
     def _statement(self, statement: Statement, pattern: Pattern) -> None:
         self.statements.add(statement)

@@ -29,13 +29,14 @@ COMPILED, REGISTERED, NOT_REGISTERED, LIBRARY, SKIPPED, LITERT = (
 CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME, RUNTIME_ERROR = (
     "choice", "finished", "interface", "driver-refusal", "runtime", "runtime-error",
 )  # fmt: skip
+LIBRARY_ERROR, FLEX_ERROR, PLACED, MAPPED = "library-error", "flex-error", "placed", "mapped"
 SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
 
 ERRORS = frozenset(
     {
         API_ERROR, NODE_ERROR, BUILTIN_ERROR, CUSTOM_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, CALL_ERROR, BUILD_ERROR,
         PREPARATION_ERROR, FAILURE, OTHER_ERROR, CRASH, BENCHMARK_FAILED, LOAD_ERROR, NOT_REGISTERED,
-        RUNTIME_ERROR,
+        RUNTIME_ERROR, LIBRARY_ERROR, FLEX_ERROR,
     }
 )  # fmt: skip
 """Kinds of lines that report an error."""
@@ -98,6 +99,27 @@ PATTERNS = (
         rf"(?P<name>\w{{1,20}}), and the remaining (?P<left>{_N}) on the \w{{1,20}}",
         is_old=True,
     ),
+    _pattern(
+        PLACED,
+        "Number of operations that will run on",
+        rf"Number of operations that will run on (?P<name>[\w ]{{1,40}}): (?P<count>{_N})",
+    ),
+    _pattern(
+        MAPPED,
+        "Mapped to ",
+        rf"^\s*(?P<op>[A-Z]\w{{1,80}})\s+(?P<count>{_N})\s+Mapped to (?P<name>[\w ]{{1,40}})",
+    ),
+    _pattern(
+        OPERATOR_REFUSED,
+        "peration is ",
+        rf"^\s*(?P<op>[A-Z]\w{{1,80}})\s+(?P<count>{_N})\s+"
+        r"(?P<why>Operation is (?:otherwise supported|working on|not supported).*|More than one subgraph.*)",
+    ),
+    _pattern(
+        OPERATOR_REFUSED,
+        "is not supported on requested backend",
+        r"Layer of type (?P<op>\w{1,80}) is not supported on (?P<why>requested backend .*)",
+    ),
     _pattern(OPERATOR_REFUSED, "Fallback unsupported op", rf"Fallback unsupported op (?P<code>{_N}) to TfLite"),
     _pattern(
         OPERATOR_REFUSED,
@@ -120,6 +142,12 @@ PATTERNS = (
         " returned error ",
         rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error (?P<code>[A-Z]\w*|[^.]{{1,80}}?) at line (?P<place>{_N}) "
         rf"while (?P<doing>.*)",
+    ),
+    _pattern(
+        API_ERROR,
+        " returned error (",
+        rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error \((?P<code>\d{{1,4}}), line (?P<place>{_N})\)\.?",
+        is_old=True,
     ),
     _pattern(API_ERROR, " returned error ", r"(?P<name>[A-Z]{2}[A-Z ]{0,30}) returned error (?P<code>\w+).*"),
     _pattern(
@@ -145,10 +173,43 @@ PATTERNS = (
     _pattern(DYNAMIC_ERROR, "dynamic", r"[Dd]elegate (?:does not|doesn't) support (?:graphs with )?dynamic(?:-sized)? tensors.*"),
     _pattern(IMMUTABLE_ERROR, "graph is immutable", r"ModifyGraphWithDelegate is disallowed when graph is immutable\.?"),
     _pattern(KERNEL_ERROR, "ernel", r"Delegate kernel was not initialized|Failed to initialize kernel\.?"),
-    _pattern(KERNEL_ERROR, "Returning error since", r"Returning error since \w{1,40} returned failure (?P<place>\S{1,200})"),
+    _pattern(
+        KERNEL_ERROR,
+        " returned failure ",
+        r"(?:Returning error|Aborting) since \w{1,40} returned failure "
+        r"(?P<place>(?:(?P<name>[a-z]{1,20})_delegate\.)?\S{1,200})",
+    ),
+    _pattern(
+        KERNEL_ERROR,
+        "with rank 0",
+        rf"(?P<name>[A-Z]{{2,20}}) doesn't support tensors with rank 0 \(index {_N} name [^()]{{0,300}}\)",
+        is_old=True,
+    ),
+    _pattern(KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
     _pattern(CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
     _pattern(BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
-    _pattern(PREPARATION_ERROR, "TfLite", r"(?P<name>TfLite\w{1,60}) (?P<stage>Init|Prepare|Invoke): (?P<why>.+)"),
+    _pattern(
+        PREPARATION_ERROR,
+        "elegate ",
+        r"(?P<name>TfLite\w{1,60}|GpuDelegate) (?P<stage>Init|Prepare|Invoke): (?P<why>.+?)(?=Node number|$)",
+    ),
+    _pattern(
+        LIBRARY_ERROR,
+        "delegate from",
+        r"(?:Failed to load|Unable to load external) delegate from ?:? ?(?P<path>[^\s(]{1,400})(?: \((?P<why>[^)]{1,300})\))?",
+    ),
+    _pattern(LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
+    _pattern(
+        FLEX_ERROR,
+        "TensorFlow ops are not supported by this interpreter",
+        r"(?:Select|Regular) TensorFlow ops(?:\(?s?\)?,? ?included in the given model,)? (?:is\(are\)|are) not supported by this "
+        r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?",
+    ),
+    _pattern(
+        OTHER_ERROR,
+        "Hexagon NN version",
+        r"Failed to fetch Hexagon NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
+    ),
     _pattern(
         PREPARATION_ERROR,
         "preparation failed",
@@ -213,7 +274,8 @@ PATTERNS = (
     _pattern(
         RUNTIME_ERROR,
         "ANeuralNetworks",
-        r"ANeuralNetworks(?:Model|Compilation|Execution)_\w{1,60} (?:called on|passed|can't|setting|Can't|exceed|invalid)[^\n]{0,300}",
+        r"ANeuralNetworks(?:Model|Compilation|Execution)_\w{1,60} (?:called on|passed|can't|setting|Can't|exceed|invalid)"
+        r"[^\n]{0,300}",
     ),
     _pattern(RUNTIME_ERROR, "Invalid Operation: ", r"Invalid Operation: [^\n]{0,400}"),
     _pattern(INTERFACE, "Found interface", r"Found interface (?P<device>\S{1,100})"),

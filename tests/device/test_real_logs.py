@@ -222,7 +222,7 @@ SAID = {
     "73": Said("", "failed", errors=("dynamic-error",)),
     "74": Said("", "failed", errors=("dynamic-error",)),
     "76": Said("", "failed", title="Flex", errors=("kernel-error", "node-error"), nodes=(1139,)),
-    "77": Said("", "failed", title="Edge TPU", errors=("node-error",), nodes=(1,)),
+    "77": Said("", "failed", title="Edge TPU", errors=("other-error", "node-error"), nodes=(1,)),
 }
 
 PREFIXES = (
