@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from .contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
 from .prefixes import Message, message_of
+from .profile_output import is_of_dump, read_dump
 from .runtime_log import RuntimeReader
 from .statements import (
     API_ERROR,
@@ -62,7 +63,7 @@ _RESTORED = "Restored original execution plan after delegate application failure
 _NOT_CREATED = re.compile(
     r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
     r"(?:delegate|accelerator)\b.*|\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
-    r"(?:Core ML|NNAPI|GPU|Hexagon) delegate will not be enabled.*"
+    r"[A-Z][\w ]{0,20} delegate will not be enabled.*"
 )
 _CREATED = re.compile(
     r"Created TensorFlow Lite (?:delegate for (?P<one>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)"
@@ -111,6 +112,7 @@ class Reader:
         self.run_orders: dict[int, RunOrder] = {}
         self.summaries: dict[int, Summary] = {}
         self.table: OperatorTable | None = None
+        self.dump: list[str] = []
         self.subgraph = 0
         self.is_inference = True
         self.is_internal = False
@@ -139,6 +141,10 @@ class Reader:
 
     def _log(self) -> DeviceLog:
         self._end_table(is_complete=False)
+        if self.dump:
+            dumped = read_dump(self.dump, "the log")
+            self.run_orders |= dumped.run_orders if dumped is not None else {}
+            self.dump = []
         return replace(
             self.current,
             replacements=tuple(self.replacements),
@@ -185,6 +191,8 @@ class Reader:
             self._begin_table(heading["title"].strip())
         elif self._is_title(stripped):
             self._end_table(is_complete=True)
+        elif is_of_dump(stripped, bool(self.dump)):
+            self.dump.append(stripped)
         elif (
             self._is_listed(stripped)
             or self._delegate_line(text, message.process)

@@ -207,8 +207,8 @@ PATTERNS = (
     ),
     _pattern(
         OTHER_ERROR,
-        "Hexagon NN version",
-        r"Failed to fetch Hexagon NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
+        "ncompatible versions",
+        r"Failed to fetch \w{1,20} NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
     ),
     _pattern(
         PREPARATION_ERROR,
