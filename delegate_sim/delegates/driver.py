@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from ..graph.graph import Graph, NodeView
@@ -16,6 +16,15 @@ class Driver:
     def rejects(self, operation: str, view: NodeView) -> bool:
         """Whether the driver rejects an operation that a node was mapped to."""
         raise NotImplementedError
+
+    @property
+    def has_open_rejections(self) -> bool:
+        """Whether of some operations it is only known that at least one is rejected."""
+        return False
+
+    def rejects_some(self, asked: Set[OperationSignature]) -> bool:
+        """Whether it rejects at least one of all that it is asked about, though it is not known which."""
+        return False
 
 
 class OperationSignature(NamedTuple):

@@ -202,6 +202,9 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
             partitions.keep(subset)
         for node in set(subset.nodes).difference(supported):
             set_aside[node] = answers.reason(node, mapped)
+    if has_float16 and not set_aside and answers.rejects_some([partitions.mapped(subset) for subset in decision.candidates]):
+        subset = decision.candidates[0]
+        set_aside = {node: answers.reason(node, partitions.mapped(subset)) for node in subset.nodes}
     if not set_aside:
         return decision
     if has_float16:
