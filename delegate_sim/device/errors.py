@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .contents import DeviceLog
-from .identity import delegate_named, other_name
+from .identity import delegate_named, other_name, plain_name
 from .statements import (
     API_ERROR,
     BENCHMARK_FAILED,
@@ -24,6 +24,7 @@ from .statements import (
     NODE_ERROR,
     NOT_REGISTERED,
     OTHER_ERROR,
+    OWN_COUNT,
     PREPARATION_ERROR,
     RUNTIME_ERROR,
     Statement,
@@ -100,6 +101,10 @@ _FAILURES = (
 """What LiteRT 2's errors mean, by words in them."""
 
 
+_NOT_CREATED = "not-created"
+_MISSING_DELEGATE = "the delegate is not there on this device, or lacks what it needs; nothing is applied"
+
+
 class ExplainedError(NamedTuple):
     """An error in a log: its line, what it means, and how often it was printed. ``node`` is the one that the line names."""
 
@@ -111,7 +116,7 @@ class ExplainedError(NamedTuple):
 
 
 _RUNTIME_FAILURES = (
-    ("No driver can do", "no device, the runtime's own CPU among them, takes this operation, so nothing is compiled"),
+    ("No driver can do", "none of the devices that were chosen takes this operation, so nothing is compiled"),
     ("getSupportedOperations", "a driver does not say what it takes, so that nothing is given to it"),
     ("prepareModelFromCache", "a driver does not take what it compiled before, and compiles again"),
     ("prepareModel", "a driver could not compile a model"),
@@ -126,7 +131,7 @@ _RUNTIME_FAILURES = (
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return every error in a log with what it means, each once."""
-    found = []
+    found = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
     for each in log.errors:
         node = each.values.get("node")
         found.append(ExplainedError(each.kind, each.line, _meaning(each, log), each.times, None if node is None else int(node)))
@@ -180,6 +185,9 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         known = other_name(op)
         return f"node {node} could not {stage}{f'; {op} is of {known}' if known else ''}"
     totals = [each.total for each in log.replacements if each.kernel == op and each.total is not None]
+    if not totals:
+        own = [each for each in log.of(OWN_COUNT) if plain_name(each.values["name"]) == plain_name(op)]
+        totals = [int(each.values["total"]) for each in own]
     if totals and node >= totals[-1]:
         return (
             f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "

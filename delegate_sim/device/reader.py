@@ -247,7 +247,7 @@ class Reader:
     def _said_before(self, text: str) -> None:
         """Keep what a kernel says of why it failed, which may stand in the same line."""
         reason = _EXCEPTION.sub("", text).strip()
-        if reason:
+        if reason and not reason.startswith("See instructions"):
             self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
     def _statement(self, statement: Statement, pattern: Pattern) -> None:

@@ -198,6 +198,12 @@ PATTERNS = (
         "delegate from",
         r"(?:Failed to load|Unable to load external) delegate from ?:? ?(?P<path>[^\s(]{1,400})(?: \((?P<why>[^)]{1,300})\))?",
     ),
+    _pattern(LIBRARY_ERROR, "unable to open library", r"\w{2,20} error: unable to open library (?P<path>\S{1,300})"),
+    _pattern(
+        OTHER_ERROR,
+        "kernels/",
+        r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)",
+    ),
     _pattern(LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
     _pattern(
         FLEX_ERROR,

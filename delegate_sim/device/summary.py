@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..delegates.base import Delegate
@@ -311,11 +312,17 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if log.of(KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) or _has_failed_runtime(log, names):
         return FAILED
-    if any(names & {plain_name(word) for word in line.split()} for line in log.not_created):
+    if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
     if log.of(LIBRARY_ERROR):
         return NOT_CREATED
     return FAILED if log.of(BENCHMARK_FAILED) else ""
+
+
+def _words(line: str) -> set[str]:
+    """Return the words of a line as plain names, and pairs of them: a name may be written as two."""
+    words = line.split()
+    return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
