@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..delegates.driver import StageOperation
 from ..runtime.interpreter import Run
 from .contents import DeviceLog
+from .matching import OTHER_MODEL
 from .runtime_log import RuntimeCompilation, RuntimeLog
 
 
@@ -62,7 +63,9 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
     if not short:
         device, ours = _operators(log.runtime.compilations), _names(run)
         other = sorted(name for name in {*device, *ours} if device.get(name, 0) != ours.get(name, 0))
-        if other:
+        if sum((Counter(device) & Counter(ours)).values()) < sum(device.values()) / 2:
+            yield f"the runtime compiled other operations than this model is mapped to; {OTHER_MODEL}"
+        elif other:
             text = ", ".join([f"{name} {device.get(name, 0)} and {ours.get(name, 0)}" for name in other])
             yield f"operations that the runtime compiled on the device, and in the simulation: {text}"
 
