@@ -13,6 +13,7 @@ from .contents import ApplicationLine, DeviceLog, LogError, PluginLine, Reconcil
 from .profile_output import read_binary, read_json
 from .reader import Reader
 from .runtime_log import RuntimeLog
+from .tables import RunOrder
 
 __all__ = [
     "ApplicationLine",
@@ -129,5 +130,10 @@ def _joined(ours: Any, theirs: Any) -> Any:
 
 
 def _compared(value: object) -> object:
-    """Return a part of a log in a form that can be compared with that of another log."""
+    """Return a part of a log in a form that can be compared with that of another log.
+
+    Of rows in running order only operators and nodes are compared: what benchmark_model writes has no outputs.
+    """
+    if isinstance(value, Mapping) and value and all(isinstance(each, RunOrder) for each in value.values()):
+        return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}
     return dict(value) if isinstance(value, Mapping) else value

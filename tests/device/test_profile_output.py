@@ -8,7 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.device import profile_output
-from delegate_sim.device.log import LogError, read_log, read_log_file
+from delegate_sim.device.log import LogError, join_logs, read_log, read_log_file
 from delegate_sim.device.reconcile import reconcile
 from delegate_sim.device.setting import setting_of
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
@@ -94,6 +94,17 @@ def test_json_has_the_same_fields(tmp_path, content, is_camel):
     path = tmp_path / "profile.json"
     path.write_text(text, encoding="utf-8")
     assert ops(read_log_file(str(path))) == [KERNEL, "RELU", KERNEL, "ROUND"]
+
+
+@pytest.mark.parametrize("has_tables", [False, True])
+def test_a_file_beside_the_log_of_the_same_run(tmp_path, has_tables):
+    path = tmp_path / "runtime.json"
+    path.write_text(json.dumps(RUNTIME), encoding="utf-8")
+    log = read_log(write_log(MODEL, DEVICE, has_run_order=has_tables, has_summary=False))
+    joined = join_logs([("log", log), ("file", read_log_file(str(path)))])
+    found = reconcile(MODEL, joined)
+    assert (found.status, found.evidence) == ("explained", "run-order")
+    assert [node.op for node in found.nodes if node.cause == "driver"] == ["RELU"]
 
 
 def test_the_text_form_in_a_log():
