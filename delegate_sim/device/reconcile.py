@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from ..delegates.driver import Driver
+from ..delegates.registry import ACCELERATORS, APPLIED_AHEAD
 from ..model.model import Model
 from ..runtime.interpreter import Run
 from .causes import cpu_nodes
@@ -19,6 +20,7 @@ from .contents import DeviceLog
 from .differences import differences, listed_refusals, refusal_differences
 from .errors import explained_errors
 from .facts import OTHER_KERNEL, Facts, facts_of
+from .identity import accelerators_in
 from .matching import OTHER_MODEL
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from .runs import run_note, separate_runs
@@ -69,7 +71,7 @@ def reconcile(
         notes=tuple(
             dict.fromkeys(
                 [
-                    *_other_model(trials, first),
+                    *_other_model(trials, first, log),
                     *filter(None, [note]),
                     *setting.notes,
                     *facts.notes,
@@ -126,7 +128,13 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     return [f"the delegate could not be applied on the device: {line}" for line in own]
 
 
-def _other_model(trials: Trials, first: Run) -> Iterator[str]:
+def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
+    if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
+        yield (
+            "the delegate saw what a compiler plugin had left of the model, and the simulation all of it; give "
+            f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each with what it saw"
+        )
+        return
     totals = [each.total for each in trials.facts.replacements or () if each.total is not None]
     own_totals = [total for _, total, _ in trials.facts.own_counts] + [sum(each) for each in trials.facts.splits]
     sizes = {len(subgraph.graph.execution_plan) for subgraph in first.subgraphs}

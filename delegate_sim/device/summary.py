@@ -337,7 +337,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
     told = {each.source: each for each in counts}
     if "application" in told:
         by_line = {each.line: each.outcome for each in log.applications}
-        return {"completely": WHOLE, "partially": PART, "not": NONE}[by_line[told["application"].line]]
+        return {"completely": WHOLE, "partially": PART, "not": NONE, "failed": FAILED}[by_line[told["application"].line]]
     lines = [each for each in counts if each.source == "replacement"]
     for each in lines[-1:] or [told[source] for source in ("own", "split", "compiled") if source in told][:1]:
         if each.delegated == 0:

@@ -63,6 +63,12 @@ def test_kernels_and_custom_operators_among_what_the_gpu_refuses():
     assert found.errors == ()
 
 
+def test_what_comes_after_a_plugin_is_no_sign_of_another_model():
+    found = delegate_sim.reconcile(MODEL, read_log(STACK.replace("out of 3 node", "out of 30 node")), "mldrift")
+    assert not any("taken with this model" in note for note in found.notes)
+    assert "give --accelerators npu,gpu,cpu --soc VENDOR:SOC" in found.notes[0]
+
+
 def test_another_delegates_kernel_is_no_sign_of_another_model():
     found = delegate_sim.reconcile(MODEL, read_log(STACK), "mldrift")
     assert not any("DELEGATE" in note for note in found.notes)

@@ -222,6 +222,18 @@ CASES = {
         counts=(("replacement", 60, 66),),
     ),
 }
+
+
+def test_a_delegate_that_failed_and_was_applied_later():
+    text = (
+        "Failed to apply GPU delegate.\nINFO: Created TensorFlow Lite delegate for NNAPI.\n"
+        "Explicitly applied NNAPI delegate, and the model graph will be completely executed by the delegate.\n"
+    )
+    found = summary(text)
+    assert (found.delegate.name, found.delegate.outcome) == ("gpu", "failed")
+    assert [(other.name, other.outcome) for other in found.others] == [("nnapi", "whole")]
+
+
 NOISE = (
     "<h1>It does not work</h1>\nHello, I tried this:\n\n",
     "\n\n**bob** commented\nWith --use_gpu=false it is fast. Any idea?\n",
