@@ -258,7 +258,7 @@ def _parser() -> Any:
         count = len(unknown.UnknownFieldSet(message))
         for field, value in message.ListFields():
             if field.message_type is not None:
-                count += sum(map(unknown_fields, value if field.is_repeated else [value]))
+                count += sum(map(unknown_fields, [value] if hasattr(value, "ListFields") else value))
         return count
 
     def parse(name: str, data: bytes) -> tuple[dict[str, Any], int] | None:
