@@ -87,7 +87,8 @@ class KernelFailure(NamedTuple):
     is_later: bool = False
     """Whether it shows only after everything has been applied: it fails the model, though nothing is undone."""
     log_lines: tuple[str, ...] = ()
-    """What is printed of it, after the line of its stage, where that is not only the line of a plan that is restored."""
+    """What is printed of it, where that is not only the line of a plan that is restored: after the line of its stage, unless that
+    is among them."""
     stage: StageRefusal | None = None
 
 
@@ -286,6 +287,8 @@ class Delegate:
 
     live: LiveTraits | None = None
     """How it is run on this host; None if it cannot be."""
+    is_live_only: bool = False
+    """Whether closed code decides, so that it can be run, but not simulated."""
 
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""

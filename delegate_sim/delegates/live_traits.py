@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 
@@ -13,12 +14,14 @@ class PluginTraits(NamedTuple):
     """What the tool calls the vendor."""
     folder: str
     """Where LiteRT's package has the plugin, below ``vendors``."""
-    package: str = ""
-    """The package that has the libraries that the plugin is linked to; empty if it needs none."""
-    libraries: str = ""
-    """Their folder in that package."""
-    needs: str = ""
-    """What else must be there to run it, in words."""
+    libraries: tuple[tuple[str, str], ...]
+    """Packages that may have the libraries of the vendor, each with their folder in it."""
+    needs: str
+    """The libraries that must be there, and where they come from, in words."""
+    texts: Mapping[str, str] = MappingProxyType({})
+    """Options whose text the tool takes from a file, each with the tool's flag for it."""
+    closed_line: str = ""
+    """What the plugin logs where closed code of the vendor decides in place of the rules that are simulated."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Return the tool's flags for a plugin's options."""

@@ -30,7 +30,10 @@ _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
-LIVE_NAMES = (*PLUGIN_NAMES, "mldrift", "xnnpack")
+_LIVE_ONLY = {"npu-qualcomm": ".npu.qualcomm"}
+"""Those that closed code decides for, so that nothing of them can be simulated (``Delegate.is_live_only``)."""
+LIVE_ONLY_NAMES = tuple(_LIVE_ONLY)
+LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
@@ -48,15 +51,28 @@ APPLIED_BY_DEFAULT = "xnnpack"
 
 def plugin_of(vendor: str) -> str:
     """Return the name of a vendor's compiler plugin; raises OptionError naming the vendors."""
-    vendors = {name.partition("-")[2]: name for name in PLUGIN_NAMES}
+    vendors = {name.partition("-")[2]: name for name in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES)}
     if vendor not in vendors:
         raise OptionError(f"there is no NPU of {vendor!r}; known vendors are {', '.join(vendors)}")
     return vendors[vendor]
 
 
 def find_delegate(name: str) -> Delegate:
-    """Return the delegate of this name; raises OptionError naming the known ones."""
+    """Return the delegate of this name; raises OptionError naming the known ones, also for one that is only run live."""
+    if name in _LIVE_ONLY:
+        raise OptionError(
+            f"{name} cannot be simulated, since closed code of its vendor decides about every node: run it with "
+            f"`delegate-sim analyze MODEL --delegate {name} --live` (see delegate-sim doctor)"
+        )
     if name not in _PACKAGES:
         raise OptionError(f"there is no delegate {name!r}; known are {', '.join(DELEGATE_NAMES)}")
     delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
+    return delegate
+
+
+def find_live(name: str) -> Delegate:
+    """Return the delegate of this name, also one that is only run live; raises OptionError naming the known ones."""
+    if name not in _LIVE_ONLY:
+        return find_delegate(name)
+    delegate: Delegate = import_module(_LIVE_ONLY[name], __package__).DELEGATE
     return delegate

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from ..model.model import Model
 from ..releases.catalogue import Release
-from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, Problem
+from ..rules.kinds import (
+    CPU_KERNEL_NOT_PREPARED,
+    DYNAMIC_TENSORS,
+    OPERATOR_NOT_LOADED,
+    TENSOR_NOT_LOADED,
+    TENSOR_TYPE_NOT_LOADED,
+    Problem,
+)
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run
 from ..runtime.loading import first_loading_after, load_on
@@ -16,12 +23,14 @@ from ..runtime.suppositions import NodeKey
 from .causes import Identity, Remedy
 from .examiner import Examined
 from .problems import OF_RUNTIME
+from .special import CONTROL_FLOW
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
     {
         DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
         OPERATOR_NOT_LOADED.name: "operators that the release loads",
         TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
+        TENSOR_NOT_LOADED.name: "tensors that the file does not contradict itself about",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel prepares",
     }
 )
@@ -53,8 +62,10 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
     loading = load_on(model, run.release)
     if loading.refused:
         subject: tuple[str, ...] = (loading.refused[0].op, str(loading.refused[0].version))
-    else:
+    elif loading.refused_types:
         subject = loading.refused_types[:1]
+    else:
+        return WholeCause(Identity(Problem.MODEL, (TENSOR_NOT_LOADED.name,)), Remedy())
     releases = first_loading_after(model, run.release)
     remedy = Remedy(release=releases[0]) if releases else Remedy(has_own_resolver=not loading.refused_tensors)
     return WholeCause(Identity(Problem.RELEASE, subject), remedy)
@@ -81,3 +92,23 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
     if refusal.node is None or refusal.node >= len(examined.change.origins[refusal.subgraph]):
         return None
     return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))
+
+
+def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
+    """Return the nodes of the file whose operands' sizes depend on the tensor that the runtime's refusal names, or may.
+
+    Those that run subgraphs may, and so may those in other subgraphs, which a caller gives sizes to.
+    """
+    refusal = examined.run.refusal
+    if refusal is None or refusal.tensor is None:
+        return frozenset()
+    graph = examined.run.subgraphs[refusal.subgraph].graph
+    reached = {refusal.tensor}
+    found = set()
+    for index in graph.execution_plan:
+        node = graph.nodes[index]
+        if node.op in CONTROL_FLOW or not reached.isdisjoint(node.inputs):
+            reached.update(node.outputs)
+            found.add(examined.change.origin(NodeKey(graph.index, index)))
+    found.update([key for key in examined.change.now if key.subgraph != graph.index])
+    return frozenset(key for key in found if key is not None)

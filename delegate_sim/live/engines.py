@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ..delegates.base import Delegate
 from ..delegates.live_traits import AcceleratorTraits, PluginTraits
-from ..delegates.registry import LIVE_NAMES, find_delegate
+from ..delegates.registry import LIVE_NAMES, find_live
 from .accelerator_engine import AcceleratorEngine
 from .engine import Engine, NoEngine
 from .plugin_engine import PluginEngine
@@ -29,4 +29,4 @@ def find_engine(delegate: Delegate) -> Engine:
 def engines() -> Iterator[Engine]:
     """Return the engine of every delegate that has one."""
     for name in LIVE_NAMES:
-        yield find_engine(find_delegate(name))
+        yield find_engine(find_live(name))

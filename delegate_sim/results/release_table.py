@@ -14,7 +14,7 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.loading import load_on
 from ..runtime.resolver import Loads
-from .measures import Measures, measure
+from .measures import TAKEN, Measures, measure
 from .platform_table import PlatformRow, platform_rows
 from .report import node_reasons
 
@@ -65,7 +65,7 @@ class ReleaseRow:
     @property
     def is_full(self) -> bool:
         """Whether the model is loaded and every node is delegated, as far as is known."""
-        return self.loads is not Loads.UNKNOWN and self.measures.outcome == "delegated" and not self.measures.fallback_nodes
+        return self.loads is not Loads.UNKNOWN and self.measures.outcome in TAKEN and not self.measures.fallback_nodes
 
 
 class FirstLoading(NamedTuple):

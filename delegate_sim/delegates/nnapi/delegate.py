@@ -10,6 +10,7 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...nnapi_runtime import AndroidRelease
 from ...releases.catalogue import NEWEST, Release
+from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason, Verdict
 from ..base import (
@@ -108,10 +109,9 @@ class NnapiDelegate(Delegate):
     ) -> KernelFailure | None:
         """Build the NNAPI model of one partition, unless a kernel is found again that was built while the driver was asked."""
         partitions = _partitions(decision)
-        failure = partitions.failure(subset, lambda: _delegated(decision.grouped()))
-        if failure is None:
+        if partitions.failure(subset, lambda: ()) is None:
             return None
-        return failure._replace(log_lines=partitions.lines_behind(subset, _delegated(decision.grouped())))
+        return partitions.kernel_failure(_delegated(decision.grouped()), subset)
 
     def refusal_behind(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
@@ -175,11 +175,13 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
     answers = partitions.answers
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
+    lines: list[str] = []
     for subset in decision.candidates:
+        mapped = partitions.mapped(subset)
+        lines += mapped.error_lines
         failure = partitions.failure(subset, lambda: decision.candidates)
         if failure is not None:
-            return dataclasses.replace(decision, nodes=(), failure=failure)
-        mapped = partitions.mapped(subset)
+            return dataclasses.replace(decision, nodes=(), failure=failure._replace(log_lines=(*lines, RESTORED_LINE)))
         supported = answers.supported(subset.nodes, mapped)
         taken += supported
         if len(supported) == len(subset.nodes):

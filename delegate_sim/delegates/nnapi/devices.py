@@ -35,6 +35,7 @@ class ProfiledDevice:
     fails_to_compile: bool = False
     cannot_compile: frozenset[int] = frozenset()
     largest: int | None = None
+    is_updatable: bool = False
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
         """Whether the driver takes an operation that it is shown."""
@@ -107,6 +108,7 @@ def _device(entry: ProfileEntry) -> ProfiledDevice:
         bool(entry.take("fails_to_compile", boolean)),
         entry.take("cannot_compile", _operations) or frozenset(),
         entry.take("largest_bytes", number),
+        bool(entry.take("updatable", boolean)),
     )
     entry.finish()
     return found

@@ -149,7 +149,14 @@ class DriverAnswers:
             name = self._options["accelerator_name"] or UNNAMED_DEVICE
             return [DriverDevice(name, self._version.level, functools.partial(accepts, None), _CHEAP)]
         return [
-            DriverDevice(one.name, one.feature_level, functools.partial(accepts, one), one.costs, one.compiles)
+            DriverDevice(
+                one.name,
+                one.feature_level,
+                functools.partial(accepts, one),
+                one.costs,
+                one.compiles,
+                is_updatable=one.is_updatable,
+            )
             for one in self._described
         ]
 
@@ -162,11 +169,11 @@ class DeviceProblem(NamedTuple):
 
 NO_DEVICE = Reason(
     DRIVER.name,
-    "driver",
-    "the phone has no NNAPI device but its own CPU",
+    "runtime",
+    "the profile of the phone has no NNAPI device but its own CPU",
     "no NNAPI device but its own CPU",
     "an accelerator",
-    "choose a phone with an accelerator, or allow NNAPI's own CPU",
+    "list the phone's devices in the profile (--devices), choose a phone that has any, or allow NNAPI's own CPU",
 )
 
 

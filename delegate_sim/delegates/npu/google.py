@@ -73,7 +73,13 @@ class GooglePlugin(NpuPlugin):
     name = "npu-google"
     vendor = "google"
     rules = BOOKS["google"]
-    live = PluginTraits("Google", "google_tensor", needs="Google's compiler library for Tensor chips, which comes with its SDK")
+    live = PluginTraits(
+        "Google",
+        "google_tensor",
+        (("ai_edge_litert_sdk_google_tensor", "data"),),
+        "liblitert_plugin_compiler.so of Google's Tensor SDK: pip install ai-edge-litert-sdk-google-tensor, or LD_LIBRARY_PATH",
+        MappingProxyType({"op_filters": "google_tensor_op_filters_proto"}),
+    )
     socs = SOCS
     options = (
         soc_option("Tensor_G5", SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),

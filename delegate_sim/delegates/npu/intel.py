@@ -28,7 +28,12 @@ class IntelPlugin(NpuPlugin):
     name = "npu-intel"
     vendor = "intel"
     rules = BOOKS["intel"]
-    live = PluginTraits("IntelOpenVINO", "intel_openvino", "openvino", "libs")
+    live = PluginTraits(
+        "IntelOpenVINO",
+        "intel_openvino",
+        (("openvino", "libs"),),
+        "the release of OpenVINO that the plugin is linked to: pip install openvino",
+    )
     socs = SOCS
     options = (soc_option("PTL", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))

@@ -33,7 +33,13 @@ class MediatekPlugin(NpuPlugin):
     name = "npu-mediatek"
     vendor = "mediatek"
     rules = BOOKS["mediatek"]
-    live = PluginTraits("MediaTek", "mediatek", needs="the libraries of MediaTek's NeuroPilot SDK, on LD_LIBRARY_PATH")
+    live = PluginTraits(
+        "MediaTek",
+        "mediatek",
+        (("ai_edge_litert_sdk_mediatek", "data/v8_0_10/host/lib"),),
+        "libneuron_adapter.so of MediaTek's NeuroPilot SDK: pip install ai-edge-litert-sdk-mediatek, or LD_LIBRARY_PATH",
+        closed_line="Use Get supported operations for partition.",
+    )
     socs = SOCS
     options = (soc_option("mt6991", SOCS, "may be empty; changes no verdict"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
