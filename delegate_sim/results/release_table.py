@@ -119,8 +119,8 @@ def release_table(
 ) -> ReleaseTable:
     """Simulate a model under releases of the runtime, oldest first by the rules that they have.
 
-    Unless named they are all that are known, of a delegate that came with a later one those from then on. With ``has_own_resolver`` the application
-    registers what a release does not load, so that it loads the model all the same.
+    Unless named they are all that are known, of a delegate that came with a later one those from then on. With
+    ``has_own_resolver`` the application registers what a release does not load, so that it loads the model all the same.
     """
     ordered = sorted(
         map(parse_release, releases or _known(delegate)), key=lambda release: (release.order, release.family == "litert")
