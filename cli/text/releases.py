@@ -67,6 +67,9 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
 
 def answers(table: ReleaseTable) -> Iterator[str]:
     """Say which releases delegate the whole model, and which is the first to load it."""
+    if table.delegate.starts_at_known:
+        since = table.delegate.known_since
+        yield f"Not shown: releases before {since}, which do not have {table.delegate.name}, or in which it is not known."
     taken = words_of(table.delegate.name).taken
     if table.full:
         yield f"Fully {taken}: first in {table.full[0]}, last in {table.full[-1]}."
@@ -168,8 +171,9 @@ def move_text(move: Move, words: Words, verbose: bool = False) -> str:
 
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
+    """Name what a release does not load; a file that contradicts itself is loaded by none."""
     operators = [f"{name(op)} version {version}" for op, version in unloaded]
-    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80)
+    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80) or "the file"
 
 
 def releases_entry(table: ReleaseTable) -> dict[str, Any]:

@@ -214,8 +214,8 @@ def whatif(
     A is the model as it is, on the target that the arguments describe as for ``analyze``. B is what is supposed: that the
     delegate accepts what ``accept`` names (operators, or nodes as index or (subgraph, index)), that operators or nodes have other
     ``versions``, that the first dimension of every input is ``batch``, that every tensor has the shape which the file gives it
-    (``fix_shapes``), that it is converted without quantisation or fully quantised (``conversion``: ``float`` or ``int8``), and
-    that the target is ``changed`` as for ``compare``.
+    (``fix_shapes``), that it is converted without quantisation or fully quantised (``conversion``: ``float``, ``int8`` or
+    ``int8-per-tensor``), and that the target is ``changed`` as for ``compare``.
     Raises as ``analyze`` does, and OptionError if nothing is supposed or the model does not have what is named.
     """
     from ..results.comparison import compare

@@ -40,4 +40,19 @@ class RuntimeTraits(NamedTuple):
     """The name of its kernels in execution plans."""
 
 
-LiveTraits: TypeAlias = PluginTraits | RuntimeTraits
+class AcceleratorTraits(NamedTuple):
+    """An accelerator that LiteRT's CompiledModel loads from a library beside it, and that needs a graphics driver."""
+
+    library: str
+    """The library's file in LiteRT's package."""
+    fixed: Mapping[str, Any]
+    """The values of options that it cannot be given others of in Python."""
+    heading: str
+    """The first line of what it prints of refused nodes."""
+    last: str
+    """What the last line of it matches, as a regular expression."""
+    adapter: str
+    """What is in its log once a device was found."""
+
+
+LiveTraits: TypeAlias = PluginTraits | RuntimeTraits | AcceleratorTraits

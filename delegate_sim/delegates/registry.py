@@ -33,11 +33,17 @@ DELEGATE_NAMES = tuple(_PACKAGES)
 _LIVE_ONLY = {"npu-qualcomm": ".npu.qualcomm"}
 """Those that closed code decides for, so that nothing of them can be simulated (``Delegate.is_live_only``)."""
 LIVE_ONLY_NAMES = tuple(_LIVE_ONLY)
-LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "xnnpack")
+LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which they are applied, each with its delegate; the NPU's plugin is its vendor's."""
+
+APPLIED_AHEAD = "npu"
+"""The accelerator that works on the file before the runtime loads it: a compiler plugin, whose parts a kernel of its own runs."""
+
+DISPATCH_KERNEL = "DispatchDelegate"
+"""The kernel that runs what a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
 """The option that says of one delegate what the accelerators say of all: whether the CPU is among them."""
