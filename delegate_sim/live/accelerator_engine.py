@@ -44,6 +44,11 @@ class AcceleratorEngine(Engine):
         """The release of LiteRT."""
         return packages.runtime_release()
 
+    @property
+    def fixed_options(self) -> OptionValues:
+        """Those that cannot be given in Python."""
+        return self._traits.fixed
+
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Compile the model in a process of its own."""
         for name, value in self._traits.fixed.items():
