@@ -31,7 +31,7 @@ LAYERS = (
     ("runtime",),
     ("results",),
     ("device", "diagnosis", "live"),
-    ("gate",),
+    ("gate", "page"),
     ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""

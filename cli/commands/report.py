@@ -35,7 +35,9 @@ stop the others; the exit code is then 2.
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @several_targets_options
-@click.option("--causes/--no-causes", default=True, show_default=True, help="Whether to find out what each cause costs, as diagnose.")
+@click.option(
+    "--causes/--no-causes", default=True, show_default=True, help="Whether to find out what each cause costs, as diagnose."
+)
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(), default="report.html", show_default=True, help="The file to write."
 )

@@ -195,8 +195,10 @@ def _subgraph_entry(run: SubgraphRun, whole: Run, graphs: _Graphs, reasons: dict
         "reasons": {str(position): numbers for position, numbers in found.items() if numbers},
         "partitioned": bool(run.subsets),
         "boxes": [list(box) for box in drawing.boxes],
+        "columns": [list(column) for column in drawing.columns],
         "partition": [part_of.get(index, 0) for index in plan],
-        "partitions": [_partition_entry(graph, subset, position_of, tensor_of) for subset in run.subsets] or [_whole_entry(graph)],
+        "partitions": [_partition_entry(graph, subset, position_of, tensor_of) for subset in run.subsets]
+        or [_whole_entry(graph)],
     }
 
 

@@ -15,15 +15,20 @@ from ..errors import MissingPackageError
 from ..graph.graph import Graph
 from ..runtime.interpreter import SubgraphRun
 
-NODE_WIDTH, NODE_HEIGHT = 96, 26
+NODE_WIDTH, NODE_HEIGHT = 122, 28
 """Size of a node in units of the drawing, which are pixels at scale 1."""
-_COLUMN, _ROW = 108, 44
+_COLUMN, _ROW = 136, 48
 _PADDING, _HEADER = 14, 34
-_GAP = 46
+_GAP = 76
+_MOST_LAYERS = 12
+"""How many layers are never broken into columns."""
+_LINES_TRIED = 40
 _ASPECT = 1.7
 """Width over height that the whole should have, that of a screen without its borders."""
-CLOSED_WIDTH, CLOSED_HEIGHT = 168, 58
-"""Size of a box whose nodes are not drawn."""
+_WIDEST = 2.5
+"""How many times wider than that a connected part may be before its layers are broken."""
+CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
+"""Size of a box whose nodes are not drawn; the page places such boxes, so that they suit the screen."""
 
 _STACK = 512 << 20
 """Bytes of stack for the library, which calls itself once for each node of a path; only what is used is ever taken."""
@@ -39,21 +44,23 @@ Place = tuple[float, float]
 
 
 class Box(NamedTuple):
-    """A partition in the drawing: corner and size with its nodes, and the corner where all boxes are closed."""
+    """A partition in the drawing: upper left corner and size."""
 
     x: int
     y: int
     width: int
     height: int
-    closed_x: int
-    closed_y: int
 
 
 class Drawing(NamedTuple):
-    """Where the nodes of a subgraph are, by index (the upper left corner), and its partitions, in running order."""
+    """Where the nodes of a subgraph are, by index (the upper left corner), and its partitions, in running order.
+
+    ``columns`` are the numbers of partitions that are drawn above each other, since they do not need each other.
+    """
 
     nodes: Mapping[int, tuple[int, int]]
     boxes: tuple[Box, ...]
+    columns: tuple[tuple[int, ...], ...]
 
 
 def require_library() -> None:
@@ -95,17 +102,13 @@ def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
     insides = [_inside(nodes, edges) for nodes, edges in zip(parts, inner, strict=True)]
     columns = _columns(len(parts), sorted(outer))
     opened = _in_lines(columns, [size for _, size in insides])
-    closed = _in_lines(columns, [(CLOSED_WIDTH, CLOSED_HEIGHT)] * len(parts))
     places = {
         node: (round(opened[number][0] + x), round(opened[number][1] + y))
         for number, (inside, _) in enumerate(insides)
         for node, (x, y) in inside.items()
     }
-    boxes = tuple(
-        Box(*map(round, (*opened[number], *size, *closed[number])))  # type: ignore[call-arg]  # six numbers
-        for number, (_, size) in enumerate(insides)
-    )
-    return Drawing(places, boxes)
+    boxes = tuple([Box(*map(round, (*opened[number], *size))) for number, (_, size) in enumerate(insides)])
+    return Drawing(places, boxes, tuple(map(tuple, columns)))
 
 
 def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place]:
@@ -126,7 +129,10 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
             found[node] = (_PADDING + (x + column) * _COLUMN, _HEADER + (y + row) * _ROW)
         x, line = x + width, max(line, height)
         widest = max(widest, x)
-    size = (2 * _PADDING + widest * _COLUMN - (_COLUMN - NODE_WIDTH), _HEADER + _PADDING + (y + line) * _ROW - (_ROW - NODE_HEIGHT))
+    size = (
+        2 * _PADDING + widest * _COLUMN - (_COLUMN - NODE_WIDTH),
+        _HEADER + _PADDING + (y + line) * _ROW - (_ROW - NODE_HEIGHT),
+    )
     return found, (max(size[0], CLOSED_WIDTH), max(size[1], CLOSED_HEIGHT))
 
 
@@ -152,18 +158,36 @@ def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
     """Return columns and layers counted from 0, the first layer on top."""
     left = min([x for _, (x, _) in positions])
     levels = {y: number for number, y in enumerate(sorted({y for _, (_, y) in positions}, reverse=True))}
-    found = {node: (x - left, float(levels[y])) for node, (x, y) in positions}
-    return found
+    return {node: (x - left, float(levels[y])) for node, (x, y) in positions}
 
 
 def _folded(piece: dict[int, Place]) -> dict[int, Place]:
-    """Break what is much taller than wide into columns side by side."""
+    """Break what is much taller than wide into columns side by side, and layers that are far too wide into rows."""
     width = max([x for x, _ in piece.values()]) + 1
     layers = int(max([y for _, y in piece.values()])) + 1
-    wanted = math.sqrt(layers * _ROW * _ASPECT / (width * _COLUMN))
-    columns = max(1, round(wanted))
+    if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:
+        return _narrowed(piece)
+    columns = max(1, round(math.sqrt(layers * _ROW * _ASPECT / (width * _COLUMN)))) if layers > _MOST_LAYERS else 1
     height = -(-layers // columns)
     return {node: (x + int(y) // height * (width + 0.5), int(y) % height) for node, (x, y) in piece.items()}
+
+
+def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
+    """Keep the order of the nodes in each layer, side by side; a layer that is too long takes several rows."""
+    longest = max(1, math.ceil(math.sqrt(len(piece) * _ROW / _COLUMN * _ASPECT)))
+    layers: dict[float, list[tuple[float, int]]] = {}
+    for node, (x, y) in piece.items():
+        layers.setdefault(y, []).append((x, node))
+    found: dict[int, Place] = {}
+    row = 0
+    for layer in sorted(layers):
+        nodes = [node for _, node in sorted(layers[layer])]
+        for start in range(0, len(nodes), longest):
+            part = nodes[start : start + longest]
+            left = (longest - len(part)) / 2 if start == 0 else 0.0
+            found.update({node: (left + column, float(row)) for column, node in enumerate(part)})
+            row += 1
+    return found
 
 
 def _columns(count: int, edges: Edges) -> list[list[int]]:
@@ -182,21 +206,39 @@ def _columns(count: int, edges: Edges) -> list[list[int]]:
 
 
 def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
-    """Place columns of boxes from left to right, broken into lines like text."""
-    widths = [max([sizes[number][0] for number in column]) for column in columns]
+    """Place columns of boxes from left to right, broken into lines like text, of the length that makes all of them largest."""
+    widths = [max([sizes[number][0] for number in column]) + _GAP for column in columns]
     heights = [sum([sizes[number][1] + _GAP for number in column]) for column in columns]
-    room = max(math.sqrt(sum([(w + _GAP) * h for w, h in zip(widths, heights, strict=True)]) * _ASPECT), *widths, 1)
+    total, widest = sum(widths), max(widths)
+    rooms = {max(total / lines, widest) for lines in range(1, min(len(columns), _LINES_TRIED) + 1)}
+    best = min(
+        [_lines(widths, heights, room) for room in sorted(rooms)], key=lambda lines: max(lines.width / _ASPECT, lines.height)
+    )
     found = {}
-    x = y = line = 0.0
-    for column, width, height in zip(columns, widths, heights, strict=True):
-        if x and x + width > room:
-            x, y, line = 0.0, y + line, 0.0
+    for column, (x, y) in zip(columns, best.corners, strict=True):
         below = y
         for number in column:
             found[number] = (x, below)
             below += sizes[number][1] + _GAP
-        x, line = x + width + _GAP, max(line, height)
     return found
+
+
+class _Lines(NamedTuple):
+    corners: list[Place]
+    width: float
+    height: float
+
+
+def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _Lines:
+    corners = []
+    x = y = line = longest = 0.0
+    for width, height in zip(widths, heights, strict=True):
+        if x and x + width > room:
+            x, y, line = 0.0, y + line, 0.0
+        corners.append((x, y))
+        x, line = x + width, max(line, height)
+        longest = max(longest, x)
+    return _Lines(corners, longest, y + line)
 
 
 def _with_deep_stack(work: Callable[[], Key]) -> Key:

@@ -5,7 +5,8 @@ const [DELEGATED, REFUSED, LEFT] = [0, 1, 2];
 const STATE_WORDS = ["on the delegate", "on the CPU, refused", "on the CPU, though accepted"];
 
 const byId = (id) => document.getElementById(id);
-const formatted = (number) => number.toLocaleString("en-US");
+const numbers = new Intl.NumberFormat("en-US");
+const formatted = (number) => numbers.format(number);
 const counted = (number, noun) => `${formatted(number)} ${noun}${number === 1 ? "" : "s"}`;
 const share = (part, whole) => (whole ? `${Math.floor((part * 1000) / whole) / 10} %` : "0 %");
 
@@ -29,6 +30,11 @@ function make(tag, properties = {}, ...children) {
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
+}
+
+function operatorsText(partition) {
+  partition.text ??= partition.operators.map(([op, count]) => `${op} ${formatted(count)}`).join(", ").slice(0, 120);
+  return partition.text;
 }
 
 class Side {

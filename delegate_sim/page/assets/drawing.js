@@ -2,7 +2,8 @@
 
 const NODE = { width: content.sizes.node[0], height: content.sizes.node[1] };
 const CLOSED = { width: content.sizes.closed[0], height: content.sizes.closed[1] };
-const SMALLEST_NODE = 2.2;
+const GAP = 30;
+const SMALLEST_NODE = 1;
 const SMALLEST_LABEL = 11;
 const LARGEST_SCALE = 4;
 
@@ -17,7 +18,19 @@ function readTheme() {
   theme.font = getComputedStyle(document.body).fontFamily;
 }
 
+// Texts cut to a width, kept since every frame asks for the same ones.
+const fittedTexts = new Map();
 function fitted(context, text, room) {
+  const width = Math.floor(room / 4) * 4;
+  const key = `${context.font}|${width}|${text}`;
+  if (!fittedTexts.has(key)) {
+    if (fittedTexts.size > 50000) fittedTexts.clear();
+    fittedTexts.set(key, cutTo(context, text, width));
+  }
+  return fittedTexts.get(key);
+}
+
+function cutTo(context, text, room) {
   if (room < 12) return "";
   if (context.measureText(text).width <= room) return text;
   let [low, high] = [0, text.length];
@@ -44,6 +57,7 @@ class Drawing {
   show(side) {
     this.side = side;
     this.fits = true;
+    this.places = undefined;
     this.canvas.setAttribute("aria-label",
       `Graph of ${side.model.name}, ${side.title}: ${counted(side.size, "node")} in ` +
       `${counted(side.data.partitions.length, "partition")}. Arrow keys step through the nodes; the lists say the same.`);
@@ -52,8 +66,30 @@ class Drawing {
   }
 
   box(number) {
-    const [x, y, width, height, closedX, closedY] = this.side.data.boxes[number];
-    return this.page.closed ? [closedX, closedY, CLOSED.width, CLOSED.height] : [x, y, width, height];
+    return this.page.closed ? [...this.closedPlaces()[number], CLOSED.width, CLOSED.height] : this.side.data.boxes[number];
+  }
+
+  // Closed boxes in lines as long as makes them largest on this canvas.
+  closedPlaces() {
+    if (this.places) return this.places;
+    const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
+    const [across, down] = [CLOSED.width + GAP, CLOSED.height + GAP];
+    let best = { scale: 0, lines: [] };
+    for (let count = 1; count <= this.side.data.columns.length; count += 1) {
+      const lines = [];
+      for (let start = 0; start < this.side.data.columns.length; start += count) lines.push(this.side.data.columns.slice(start, start + count));
+      const rows = lines.reduce((sum, line) => sum + Math.max(...line.map((column) => column.length)), 0);
+      const scale = Math.min(width / (count * across), height / (rows * down));
+      if (scale > best.scale) best = { scale, lines };
+      if (count * across > rows * down * 8) break;
+    }
+    this.places = new Array(this.side.data.boxes.length);
+    let top = 0;
+    for (const line of best.lines) {
+      line.forEach((column, place) => column.forEach((number, row) => { this.places[number] = [place * across, (top + row) * down]; }));
+      top += Math.max(...line.map((column) => column.length));
+    }
+    return this.places;
   }
 
   bounds() {
@@ -74,6 +110,7 @@ class Drawing {
     if (!width || (this.canvas.width === Math.round(width * ratio) && this.canvas.height === Math.round(height * ratio))) return;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
+    this.places = undefined;
     if (this.fits) this.fit();
     this.paint();
   }
@@ -222,30 +259,42 @@ class Drawing {
     if (this.selected.position !== undefined && !this.page.closed) this.paintSelected();
   }
 
+  // Where lines leave a box and where they arrive: halfway up its heading.
+  ends(border) {
+    const [a, b] = [this.box(border.from), this.box(border.to)];
+    const at = ([x, y, , height], across) => [(x + across) * this.scale + this.x, (y + Math.min(height, CLOSED.height) / 2) * this.scale + this.y];
+    return { from: at(a, a[2]), to: at(b, 0), top: b[1] * this.scale + this.y };
+  }
+
   paintBorders() {
     const { context } = this;
-    const far = this.side.borders.length > 400;
+    const drawsFar = this.side.borders.length <= 40;
     for (const border of this.side.borders) {
       const near = border.to - border.from === 1;
       const chosen = border.from === this.selected.partition || border.to === this.selected.partition;
-      if (!near && !chosen && (far || this.scale < 0.2) && !this.page.closed) continue;
-      const [a, b] = [this.box(border.from), this.box(border.to)];
-      const from = [a[0] + a[2], a[1] + Math.min(a[3], CLOSED.height) / 2].map((at, axis) => at * this.scale + (axis ? this.y : this.x));
-      const to = [b[0], b[1] + Math.min(b[3], CLOSED.height) / 2].map((at, axis) => at * this.scale + (axis ? this.y : this.x));
+      if (!near && !chosen && !drawsFar) continue;
+      const { from, to, top } = this.ends(border);
       const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
-      if (Math.max(from[0], to[0]) < 0 || Math.min(from[0], to[0]) > width || Math.max(from[1], to[1]) < 0
+      if (Math.max(from[0], to[0]) < -40 || Math.min(from[0], to[0]) > width + 40 || Math.max(from[1], to[1]) < 0
         || Math.min(from[1], to[1]) > height) continue;
-      const bend = Math.min(Math.max(Math.abs(to[0] - from[0]) / 2, 14), 90);
       context.strokeStyle = chosen ? theme.accent : theme.edge;
-      context.globalAlpha = chosen ? 1 : near ? 0.75 : 0.22;
+      context.globalAlpha = chosen ? 1 : near ? 0.8 : 0.3;
       context.lineWidth = near || chosen ? 1.6 : 1;
       context.beginPath();
       context.moveTo(...from);
-      context.bezierCurveTo(from[0] + bend, from[1], to[0] - bend, to[1], ...to);
+      const step = (GAP / 3) * this.scale;
+      if (near && to[0] < from[0] && to[1] > from[1]) {
+        // Like a carriage return: into the space above the next line, and back to its start.
+        const between = top - (GAP / 2) * this.scale;
+        for (const [x, y] of [[from[0] + step, from[1]], [from[0] + step, between], [to[0] - step, between], [to[0] - step, to[1]]]) context.lineTo(x, y);
+        context.lineTo(...to);
+      } else {
+        const bend = Math.min(Math.max(Math.abs(to[0] - from[0]) / 2, step), 90);
+        context.bezierCurveTo(from[0] + bend, from[1], to[0] - bend, to[1], ...to);
+      }
       context.stroke();
       context.globalAlpha = 1;
-      const room = to[0] - from[0];
-      if ((near || chosen) && room > 26 && this.scale > 0.7 && Math.abs(to[1] - from[1]) < 4) {
+      if ((near || chosen) && to[0] - from[0] > 44 && Math.abs(to[1] - from[1]) < 4) {
         context.font = `10px ${theme.font}`;
         context.fillStyle = theme.faint;
         context.textAlign = "center";
@@ -266,18 +315,18 @@ class Drawing {
     const chosen = this.selected.partition === number;
     const withNodes = !this.page.closed && this.scale * NODE.height >= SMALLEST_NODE;
     context.globalAlpha = this.marks && !marked && !withNodes ? 0.35 : 1;
-    context.fillStyle = withNodes || height > 24 ? theme.soft[state] : theme.states[state];
+    context.fillStyle = withNodes || height > 12 ? theme.soft[state] : theme.states[state];
     context.strokeStyle = chosen || marked ? theme.mark : theme.states[state];
     context.lineWidth = chosen || marked ? 3 : 1.3;
     context.beginPath();
     context.roundRect(x, y, width, height, Math.min(7, height / 3, width / 3));
     context.fill();
     context.stroke();
-    const size = Math.min(12, Math.max(8, 14 * this.scale));
+    const size = Math.round(Math.min(12, Math.max(8, 14 * this.scale)));
     const rows = Math.floor((this.page.closed ? height : Math.min(height, 34 * this.scale)) / (size * 1.25));
-    if (rows >= 1 && width > 30) {
+    if (rows >= 1 && width > 56) {
       const place = side.data.partitioned ? `${number} ${partition.delegated ? side.view.delegate : "CPU"}, ` : "CPU, ";
-      const operators = partition.operators.map(([op, count]) => `${op} ${formatted(count)}`).join(", ");
+      const operators = operatorsText(partition);
       const found = marked ? `${counted(marked, "node")} marked` : `in ${bytesText(partition.bytes[0])}, out ${bytesText(partition.bytes[1])}`;
       const texts = [`${place}${counted(partition.nodes.length, "node")}`, operators, ...(this.page.closed ? [found] : [])];
       context.textAlign = "left";
@@ -346,7 +395,7 @@ class Drawing {
     context.stroke(moved);
     context.setLineDash([]);
     if (height < SMALLEST_LABEL) return;
-    const size = Math.min(height * 0.5, 15);
+    const size = Math.round(Math.min(height * 0.4, 15) * 2) / 2;
     context.font = `${size}px ${theme.font}`;
     context.textAlign = "left";
     context.fillStyle = theme.paper;
@@ -354,7 +403,7 @@ class Drawing {
     for (const position of shown) {
       const op = side.op(position);
       if (!texts.has(op)) texts.set(op, fitted(context, op, width - size * 0.8));
-      context.fillText(texts.get(op), x[position] * scale + this.x + size * 0.4, y[position] * scale + this.y + height * 0.66);
+      context.fillText(texts.get(op), x[position] * scale + this.x + size * 0.4, y[position] * scale + this.y + height * 0.64);
     }
   }
 

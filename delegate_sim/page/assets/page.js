@@ -175,7 +175,7 @@ class Page {
     const rows = content.views.map((other, number) => {
       const row = make("tr", { class: number === this.shown ? "current" : "" },
         make("td", {}, content.models[other.model].name),
-        make("td", {}, link(sideOf(number, 0).title, () => this.show(number))),
+        make("td", { class: "label" }, link(sideOf(number, 0).title, () => this.show(number))),
         make("td", {}, other.headline),
         make("td", { class: "number" }, formatted(other.measures.partitions)),
         make("td", { class: "number" }, share(other.measures.delegated_nodes, other.measures.nodes)),

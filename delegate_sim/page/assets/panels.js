@@ -8,7 +8,7 @@ function tag(side, position) {
 }
 
 function link(text, action) {
-  return make("button", { type: "button", onclick: action }, text);
+  return make("button", { type: "button", class: "link", onclick: action }, text);
 }
 
 function facts(pairs) {
@@ -96,7 +96,7 @@ function nodePanel(side, page) {
     return partition === undefined ? [make("p", {}, "Choose a node in the drawing, the strip or the lists.")] : partitionPanel(side, partition, page);
   }
   const node = side.graph.nodes[position];
-  const headings = [["", ""], ["tensor", ""], ["type", ""], ["bytes", "number"]];
+  const headings = [["operand", "label"], ["tensor", ""], ["type", "label"], ["bytes", "number"]];
   const reasons = side.reasons(position).map((reason) => make("li", {}, make("p", {}, make("code", {}, reason.code)), make("p", {}, reason.message),
     facts([["found", reason.found], ["needed", reason.needed]]), reason.hint ? make("p", { class: "change" }, reason.hint) : null));
   const changes = (side.view.causes || []).filter((cause) => causePositions(side, cause).has(position)).map((cause) => cause.change);
@@ -139,7 +139,7 @@ function partitionPanel(side, number, page) {
 
 function bordersPanel(side, page) {
   if (!side.data.partitioned) return [make("p", {}, "Nothing was delegated, so the graph has no borders.")];
-  const headings = [["", "number"], ["on", ""], ["nodes", "number"], ["operators", ""], ["in", "number"], ["out", "number"]];
+  const headings = [["number", "number"], ["on", ""], ["nodes", "number"], ["operators", ""], ["in", "number"], ["out", "number"]];
   const shown = side.data.partitions.slice(0, page.rows);
   const rows = shown.map((partition, number) => cells(headings, [
     link(String(number), () => page.selectPartition(side, number)), partition.delegated ? side.view.delegate : "CPU", formatted(partition.nodes.length),

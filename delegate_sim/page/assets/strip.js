@@ -68,12 +68,12 @@ class Strip {
       context.fillStyle = theme.states[side.states[position]];
       const last = place + 1 === side.order.length || side.data.partition[side.order[place + 1]] !== side.data.partition[position];
       context.fillRect(x, y, cell - (last ? Math.min(cell * 0.4, 2) : cell > 8 ? 0.6 : 0), height);
-      context.globalAlpha = 1;
-      if (selected.position === position) {
-        context.strokeStyle = theme.ink;
-        context.lineWidth = 2;
-        context.strokeRect(x - 1, y + 1, cell + 2, height - 2);
-      }
     });
+    context.globalAlpha = 1;
+    const place = side.place.get(selected.position);
+    if (place === undefined) return;
+    context.strokeStyle = theme.ink;
+    context.lineWidth = 2;
+    context.strokeRect((place % columns) * cell - 1, Math.floor(place / columns) * (height + gap) + 1, cell + 2, height - 2);
   }
 }
