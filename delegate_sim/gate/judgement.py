@@ -16,6 +16,7 @@ from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.outline import outline
 from ..results.rule_set import rule_set_version
 from ..rules.rule import Reason
+from ..results.strip import run_lengths
 from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
 from ..version import __version__
 from .baseline import Entry, EntryKey, Fallback
@@ -74,6 +75,7 @@ def judge(
         rule_set=rule_set_version(target.delegate),
         multiply_adds=compute.multiply_adds,
         delegated_multiply_adds=compute.delegated_multiply_adds,
+        strip=run_lengths(run),
     )
     if entry is not None:
         case = _against_baseline(case, run, model, entry, now, budgets)

@@ -43,12 +43,27 @@ def run_strip(run: Run) -> tuple[Span, ...]:
     return tuple([span for subgraph in run.subgraphs for span in _spans(subgraph)])
 
 
-def cells(spans: Sequence[Span], most: int) -> tuple[list[str], int]:
+Lengths = tuple[tuple[str, int], ...]
+"""States in running order, each with how many nodes in a row are in it."""
+
+
+def run_lengths(run: Run) -> Lengths:
+    """Return the strips of all subgraphs of a run as lengths, what a picture of them needs."""
+    found: list[tuple[str, int]] = []
+    for span in run_strip(run):
+        if found and found[-1][0] == span.state:
+            found[-1] = (span.state, found[-1][1] + len(span.nodes))
+        else:
+            found.append((span.state, len(span.nodes)))
+    return tuple(found)
+
+
+def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
     """Return at most so many states, and how many nodes each stands for; one node each if there is room.
 
     A cell with nodes in different states is ``MIXED``.
     """
-    states = [span.state for span in spans for _ in span.nodes]
+    states = [state for state, count in lengths for _ in range(count)]
     size = max(1, -(-len(states) // max(most, 1)))
     groups = [states[start : start + size] for start in range(0, len(states), size)]
     return [group[0] if len(set(group)) == 1 else MIXED for group in groups], size

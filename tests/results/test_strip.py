@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim.results.strip import DELEGATED, LEFT, MIXED, REFUSED, STATES, Span, cells, run_strip, strip
+from delegate_sim.results.strip import DELEGATED, LEFT, MIXED, REFUSED, STATES, Span, cells, run_lengths, run_strip, strip
 from tests.models import MIXED as MIXED_OPS
 from tests.models import chain_model
 
@@ -43,14 +43,10 @@ def test_a_model_without_partitions_of_several_subgraphs_is_one_after_another():
     st.integers(1, 50),
 )
 def test_cells_are_no_more_than_there_is_room_for_and_stand_for_all_nodes(parts, most):
-    spans, start = [], 0
-    for state, count in parts:
-        spans.append(Span(state, 0, tuple(range(start, start + count))))
-        start += count
-    found, size = cells(spans, most)
+    found, size = cells(parts, most)
+    states = [state for state, count in parts for _ in range(count)]
     assert len(found) <= most
-    assert (len(found) - 1) * size < start <= len(found) * size or not start
-    states = [span.state for span in spans for _ in span.nodes]
+    assert (len(found) - 1) * size < len(states) <= len(found) * size or not states
     for number, state in enumerate(found):
         own = set(states[number * size : (number + 1) * size])
         assert own == {state} if len(own) == 1 else state == MIXED
@@ -58,4 +54,4 @@ def test_cells_are_no_more_than_there_is_room_for_and_stand_for_all_nodes(parts,
 
 @pytest.mark.parametrize(("most", "shown"), [(4, [DELEGATED, REFUSED, REFUSED, DELEGATED]), (2, [MIXED, MIXED])])
 def test_cells_of_a_model(most, shown):
-    assert cells(run_strip(run_of(MIXED_OPS)), most)[0] == shown
+    assert cells(run_lengths(run_of(MIXED_OPS)), most)[0] == shown
