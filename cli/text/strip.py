@@ -30,7 +30,9 @@ def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Li
     for start in range(0, len(found), room):
         row = found[start : start + room]
         yield Line(" " * _INDENT + "".join([glyphs[state] for state in row]), "", tuple(_parts(row)))
-    words = [f"{glyphs[state]} {text}" for state, (_, text) in zip(_used(found), legend_texts(delegate, _used(found)), strict=True)]
+    words = [
+        f"{glyphs[state]} {text}" for state, (_, text) in zip(_used(found), legend_texts(delegate, _used(found)), strict=True)
+    ]
     scale = "a cell is a node" if size == 1 else f"a cell is {counted(size, 'node')}"
     for line in wrapped(f"{'  '.join(words)}  ({scale}, in running order)", width, " " * _INDENT):
         yield Line(line)

@@ -15,8 +15,8 @@ from ..results.measures import NOT_RUNNING, Measures, measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.outline import outline
 from ..results.rule_set import rule_set_version
-from ..rules.rule import Reason
 from ..results.strip import run_lengths
+from ..rules.rule import Reason
 from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
 from ..version import __version__
 from .baseline import Entry, EntryKey, Fallback
