@@ -43,7 +43,7 @@ CLI_LAYERS = (
     ("assertions", "delegate_flags", "terminal"),
     ("models", "pytest_plugin", "target_options", "text"),
     ("answers", "formats"),
-    ("outputs",),
+    ("outputs", "watching"),
     ("commands",),
     ("main",),
 )

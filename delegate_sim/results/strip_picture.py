@@ -25,7 +25,7 @@ def strip_picture(run: Run) -> str:
     words += "" if size == 1 else f"; a cell is {size:,} nodes"
     drawn = "".join(
         [
-            f'<span style="flex:{len(list(members))};background:{_COLOURS[state]};margin-right:1px"></span>'
+            f'<div style="flex:{len(list(members))};background:{_COLOURS[state]};margin-right:1px"></div>'
             for state, members in groupby(found)
         ]
     )
