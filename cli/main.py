@@ -25,6 +25,7 @@ _COMMANDS = {
     "compare": ("compare", "Two models, or two targets, side by side: which nodes move, and why."),
     "whatif": ("whatif", "What would happen if nodes were accepted, or versions, shapes or options changed."),
     "report": ("report", "A page to look at: the graph, where it is cut, and why, as one HTML file."),
+    "export": ("export", "What delegates do to a model, for Model Explorer, Graphviz and others."),
     "releases": ("releases", "How each release of the runtime treats a model."),
     "reconcile": ("reconcile", "What a device's log says a delegate did, compared with the simulation."),
     "check": ("check", "Every model on every target against the committed baseline, for CI."),

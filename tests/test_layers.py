@@ -31,7 +31,7 @@ LAYERS = (
     ("runtime",),
     ("results",),
     ("device", "diagnosis", "live"),
-    ("gate", "page"),
+    ("export", "gate", "page"),
     ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
@@ -41,7 +41,7 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 CLI_LAYERS = (
     ("codes", "exits", "layout", "progress", "resolver_option", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
-    ("models", "pytest_plugin", "target_options", "text"),
+    ("model_explorer", "models", "pytest_plugin", "target_options", "text"),
     ("answers", "formats"),
     ("outputs", "watching"),
     ("commands",),
