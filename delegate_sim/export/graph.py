@@ -21,7 +21,7 @@ _LONGEST = 200
 
 
 def networkx_graph(run: Run) -> Any:
-    """Return a networkx.DiGraph of all subgraphs: a node for each node of the plan, an edge for what one writes and another reads.
+    """Return a networkx.DiGraph of all subgraphs: a node for each node of the plan, an edge for what one gives to another.
 
     Nodes are called ``SUBGRAPH:NODE``. Edges have the names of the tensors and their bytes. Raises MissingPackageError.
     """

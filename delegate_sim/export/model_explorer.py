@@ -1,7 +1,7 @@
 """Node data for Google's Model Explorer: a layer that colours each operator by where it runs.
 
-Source: ``GraphNodeData`` and ``NodeDataResult`` of the package ai-edge-model-explorer (``node_data_builder.py``). A graph is known
-by the name of its subgraph, an operator by its index there.
+Source: ``GraphNodeData`` and ``NodeDataResult`` of the package ai-edge-model-explorer (``node_data_builder.py``). A graph is
+known by the name of its subgraph, an operator by its index there.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def _layer(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
         }
         for index in subgraph.graph.execution_plan
     }
-    return {"name": layer_name(run), "results": results, "showExpandedSummaryOnGroupNode": True}
+    # Sums of values that are no numbers say nothing.
+    hidden = {"hideInAggregatedStatsTable": True, "hideInChildrenStatsTable": True}
+    return {"name": layer_name(run), "results": results, "showExpandedSummaryOnGroupNode": True, **hidden}
 
 
 def _graph_id(run: SubgraphRun) -> str:

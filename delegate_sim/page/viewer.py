@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,9 +60,8 @@ def _notebook_display() -> Any:
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or not hasattr(shell, "kernel"):
         return None
-    from IPython.display import HTML, display
-
-    return lambda written: display(HTML(_frame(written)))
+    notebook: Any = import_module("IPython.display")
+    return lambda written: notebook.display(notebook.HTML(_frame(written)))
 
 
 def _frame(written: str) -> str:

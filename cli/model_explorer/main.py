@@ -7,16 +7,17 @@ variable DELEGATE_SIM_DELEGATE names the delegate, by default the usual one. It 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from model_explorer import Adapter, AdapterMetadata, ModelExplorerGraphs
 from model_explorer.builtin_tflite_flatbuffer_adapter import BuiltinTfliteFlatbufferAdapter
-from model_explorer.graph_builder import GraphNodeStyle, KeyValue
 
 import delegate_sim
-from delegate_sim.export.model_explorer import COLOURS, layer_name, node_data
+from delegate_sim.export.model_explorer import layer_name, node_data
 from delegate_sim.results.report import node_reasons
-from delegate_sim.results.strip import DELEGATED, node_state
+from delegate_sim.runtime.interpreter import Run, SubgraphRun
+from delegate_sim.text import printable
 
 _VARIABLE = "DELEGATE_SIM_DELEGATE"
 
@@ -39,15 +40,20 @@ class DelegateSimAdapter(Adapter):  # type: ignore[misc]  # the package has no t
         layers = node_data(run)
         subgraphs = dict(zip(layers, run.subgraphs, strict=False))
         for graph in [graph for collection in graphs["graphCollections"] for graph in collection.graphs]:
-            subgraph = subgraphs.get(graph.id)
-            results = layers[graph.id]["results"] if subgraph is not None else {}
-            for node in graph.nodes:
-                if subgraph is None or node.id not in results:
-                    continue
-                index = int(node.id)
-                node.style = GraphNodeStyle(backgroundColor=COLOURS[node_state(subgraph, index)])
-                node.attrs.append(KeyValue(key=layer_name(run), value=results[node.id]["value"]))
-                if node_state(subgraph, index) != DELEGATED:
-                    reasons = "; ".join([reason.message for reason in node_reasons(subgraph, index, run.refusal)])
-                    node.attrs.append(KeyValue(key="why not", value=reasons))
+            if graph["id"] in subgraphs:
+                _colour(graph, run, subgraphs[graph["id"]], layers[graph["id"]]["results"])
         return graphs
+
+
+def _colour(graph: dict[str, Any], run: Run, subgraph: SubgraphRun, results: Mapping[str, Any]) -> None:
+    """Colour the operators of a graph, and say what was found."""
+    for node in graph["nodes"]:
+        if node["id"] not in results:
+            continue
+        index = int(node["id"])
+        node["style"] = {"backgroundColor": results[node["id"]]["bgColor"]}
+        attributes = node.setdefault("attrs", [])
+        attributes.append({"key": layer_name(run), "value": results[node["id"]]["value"]})
+        if index not in subgraph.delegated:
+            reasons = "; ".join([reason.message for reason in node_reasons(subgraph, index, run.refusal)])
+            attributes.append({"key": "why not", "value": printable(reasons)})
