@@ -29,7 +29,7 @@ def write_whole(path: str, text: str) -> None:
         ) as file:
             temporary = file.name
             file.write(text)
-        os.chmod(temporary, _permissions(path))
+        os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
     finally:
         if temporary is not None and os.path.exists(temporary):
@@ -92,8 +92,8 @@ else:
             os.close(folder)
 
 
-def _permissions(path: str) -> int:
-    """Those of the file that is replaced, or those that a new file gets."""
+def permissions(path: str) -> int:
+    """Return those of the file that is replaced, or those that a new file gets."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:
