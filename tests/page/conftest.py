@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 import delegate_sim
+from benchmarks.browser import FLAGS, chromium_path
 from delegate_sim.api.arguments import target_of
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.page.content import View
@@ -15,15 +15,6 @@ from delegate_sim.page.document import page
 from tests.page.hostile import hostile_model
 
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 
 
 def views(*models, delegates=("nnapi",), **options):
@@ -61,7 +52,7 @@ def pages(_library, tmp_path_factory):
 def browser(_library):
     """Start the system's Chromium."""
     api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = chromium_path()
     if path is None:
         pytest.skip("there is no Chromium here (apt-get install chromium)")
     with api.sync_playwright() as playwright:
