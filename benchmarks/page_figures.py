@@ -38,10 +38,7 @@ _ZOOM = """() => new Promise((done) => {
 
 def main() -> int:
     """Print a row for each model."""
-    print(
-        "| nodes | partitions | page, bytes | seconds | seconds of CPU | without causes | first paint, ms | frames/s partitions | nodes |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+    print(f"| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}")
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         for name, content in (
             ("small", image_model(31).bytes()),

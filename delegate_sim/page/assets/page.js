@@ -174,15 +174,15 @@ class Page {
     byId("strip-note").textContent = `in running order, a cell for each node${data.partitioned ? ", a gap at each border" : ""}`;
     const rows = content.views.map((other, number) => {
       const row = make("tr", { class: number === this.shown ? "current" : "" },
-        make("td", {}, content.models[other.model].name),
+        ...(content.models.length > 1 ? [make("td", {}, content.models[other.model].name)] : []),
         make("td", { class: "label" }, link(sideOf(number, 0).title, () => this.show(number))),
-        make("td", {}, other.headline),
+        make("td", { class: "words" }, other.headline),
         make("td", { class: "number" }, formatted(other.measures.partitions)),
         make("td", { class: "number" }, share(other.measures.delegated_nodes, other.measures.nodes)),
         make("td", { class: "number" }, bytesText(other.measures.border_bytes)));
       return row;
     });
-    const headings = [["model", ""], ["target", ""], ["verdict", ""], ["partitions", "number"], ["delegated", "number"], ["across borders", "number"]];
+    const headings = [...(content.models.length > 1 ? [["model", ""]] : []), ["target", ""], ["verdict", "words"], ["partitions", "number"], ["delegated", "number"], ["across borders", "number"]];
     byId("targets").replaceChildren(make("thead", {}, make("tr", {}, ...headings.map(([text, kind]) => make("th", { scope: "col", class: kind }, text)))),
       make("tbody", {}, ...rows));
   }
