@@ -85,7 +85,7 @@ sources: setup  ## whether every place that a rule names exists upstream (TREES=
 gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
 	$(BIN)/python -m benchmarks.gpu_comparison --write
 
-peers: setup  ## remake the table in the README that compares with TensorFlow's analyzer
+peers: setup  ## remake the table in docs/analyzer.md that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \
 	  test -x .venv-tensorflow-$$version/bin/python || { \
 	    $(PYTHON) -m venv .venv-tensorflow-$$version && \
@@ -100,7 +100,7 @@ rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFL
 model-types: setup  ## remake docs/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m benchmarks.model_types
 
-android-releases: setup  ## remake the table in the README of what Android's NNAPI runtime accepts, where ../shared exists
+android-releases: setup  ## remake the table in docs/targets.md of what Android's NNAPI runtime accepts, where ../shared exists
 	$(BIN)/python -m benchmarks.android_releases
 
 releases: setup  ## remake docs/releases.md from the converted models, where ../shared exists
