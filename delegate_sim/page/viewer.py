@@ -7,15 +7,12 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..diagnosis.diagnose import diagnose
-from ..files import write_whole
-from ..results.report import Report
-from ..runtime.interpreter import Run
-from ..runtime.target import Target
-from .content import View
-from .document import page
+if TYPE_CHECKING:
+    from ..results.report import Report
+    from ..runtime.interpreter import Run
+    from .content import View
 
 _HEIGHT = 900
 """Pixels that a page takes in a notebook."""
@@ -29,10 +26,14 @@ class Viewer(NamedTuple):
 
     def html(self, report: Report) -> str:
         """Return the page; of delegates in a row only the runs are shown, since a diagnosis is one of a delegate alone."""
+        from .document import page
+
         return page([self._view(report, run) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
         """Show the page in a notebook if there is one, else in the browser; write it to a path if one is given."""
+        from ..files import write_whole
+
         written = self.html(report)
         if path is not None:
             write_whole(os.fspath(path), written)
@@ -48,6 +49,10 @@ class Viewer(NamedTuple):
             webbrowser.open(Path(file.name).as_uri())
 
     def _view(self, report: Report, run: Run) -> View:
+        from ..diagnosis.diagnose import diagnose
+        from ..runtime.target import Target
+        from .content import View
+
         if report.is_chain:
             return View(report.model, run)
         target = Target(run.delegate, run.options, run.release, self.defaults, self.has_own_resolver)
