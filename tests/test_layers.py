@@ -40,7 +40,7 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "layout", "progress", "resolver_option", "suggestions"),
+    ("codes", "exits", "layout", "live_options", "progress", "resolver_option", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
     ("model_explorer", "models", "pytest_plugin", "target_options", "text"),
     ("answers", "formats"),
