@@ -23,7 +23,7 @@ def spans(*parts):
 
 
 def test_a_cell_is_a_node_where_there_is_room():
-    first, legend = strip_lines(spans((DELEGATED, 3), (REFUSED, 1), (LEFT, 2)), "gpu", 80)
+    first, legend = strip_lines(spans((DELEGATED, 3), (REFUSED, 1), (LEFT, 2)), "gpu", 120)
     assert first.text in ("  ███░▒▒", "  ###.oo")
     assert first.parts == ((2, 5, "green"), (5, 6, "red"), (6, 8, "yellow"))
     assert legend.text.endswith("(a cell is a node, in running order)")
