@@ -32,7 +32,7 @@ LAYERS = (
     ("runtime",),
     ("results",),
     ("device", "diagnosis", "live"),
-    ("gate", "scan"),
+    ("export", "gate", "page", "scan"),
     ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
@@ -42,9 +42,9 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 CLI_LAYERS = (
     ("codes", "exits", "layout", "live_options", "progress", "resolver_option", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
-    ("models", "pytest_plugin", "target_options", "text"),
+    ("model_explorer", "models", "pytest_plugin", "target_options", "text"),
     ("answers", "formats"),
-    ("outputs",),
+    ("outputs", "watching"),
     ("commands",),
     ("main",),
 )

@@ -54,6 +54,7 @@ Examples:
   delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
   delegate-sim analyze models --format csv --output table.csv
+  delegate-sim analyze model.tflite --delegate gpu --watch
   delegate-sim analyze model.tflite --accelerators npu,gpu,cpu --soc google:Tensor_G5 --soc mediatek:mt6991
 
 Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
@@ -145,7 +146,22 @@ def _spans(releases: Iterable[str]) -> str:
 @output_options
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
-def command(
+@click.option("--watch", is_flag=True, help="Run again whenever a model's file changes, until interrupted.")
+def command(watch: bool, **given: Any) -> int:
+    """Show what a delegate does to each MODEL.
+
+    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
+    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
+    bytes that cross their borders.
+    """
+    if not watch:
+        return _analyze(**given)
+    from ..watching import run_watching
+
+    return run_watching(given["models"], lambda: _analyze(**given))
+
+
+def _analyze(
     models: Sequence[str],
     delegates: Sequence[str],
     chain: bool,
@@ -164,12 +180,7 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> int:
-    """Show what a delegate does to each MODEL.
-
-    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
-    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
-    bytes that cross their borders.
-    """
+    """Analyse once; returns the exit code."""
     pairs, release = release_in(pairs, release)
     if accelerators is not None or socs:
         if delegates or chain:

@@ -63,6 +63,7 @@ def analyze(
     (``own_resolver``).
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
+    from ..page.viewer import Viewer
     from ..releases.catalogue import parse_release
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
@@ -72,7 +73,7 @@ def analyze(
     application, release = application_of(delegate, options, defaults)
     assumed = Assumptions(has_own_resolver=own_resolver)
     runs = simulate_chain(found, [application], parse_release(agreed([runtime, release])), defaults, assumptions=assumed)
-    return Report(found, runs)
+    return Report(found, runs, viewer=Viewer(defaults, own_resolver))
 
 
 @public
@@ -89,6 +90,7 @@ def simulate(
     ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
     and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError if there is no delegate.
     """
+    from ..page.viewer import Viewer
     from ..releases.catalogue import parse_release
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
@@ -98,7 +100,8 @@ def simulate(
     found = model_of(model)
     release = parse_release(agreed([runtime, *releases]))
     assumed = Assumptions(has_own_resolver=own_resolver)
-    return Report(found, simulate_chain(found, applications, release, defaults, assumptions=assumed), is_chain=True)
+    runs = simulate_chain(found, applications, release, defaults, assumptions=assumed)
+    return Report(found, runs, is_chain=True, viewer=Viewer(defaults, own_resolver))
 
 
 @public
