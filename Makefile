@@ -26,7 +26,7 @@ lock:  ## remake the lock with the newest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
-	  --extra test --extra lint --extra live --extra report --extra export --extra browser --custom-compile-command 'make lock' --output-file $(LOCK)
+	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --custom-compile-command 'make lock' --output-file $(LOCK)
 
 demo: setup  ## analyse a model (MODEL=...), by default a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
