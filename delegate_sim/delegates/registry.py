@@ -39,6 +39,12 @@ LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which they are applied, each with its delegate; the NPU's plugin is its vendor's."""
 
+APPLIED_AHEAD = "npu"
+"""The accelerator that works on the file before the runtime loads it: a compiler plugin, whose parts a kernel of its own runs."""
+
+DISPATCH_KERNEL = "DispatchDelegate"
+"""The kernel that runs what a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
+
 FALLBACK_OPTION = "cpu_fallback"
 """The option that says of one delegate what the accelerators say of all: whether the CPU is among them."""
 

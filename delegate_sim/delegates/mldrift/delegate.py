@@ -18,7 +18,7 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
-from ..base import Decision, Delegate, KernelFailure, OptionValues, kinds_by_code, kinds_of_failures
+from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import FLOAT16_WIDENING, Float16Remapping
 from ..limits import keep_largest
 from ..live_traits import AcceleratorTraits
@@ -124,6 +124,11 @@ class MlDriftDelegate(Delegate):
         HEADING,
         LAST_LINE,
         "Selected adapter",
+    )
+    log = LogTraits(
+        speaks_as="GPU",
+        options_by_kernel=MappingProxyType({kernel: {"backend": name} for name, kernel in _KERNELS.items()}),
+        options_by_interface=MappingProxyType({name: {"backend": name} for name in _KERNELS}),
     )
     known_since = "litert-2.1.3"
     starts_at_known = True

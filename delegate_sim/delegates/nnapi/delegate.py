@@ -25,11 +25,12 @@ from ..base import (
     kinds_by_code,
     take_supported,
 )
-from ..driver import DriverInterface, DriverQuestion, DriverQuestions
+from ..driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
 from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from ..lowered import LoweredModel
 from . import failures, runtime_kinds
+from .devices import REFERENCE_DEVICE
 from .driver import NO_DEVICE, DeviceProblem, device_problem, is_all_or_nothing
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING
 from .mapping import OPERATIONS
@@ -39,6 +40,18 @@ from .rules import RULES
 from .runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
 from .split import split_of
 from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
+
+
+def _stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
+    from .profile_text import stage_operations  # only needed to learn
+
+    return stage_operations(decision, subsets)
+
+
+def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str:
+    from .profile_text import profile_text  # only needed to learn
+
+    return profile_text(devices, options)
 
 
 def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
@@ -77,6 +90,9 @@ class NnapiDelegate(Delegate):
     unlimited = 0
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
+    devices = DevicesInterface(
+        "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, _profile_text
+    )
     log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
     platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
     known_since = "tf-2.10"
@@ -188,6 +204,9 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
             partitions.keep(subset)
         for node in set(subset.nodes).difference(supported):
             set_aside[node] = answers.reason(node, mapped)
+    if has_float16 and not set_aside and answers.rejects_some([partitions.mapped(subset) for subset in decision.candidates]):
+        subset = decision.candidates[0]
+        set_aside = {node: answers.reason(node, partitions.mapped(subset)) for node in subset.nodes}
     if not set_aside:
         return decision
     if has_float16:

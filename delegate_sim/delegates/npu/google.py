@@ -17,7 +17,7 @@ from .composites import COMPOSITE, composite_name, given
 from .file_facts import file_facts
 from .kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
 from .op_filters import UNPARSABLE, UNREADABLE, OpFilters, parsed
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 from .target import NpuTarget
 
@@ -72,6 +72,7 @@ class GooglePlugin(NpuPlugin):
 
     name = "npu-google"
     vendor = "google"
+    log = log_traits("google")
     rules = BOOKS["google"]
     live = PluginTraits(
         "Google",

@@ -12,7 +12,7 @@ from ..base import ModelFailure, OptionValues, kinds_by_code
 from ..live_traits import PluginTraits
 from .composites import layout
 from .kinds import INPUT_RANK, ISLANDS, LOADER_KINDS
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 from .target import NpuTarget
 
@@ -27,6 +27,7 @@ class IntelPlugin(NpuPlugin):
 
     name = "npu-intel"
     vendor = "intel"
+    log = log_traits("intel")
     rules = BOOKS["intel"]
     live = PluginTraits(
         "IntelOpenVINO",

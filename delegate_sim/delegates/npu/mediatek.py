@@ -12,7 +12,7 @@ from ..base import ModelFailure, OptionValues, kinds_by_code
 from ..live_traits import PluginTraits
 from .composites import given
 from .kinds import ISLANDS, LOADER_KINDS, SOC
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 from .rules.checks import TypeFault, mapped_types
 from .target import NpuTarget
@@ -32,6 +32,7 @@ class MediatekPlugin(NpuPlugin):
 
     name = "npu-mediatek"
     vendor = "mediatek"
+    log = log_traits("mediatek")
     rules = BOOKS["mediatek"]
     live = PluginTraits(
         "MediaTek",

@@ -11,7 +11,7 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, ModelDecision, ModelFailure, OptionValues, kinds_by_code
+from ..base import Decision, Delegate, LogTraits, ModelDecision, ModelFailure, OptionValues, kinds_by_code
 from .bodies import body_decisions
 from .composites import bodies
 from .crashes import crash_warnings
@@ -83,6 +83,11 @@ COMMON_OPTIONS = (
         "indices of the subgraphs to ask the plugin about, with commas between them; all if empty",
     ),
 )
+
+
+def log_traits(vendor: str) -> LogTraits:
+    """Return how a vendor's plugin shows in a log: by the names of its libraries."""
+    return LogTraits(libraries=(f"compilerplugin_{vendor}", f"dispatch_{vendor}"))
 
 
 class NpuPlugin(Delegate):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...releases.catalogue import Release
 from ..base import OptionValues
 from ..live_traits import PluginTraits
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 
 SOCS = ("E9965", "E9955")
@@ -18,6 +18,7 @@ class SamsungPlugin(NpuPlugin):
 
     name = "npu-samsung"
     vendor = "samsung"
+    log = log_traits("samsung")
     rules = BOOKS["samsung"]
     live = PluginTraits(
         "Samsung",
