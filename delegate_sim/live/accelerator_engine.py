@@ -34,7 +34,7 @@ class AcceleratorEngine(Engine):
         self._driver = vulkan.driver_environment()
         lacks = ""
         if root is None or not (root / traits.library).is_file():
-            lacks = "ai-edge-litert 2.1.3 or newer for Linux, with its GPU accelerator: pip install ai-edge-litert"
+            lacks = "ai-edge-litert 2.1.3 or newer for Linux, with its accelerator: pip install ai-edge-litert"
         elif self._driver is None:
             lacks = vulkan.INSTALL
         super().__init__(delegate, lacks)
