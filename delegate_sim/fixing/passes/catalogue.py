@@ -1,0 +1,14 @@
+"""All passes, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from . import elementwise, layers, shapes, whole
+from .base import Pass
+
+PASSES: Mapping[str, Pass] = MappingProxyType(
+    {each.name: each for each in (*whole.PASSES, *layers.PASSES, *shapes.PASSES, *elementwise.PASSES)}
+)
+"""In the order in which they are tried."""
