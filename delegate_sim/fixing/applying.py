@@ -77,13 +77,13 @@ def _is_same(before: Model, made: Edited) -> bool:
 
 
 def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) -> Edited:
-    """Give each node that a pass made or changed at least the version that it demands."""
+    """Give each node that a pass made or changed the version that it demands."""
     graphs = file_graphs(model)
 
     def set_versions(editor: Editor) -> None:
         graph = graphs[editor.subgraph.index]
         editor.nodes = [
-            (index, node._replace(version=max(node.version, expected_version(graph.view(node)))))
+            (index, node._replace(version=expected_version(graph.view(node))))
             if index in touched[graph.index] and not node.is_custom
             else (index, node)
             for index, node in editor.nodes
