@@ -189,6 +189,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _cancel,
         frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
+        is_for_all=True,
     ),
     Pass(
         "float16-widened",
@@ -197,6 +198,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         lambda work: _widen_constants(work, "FLOAT16"),
         frozenset({"DEQUANTIZE"}),
+        is_for_all=True,
     ),
     Pass(
         "constants-dequantized",
@@ -205,6 +207,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
         frozenset({"DEQUANTIZE"}),
+        is_for_all=True,
     ),
     _pass(
         "indices-in-int32",
