@@ -73,7 +73,9 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 )
 @defaults_option
 @own_resolver_option
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="The report's form.")
+@click.option(
+    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="The report's form."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show the passes that were tried and not kept, and every output.")
 def command(
     path: str,

@@ -81,7 +81,9 @@ def _check_foretold(plan: Plan, path: str) -> None:
     for foretold in plan.after:
         found = standing(model, foretold.target)
         if found != foretold:
-            raise FixError(f"the rewritten file is not analysed as foretold for {foretold.target.delegate.name}: please report this")
+            raise FixError(
+                f"the rewritten file is not analysed as foretold for {foretold.target.delegate.name}: please report this"
+            )
 
 
 def prove(plan: Plan, path: str, data: Sequence[str] = (), samples: int = SAMPLES) -> Difference:

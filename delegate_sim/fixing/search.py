@@ -108,7 +108,9 @@ class _Search:
 
     def run(self) -> Plan:
         """Search, and return what was found."""
-        change: Edited = with_shapes(self._model, self._shapes, self._targets[0].release) if self._shapes else unchanged(self._model)
+        change: Edited = (
+            with_shapes(self._model, self._shapes, self._targets[0].release) if self._shapes else unchanged(self._model)
+        )
         self._now = Rewritten(change, {})
         before = self._standings(self._model)
         self._standing = self._standings(change.model) if self._shapes else before
@@ -176,9 +178,7 @@ class _Search:
         for each in reversed(chosen):
             fewer = [other for other in chosen if other is not each]
             without = self._chain(fewer) if fewer else []
-            if without and all(
-                one.score <= other.score for one, other in zip(without[-1][2], found[-1][2], strict=True)
-            ):
+            if without and all(one.score <= other.score for one, other in zip(without[-1][2], found[-1][2], strict=True)):
                 chosen, found = fewer, without
         for each, made, standings in found:
             self._keep(each, made, standings)

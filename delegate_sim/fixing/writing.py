@@ -33,7 +33,9 @@ def check_writable(model: Model) -> None:
         raise FixError("the model was compiled for a NPU before, and holds positions of compiled code that would no longer fit")
     for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
         if len(graph.nodes) != len(subgraph.nodes):
-            raise FixError("a node reads the tensor that it writes; the runtime leaves it out, which a rewritten file cannot express")
+            raise FixError(
+                "a node reads the tensor that it writes; the runtime leaves it out, which a rewritten file cannot express"
+            )
 
 
 def keeps_nodes(original: Model, change: Edited) -> bool:
@@ -98,7 +100,9 @@ class _Writer:
         tensors = self._file.children(place, 0)
         table.references[0] = NewReferences(
             [
-                self._tensor(tensor, before.tensors[index], tensors[index]) if index < len(tensors) else self._tensor(tensor, None, 0)
+                self._tensor(tensor, before.tensors[index], tensors[index])
+                if index < len(tensors)
+                else self._tensor(tensor, None, 0)
                 for index, tensor in enumerate(graph.tensors)
             ]
         )

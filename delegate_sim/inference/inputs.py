@@ -19,7 +19,9 @@ Array = npt.NDArray[Any]
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
 """Where an operator has indices, and what they point into."""
-_PASSING_ON = frozenset({"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"})
+_PASSING_ON = frozenset(
+    {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
+)
 _FLAGS = 2
 """Integers that point into nothing are 0 and 1, as masks are."""
 
@@ -85,9 +87,7 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[Array]:
         raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
     except Exception as error:  # zipfile and numpy raise many
         raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
-    names = {
-        index: name for each in model.signatures if each.subgraph == subgraph.index for name, index in each.inputs.items()
-    }
+    names = {index: name for each in model.signatures if each.subgraph == subgraph.index for name, index in each.inputs.items()}
     found = []
     for index in subgraph.inputs:
         tensor = subgraph.tensors[index]

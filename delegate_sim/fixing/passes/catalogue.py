@@ -9,6 +9,6 @@ from . import elementwise, layers, shapes, whole
 from .base import Pass
 
 PASSES: Mapping[str, Pass] = MappingProxyType(
-    {each.name: each for each in (*whole.PASSES, *layers.PASSES, *shapes.PASSES, *elementwise.PASSES)}
+    {each.name: each for each in (*whole.PASSES, *layers.PASSES, *shapes.PASSES, *elementwise.PASSES, *whole.LAST)}
 )
 """In the order in which they are tried."""

@@ -164,9 +164,7 @@ PASSES: tuple[Pass, ...] = (
     _pass("squeeze-as-reshape", "SQUEEZE", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
     _pass("pack-as-concatenation", "PACK", "RESHAPE of each operand, and CONCATENATION", _KNOWN, Exactness.EXACT, _pack),
     _pass("unpack-as-split", "UNPACK", "SPLIT, and RESHAPE of each part", _KNOWN, Exactness.EXACT, _unpack_as_split),
-    _pass(
-        "unpack-as-slices", "UNPACK", "STRIDED_SLICE and RESHAPE for each part", _KNOWN, Exactness.EXACT, _unpack_as_slices
-    ),
+    _pass("unpack-as-slices", "UNPACK", "STRIDED_SLICE and RESHAPE for each part", _KNOWN, Exactness.EXACT, _unpack_as_slices),
     _pass(
         "split-as-slices",
         "SPLIT SPLIT_V",

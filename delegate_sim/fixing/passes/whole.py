@@ -217,6 +217,9 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _narrow_indices,
     ),
+)
+
+LAST: tuple[Pass, ...] = (
     _pass(
         "weights-widened",
         " ".join(_HYBRID),
@@ -226,3 +229,4 @@ PASSES: tuple[Pass, ...] = (
         _widen_weights,
     ),
 )
+"""Those that are tried after all others, as they make the file larger."""
