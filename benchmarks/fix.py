@@ -1,7 +1,7 @@
 """Fixes the models of ../shared for every delegate, and makes the table of docs/fix.md (``make fix-table``).
 
-Weights in those files are zeroed or patterns; zeroed ones are filled with random numbers first, so that both models have something
-to compute. A sample is as good as the models are many: ``--every 10`` takes one in ten, another one for each delegate.
+Weights in those files are zeroed or patterns; zeroed ones are filled with random numbers first, so that both models have
+something to compute. A sample is as good as the models are many: ``--every 10`` takes one in ten, another one for each delegate.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.fixing.fix import fix
 from delegate_sim.fixing.passes.base import Exactness
-from delegate_sim.fixing.score import Standing
+from delegate_sim.fixing.score import Standing, is_better
 from delegate_sim.fixing.search import search
 from delegate_sim.model.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.runtime.target import Target
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +37,12 @@ PAGE = ROOT / "docs" / "fix.md"
 BEGIN, END = "<!-- table -->", "<!-- /table -->"
 CORPORA = ("keras.zip", "real.zip")
 _SMALL = 4096
-_NOT_RUN = "does not run the original model"
+_HEADINGS = (
+    "delegate", "models", "improved", "multiply-adds delegated, median", "kernels, median", "bit for bit", "refused", "failures",
+)  # fmt: skip
+_NOT_RUN = "original model on the CPU"
+_UNSTEADY = "of the original model differently from run to run"
+_REFUSED = "the model cannot be rewritten"
 
 
 def with_weights(content: bytes) -> bytes:
@@ -57,7 +63,8 @@ def _random(kind: str, size: int, shape: Sequence[int], generator: np.random.Gen
     if kind in ("FLOAT32", "FLOAT16"):
         width = 4 if kind == "FLOAT32" else 2
         fan_in = max(int(np.prod(shape[1:])), 1)
-        return (generator.standard_normal(size // width) / fan_in**0.5).astype(f"<f{width}").tobytes().ljust(size, b"\0")
+        values = generator.standard_normal(size // width) / fan_in**0.5
+        return bytes(values.astype(f"<f{width}")).ljust(size, b"\0")
     if kind in ("INT8", "UINT8"):
         return generator.integers(1, 255, size, np.uint8).tobytes()
     return bytes(size)
@@ -84,18 +91,23 @@ def record(path: str, content: bytes, delegate: str, allowed: Exactness) -> dict
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(with_weights(content))
-            plan = search(load(str(source)), [target_of(delegate)], allowed)
+            model = load(str(source))
+            shapes = {tensor.index: tensor.shape for tensor in open_inputs(model)}
+            entry["open"] = bool(shapes)
+            plan = search(model, [target_of(delegate)], allowed, shapes)
             entry["passes"] = [step.name for step in plan.steps]
             entry["before"], entry["after"] = _numbers(plan.before[0]), _numbers(plan.after[0])
             entry["search_seconds"] = round(time.perf_counter() - begin, 2)
-            if plan.is_changed:
+            if plan.is_changed and is_better(plan.after, plan.before):
                 fixed = fix(plan, str(Path(folder, "fixed.tflite")))
                 assert fixed.difference is not None
                 entry["outcome"] = "improved"
                 entry["is_same"], entry["relative"] = fixed.difference.is_same, fixed.difference.relative
                 entry["exactness"] = plan.exactness.name.lower()
     except DelegateSimError as error:
-        entry["outcome"] = "not run" if _NOT_RUN in str(error) else "unreadable" if not _readable(content) else "failed"
+        outcomes = {_NOT_RUN: "not run", _UNSTEADY: "unsteady", _REFUSED: "refused"}
+        outcome = next((found for words, found in outcomes.items() if words in str(error)), "failed")
+        entry["outcome"] = outcome if _readable(content) else "unreadable"
         entry["message"] = str(error)
     except Exception as error:  # a bug, to be counted as a failure
         entry["outcome"], entry["message"] = "failed", f"{type(error).__name__}: {error}"
@@ -139,8 +151,8 @@ def _records(path: Path) -> list[dict[str, Any]]:
 def table(records: Sequence[dict[str, Any]]) -> str:
     """Return the table, and below it what was run."""
     lines = [
-        "| delegate | models | improved | multiply-adds delegated, median | kernels, median | bit for bit | not run on the CPU | failures |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| {' | '.join(_HEADINGS)} |",
+        "|---" * len(_HEADINGS) + "|",
     ]
     for delegate in dict.fromkeys([entry["delegate"] for entry in records]):
         own = [entry for entry in records if entry["delegate"] == delegate and entry["outcome"] != "unreadable"]
@@ -152,7 +164,7 @@ def table(records: Sequence[dict[str, Any]]) -> str:
             _medians(better, "share", lambda value: f"{100 * value:.1f} %"),
             _medians(better, "kernels", lambda value: f"{value:g}"),
             sum([entry["is_same"] for entry in better]),
-            sum([entry["outcome"] == "not run" for entry in own]),
+            sum([entry["outcome"] in ("not run", "refused", "unsteady") for entry in own]),
             sum([entry["outcome"] == "failed" for entry in own]),
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")

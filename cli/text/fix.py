@@ -57,7 +57,9 @@ def _answer(plan: Plan, fixed: Fixed | None) -> str:
         more = "" if plan.allowed == 2 else "; --allow approximate tries more"
         return f"No pass makes the model better ({tried}){more}"
     if fixed is None:
-        return f"{counted(len(plan.steps), 'pass').replace('passs', 'passes')} would make the model better ({tried}); nothing is written"
+        number = len(plan.steps)
+        passes = "1 pass" if number == 1 else f"{number} passes"
+        return f"{passes} would make the model better ({tried}); nothing is written"
     proof = "not proven"
     if fixed.difference is not None:
         proof = "computes the same, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"

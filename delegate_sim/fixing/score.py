@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ..model.model import Model
 from ..results.compute import compute_of
 from ..results.measures import NOT_RUNNING, Measures, measure
-from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.editing import NodeKey
+from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.target import Target
 
 

@@ -114,8 +114,8 @@ class _Search:
         self._now = Rewritten(change, {})
         before = self._standings(self._model)
         self._standing = self._standings(change.model) if self._shapes else before
-        if self._shapes and any(now.measures.outcome == "not-prepared" for now in self._standing):
-            raise FixError("with these shapes the CPU runtime does not prepare the model")
+        if any(now.score.fails and not then.score.fails for now, then in zip(self._standing, before, strict=True)):
+            raise FixError("with these shapes the runtime does not prepare the model")
         for level in Exactness:
             if level <= self._allowed:
                 passes = [each for each in self._passes.values() if each.exactness <= level]

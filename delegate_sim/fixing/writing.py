@@ -22,7 +22,7 @@ from .moving import moved
 from .tables import Tables
 
 Weights = Mapping[int, Callable[[], npt.NDArray[Any]]]
-"""What computes the elements of new constants that are too large to keep while searching, by the (negative) number of a buffer."""
+"""What computes the elements of large new constants, by the (negative) number of a buffer."""
 _DATA_ALIGNMENT = 16
 _GREATEST_OLD_CODE = 127
 
@@ -30,7 +30,7 @@ _GREATEST_OLD_CODE = 127
 def check_writable(model: Model) -> None:
     """Raise FixError for a model of which no rewritten form can be written, with the reason."""
     if precompiled(model).dispatches:
-        raise FixError("the model was compiled for a NPU before, and holds positions of compiled code that would no longer fit")
+        raise FixError("the model cannot be rewritten: it was compiled for a NPU, and names positions of its code in the file")
     for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
         if len(graph.nodes) != len(subgraph.nodes):
             raise FixError(
@@ -159,6 +159,8 @@ class _Writer:
             return tensor.buffer
         if tensor.value is not None:
             return self._add(tensor.value, tensor)
+        if tensor.is_constant:
+            raise FixError(f"the elements of the constant {tensor.name!r} are not known")
         return tensor.buffer if before is not None and before.data is None else 0
 
     def _add(self, values: npt.NDArray[Any], tensor: Tensor) -> int:

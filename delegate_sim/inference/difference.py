@@ -45,6 +45,8 @@ class TensorDifference:
     """The greatest size of a value in the first model."""
     problem: str
     """Why it cannot be compared, empty if it can."""
+    unsteady: int = 0
+    """Elements of which a bit differs when the first model runs again: some CPU kernels read memory that they never wrote."""
 
     @property
     def is_same(self) -> bool:
@@ -72,6 +74,11 @@ class Difference:
     def is_same(self) -> bool:
         """Whether every bit of every output, and of every tensor between that was compared, is the same."""
         return all(each.is_same for each in (*self.outputs, *self.tensors))
+
+    @property
+    def unsteady(self) -> str:
+        """An output that the first model computes differently from run to run, empty if there is none."""
+        return next((each.name for each in self.outputs if each.unsteady), "")
 
     @property
     def problem(self) -> str:

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,20 +96,40 @@ def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         raise _Stopped("b", "the models do not have as many inputs and outputs as each other")
     outputs = [_Tally() for _ in first.outputs]
     tensors = {index: _Tally() for index in job["tensors"]}
-    for sample in job["samples"]:
-        with np.load(folder / sample) as archive:
-            inputs = [archive[f"input_{number}"] for number in range(len(first.inputs))]
+    for inputs in _samples(job, folder, first):
         first.run(inputs, job["repeats"])
         second.run(inputs, job["repeats"])
         for tally, one, other in zip(outputs, first.outputs, second.outputs, strict=True):
             tally.add(first.tensor(one), second.tensor(other))
         for index, tally in tensors.items():
             tally.add(first.tensor(index), second.tensor(index))
+    seconds = [sorted(side.seconds)[len(side.seconds) // 2] for side in (first, second)]
+    unsteady = _unsteady(job, folder, first, keeps) if any(tally.bits for tally in (*outputs, *tensors.values())) else {}
     return {
-        "outputs": [tally.found() for tally in outputs],
-        "tensors": {index: tally.found() for index, tally in tensors.items()},
-        "seconds": [sorted(side.seconds)[len(side.seconds) // 2] for side in (first, second)],
+        "outputs": [
+            {**tally.found(), "unsteady": unsteady.get(index, 0)} for index, tally in zip(first.outputs, outputs, strict=True)
+        ],
+        "tensors": {index: {**tally.found(), "unsteady": unsteady.get(index, 0)} for index, tally in tensors.items()},
+        "seconds": seconds,
     }
+
+
+def _samples(job: dict[str, Any], folder: Path, side: _Side) -> Iterator[list[Any]]:
+    for sample in job["samples"]:
+        with np.load(folder / sample) as archive:
+            yield [archive[f"input_{number}"] for number in range(len(side.inputs))]
+
+
+def _unsteady(job: dict[str, Any], folder: Path, first: _Side, keeps: bool) -> dict[int, int]:
+    """Return of how many elements of each tensor the first model computes other bits when it runs again."""
+    again = _Side("a", job["a"], keeps, folder)
+    tallies = {index: _Tally() for index in (*first.outputs, *job["tensors"])}
+    for inputs in _samples(job, folder, first):
+        first.run(inputs, 0)
+        again.run(inputs, 0)
+        for index, tally in tallies.items():
+            tally.add(first.tensor(index), again.tensor(index))
+    return {index: tally.bits for index, tally in tallies.items() if tally.bits}
 
 
 class _Tally:

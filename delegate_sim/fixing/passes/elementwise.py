@@ -111,6 +111,31 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
     return [work.node("MUL", [node.inputs[0], _scalar(work, node, -1)], node.outputs)]
 
 
+def _sub(work: Work, node: Node) -> Sequence[Node] | None:
+    """The sum with the negative, which for a constant is another constant."""
+    if not _is_float(work, node) or work.input(node, 0).is_constant:
+        return None
+    activation = work.options(node).fused_activation_function
+    second, nodes = work.input(node, 1), []
+    values = work.values(second)
+    if values is not None:
+        negative = work.constant(f"{second.name}/negative", "FLOAT32", -values)
+    else:
+        negative = work.result(second, "negative")
+        nodes.append(work.node("MUL", [second.index, _scalar(work, node, -1)], [negative]))
+    added = work.node("ADD", [node.inputs[0], negative], node.outputs, fused_activation_function=activation)
+    return [*nodes, added]
+
+
+def _div(work: Work, node: Node) -> Sequence[Node] | None:
+    divisor = work.values(work.input(node, 1))
+    if not _is_float(work, node) or divisor is None or not divisor.all() or work.input(node, 0).is_constant:
+        return None
+    reciprocal = work.constant(f"{work.input(node, 1).name}/reciprocal", "FLOAT32", 1 / divisor.astype("f8"))
+    activation = work.options(node).fused_activation_function
+    return [work.node("MUL", [node.inputs[0], reciprocal], node.outputs, fused_activation_function=activation)]
+
+
 def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
     if not _is_float(work, node):
         return None
@@ -201,6 +226,22 @@ PASSES = (
         _FLOATS,
         Exactness.EXACT,
         _squared_difference,
+    ),
+    _pass(
+        "sub-as-add",
+        "SUB",
+        "ADD of the negative, which MUL by -1 makes unless it is constant",
+        "FLOAT32, the first operand not constant",
+        Exactness.EXACT,
+        _sub,
+    ),
+    _pass(
+        "div-as-mul",
+        "DIV",
+        "MUL by the reciprocal",
+        "FLOAT32, a constant divisor without zeros",
+        Exactness.ROUNDING,
+        _div,
     ),
     _pass("rsqrt-as-sqrt-div", "RSQRT", "1 divided by SQRT", _FLOATS, Exactness.ROUNDING, _rsqrt),
     _pass(
