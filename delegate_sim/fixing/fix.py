@@ -97,8 +97,8 @@ def prove(plan: Plan, path: str, data: Sequence[str] = (), samples: int = SAMPLE
     if found.unsteady and plan.exactness < Exactness.APPROXIMATE:
         raise FixError(
             printable(
-                f"the runtime computes {found.unsteady!r} of the original model differently from run to run on this CPU, so nothing "
-                "can be shown of the rewritten one; --no-proof writes it all the same"
+                f"the runtime computes {found.unsteady!r} of the original model differently from run to run on this CPU, so "
+                "nothing can be shown of the rewritten one; --no-proof writes it all the same"
             )
         )
     fault = _fault(plan, found)

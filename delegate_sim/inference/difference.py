@@ -153,7 +153,8 @@ _SIDES = {"a": "the original model", "b": "the other model"}
 def _run(folder: Path) -> dict[str, Any]:
     try:
         done = subprocess.run(
-            [sys.executable, "-m", f"{__package__}.worker", str(folder)],
+            [sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
+            env={**os.environ, "PYTHONSAFEPATH": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

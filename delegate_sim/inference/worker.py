@@ -1,4 +1,4 @@
-"""The process in which two models run: ``python -m delegate_sim.inference.worker JOB``, where JOB is a folder.
+"""The process in which two models run: ``python worker.py JOB``, where JOB is a folder. It imports nothing of this package.
 
 It reads ``job.json`` there, runs both models on the same inputs, and writes what it finds to ``found.json``: how each tensor of
 the one compares with that of the other. ``stage.txt`` says what it was doing, should it crash.
@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 _THREADS = 1
+_REPETITIONS = 3
+"""How often the first model is run again where something differs."""
 
 
 def main(folder: Path) -> None:
@@ -122,13 +124,14 @@ def _samples(job: dict[str, Any], folder: Path, side: _Side) -> Iterator[list[An
 
 def _unsteady(job: dict[str, Any], folder: Path, first: _Side, keeps: bool) -> dict[int, int]:
     """Return of how many elements of each tensor the first model computes other bits when it runs again."""
-    again = _Side("a", job["a"], keeps, folder)
     tallies = {index: _Tally() for index in (*first.outputs, *job["tensors"])}
-    for inputs in _samples(job, folder, first):
-        first.run(inputs, 0)
-        again.run(inputs, 0)
-        for index, tally in tallies.items():
-            tally.add(first.tensor(index), again.tensor(index))
+    for _ in range(_REPETITIONS):
+        again = _Side("a", job["a"], keeps, folder)
+        for inputs in _samples(job, folder, first):
+            first.run(inputs, 0)
+            again.run(inputs, 0)
+            for index, tally in tallies.items():
+                tally.add(first.tensor(index), again.tensor(index))
     return {index: tally.bits for index, tally in tallies.items() if tally.bits}
 
 
