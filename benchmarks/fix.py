@@ -71,11 +71,12 @@ def _random(kind: str, size: int, shape: Sequence[int], generator: np.random.Gen
 
 
 def models(corpora: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    for name in corpora:
-        with zipfile.ZipFile(SHARED / name) as archive:
-            for entry in sorted(archive.namelist()):
-                if entry.endswith(".tflite") and "broken/" not in entry:
-                    yield f"{name.removesuffix('.zip')}/{entry}", archive.read(entry)
+    """Return the models with their names, the smallest first, so that a run that is stopped leaves out the largest."""
+    archives = {name: zipfile.ZipFile(SHARED / name) for name in corpora}
+    found = [(entry.file_size, name, entry.filename) for name, archive in archives.items() for entry in archive.infolist()]
+    for _, name, entry in sorted(found):
+        if entry.endswith(".tflite") and "broken/" not in entry:
+            yield f"{name.removesuffix('.zip')}/{entry}", archives[name].read(entry)
 
 
 def target_of(name: str) -> Target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim import analyze, load, whatif
+from delegate_sim import analyze, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import OptionError
 from delegate_sim.fixing.applying import apply_pass, start
@@ -15,6 +15,8 @@ from delegate_sim.fixing.score import is_better, standing
 from delegate_sim.fixing.search import search
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.results.measures import measure
+from delegate_sim.runtime.suppositions import NodeKey, Supposition, simulate_if
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 from tests.models import chain_model
@@ -79,15 +81,15 @@ def test_no_target_is_worse_off():
 
 
 def test_passes_that_gain_only_together_are_found():
-    """PACK is taken apart into what is taken only once a version is lowered as well."""
+    """With one partition at most, one kernel more is a gain only if both nodes that divide the model are taken."""
     names = ("own-versions", "gelu-by-exponential")
     model = load(mixed().bytes())
     passes = {name: PASSES[name] for name in names}
     one_by_one = [
-        search(model, [target("nnapi", feature_level="30", max_delegated_partitions="1")], passes={name: passes[name]})
+        search(model, [target("nnapi", feature_level="30", max_number_delegated_partitions="1")], passes={name: passes[name]})
         for name in names
     ]
-    together = search(model, [target("nnapi", feature_level="30", max_delegated_partitions="1")], passes=passes)
+    together = search(model, [target("nnapi", feature_level="30", max_number_delegated_partitions="1")], passes=passes)
     assert together.after[0].score <= min(plan.after[0].score for plan in one_by_one)
 
 
@@ -105,12 +107,13 @@ def mixed():
 
 
 def test_what_is_foretold_is_what_whatif_says_of_the_same_change():
-    """``whatif --set-version`` of the versions that the pass gives, and the plan, come to the same."""
+    """Supposing the versions that the pass gives, and the plan, come to the same."""
     model = layers(9, 9)
     now = apply_pass(start(model), PASSES["own-versions"])
     versions = {index: node.version for index, node in enumerate(now.model.subgraphs[0].nodes) if node.op == "FULLY_CONNECTED"}
-    supposed = whatif(model, "nnapi", {"feature_level": 30}, node_versions=versions, defaults="benchmark").after
-    assert supposed.measures == standing(now.model, NNAPI).measures
+    supposition = Supposition(node_versions={NodeKey(0, index): version for index, version in versions.items()})
+    run = simulate_if(model, NNAPI.delegate, NNAPI.options, NEWEST, "benchmark", supposition)
+    assert measure(run) == standing(now.model, NNAPI).measures
 
 
 def test_measures_are_those_of_analyze():

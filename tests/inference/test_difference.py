@@ -51,9 +51,17 @@ def test_zeros_of_either_sign_differ_in_bits_alone(tmp_path):
 
 
 def test_values_that_are_not_finite_are_a_problem(tmp_path):
-    np.savez(tmp_path / "x.npz", x=np.ones((1, 4), np.float32))
-    pair = [adder(tmp_path, name, value, op="DIV") for name, value in (("a", 1), ("b", 0))]
-    found = compare_models(*pair, [str(tmp_path / "x.npz")], 0)
+    np.savez(tmp_path / "x.npz", x=np.full((1, 4), -1, np.float32))
+    models = []
+    for op in ("ABS", "LOG"):
+        builder = ModelBuilder()
+        graph = builder.subgraph("main")
+        x, y = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y0", "FLOAT32", [1, 4])
+        graph.node(op, [x], [y])
+        graph.outputs(y)
+        builder.write(tmp_path / op)
+        models.append(load(tmp_path / op))
+    found = compare_models(*models, [str(tmp_path / "x.npz")], 0)
     assert found.problem == "y0: a value that is not finite in one model alone"
 
 
