@@ -23,6 +23,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.fixing.fix import fix
 from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import Standing, is_better
 from delegate_sim.fixing.search import search
 from delegate_sim.model.model import Model
@@ -34,7 +35,6 @@ from delegate_sim.runtime.target import Target
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "corpus"
 PAGE = ROOT / "docs" / "fix.md"
-BEGIN, END = "<!-- table -->", "<!-- /table -->"
 CORPORA = ("keras.zip", "real.zip")
 _SMALL = 4096
 _HEADINGS = (
@@ -181,6 +181,23 @@ def _medians(entries: Sequence[dict[str, Any]], key: str, words: Any) -> str:
     return " -> ".join([words(statistics.median(side)) for side in zip(*pairs, strict=True)])
 
 
+def passes_table() -> str:
+    """Return the table of all passes."""
+    lines = ["| pass | of | does | needs | results |", "|---|---|---|---|---|"]
+    for each in PASSES.values():
+        ops = ", ".join(sorted(each.ops)) if len(each.ops) < 10 else f"{len(each.ops)} operators"
+        lines.append(
+            f"| `{each.name}` | {ops or 'any'} | {each.does} | {each.needs} | {each.exactness.words} |".replace("|x|", "\\|x\\|")
+        )
+    return "\n".join(lines)
+
+
+def with_section(page: str, name: str, text: str) -> str:
+    """Return a page with another text between two marks."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    return page[: page.index(begin) + len(begin)] + f"\n{text}\n" + page[page.index(end) :]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", nargs="*", default=CORPORA)
@@ -194,8 +211,8 @@ def main() -> None:
     run(arguments)
     text = table(_records(Path(arguments.records)))
     if arguments.write:
-        page = PAGE.read_text("utf-8")
-        PAGE.write_text(page[: page.index(BEGIN) + len(BEGIN)] + f"\n{text}\n" + page[page.index(END) :], "utf-8")
+        page = with_section(PAGE.read_text("utf-8"), "passes", passes_table())
+        PAGE.write_text(with_section(page, "table", text), "utf-8")
     else:
         print(text)
 
