@@ -10,6 +10,7 @@ from ..errors import FixError, ModelError
 from ..files import write_chunks
 from ..inference.difference import Difference, check_installed, compare_files
 from ..inference.inputs import Array, from_file, made_up
+from ..model import schema
 from ..model.model import Model
 from ..model.reader import load
 from ..text import printable
@@ -118,7 +119,8 @@ def corresponding(model: Model, other: Model) -> dict[int, str]:
     size = 0
     for node in first.nodes:
         for index in node.outputs:
-            if index in written and first.tensors[index].type == second.tensors[index].type:
+            kind = first.tensors[index].type
+            if index in written and kind == second.tensors[index].type and kind in schema.NUMPY_TYPES:
                 found[index] = first.tensors[index].name
                 size += second.tensors[index].byte_size
     return found if size <= _MOST_BYTES else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim import analyze, load
+from delegate_sim import analyze, diagnose, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import OptionError
 from delegate_sim.fixing.applying import apply_pass, start
@@ -169,3 +169,24 @@ def test_a_given_shape_is_folded():
 def test_shapes_that_do_not_fit_are_refused(text, words):
     with pytest.raises(OptionError, match=words):
         parse_shapes(reshaper(), [text])
+
+
+def test_a_diagnosis_names_the_pass_that_does_what_it_advises():
+    found = diagnose(layers(9, 9), "nnapi", {"feature_level": 30})
+    named = {finding.cause.operators[0][0]: found.pass_for(finding) for finding in found.findings}
+    assert {op: each and each.name for op, each in named.items()} == {
+        "FULLY_CONNECTED": "own-versions",
+        "GELU": "gelu-by-exponential",
+    }
+    entry = found.to_dict()["causes"]
+    assert {"pass": "own-versions", "exactness": "exact"} in [cause["fix"] for cause in entry]
+
+
+def test_a_diagnosis_names_no_pass_where_none_helps():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [2, 8]), graph.tensor("y", "FLOAT32", [2, 8])
+    graph.node("ROUND", [x], [y], 1)
+    graph.outputs(y)
+    found = diagnose(builder.bytes(), "nnapi", {"feature_level": 30})
+    assert [found.pass_for(finding) for finding in found.findings] == [None]
