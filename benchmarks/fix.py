@@ -42,6 +42,7 @@ _HEADINGS = (
 )  # fmt: skip
 _NOT_RUN = "original model on the CPU"
 _UNSTEADY = "of the original model differently from run to run"
+_MADE_UP = "cannot be made up"
 _REFUSED = "the model cannot be rewritten"
 
 
@@ -106,7 +107,7 @@ def record(path: str, content: bytes, delegate: str, allowed: Exactness) -> dict
                 entry["is_same"], entry["relative"] = fixed.difference.is_same, fixed.difference.relative
                 entry["exactness"] = plan.exactness.name.lower()
     except DelegateSimError as error:
-        outcomes = {_NOT_RUN: "not run", _UNSTEADY: "unsteady", _REFUSED: "refused"}
+        outcomes = {_NOT_RUN: "not run", _UNSTEADY: "unsteady", _MADE_UP: "refused", _REFUSED: "refused"}
         outcome = next((found for words, found in outcomes.items() if words in str(error)), "failed")
         entry["outcome"] = outcome if _readable(content) else "unreadable"
         entry["message"] = str(error)

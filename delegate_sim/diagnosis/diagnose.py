@@ -69,7 +69,7 @@ class Diagnosis(Shown):
         return roots.is_dynamic(self.run)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:
-        """Return the pass of ``fix`` that does what a cause asks for, None if there is none; each is tried when first asked for."""
+        """Return the pass of ``fix`` that does what a cause asks for, None if there is none; passes are tried when asked for."""
         identity = finding.cause.identity
         if identity not in self._passes:
             self._passes[identity] = pass_for(self.model, self.target, finding.cause.nodes)

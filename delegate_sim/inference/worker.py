@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 
 _THREADS = 1
-_REPETITIONS = 3
-"""How often the first model is run again where something differs."""
 
 
 def main(folder: Path) -> None:
@@ -105,14 +103,10 @@ def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
             tally.add(first.tensor(one), second.tensor(other))
         for index, tally in tensors.items():
             tally.add(first.tensor(index), second.tensor(index))
-    seconds = [sorted(side.seconds)[len(side.seconds) // 2] for side in (first, second)]
-    unsteady = _unsteady(job, folder, first, keeps) if any(tally.bits for tally in (*outputs, *tensors.values())) else {}
     return {
-        "outputs": [
-            {**tally.found(), "unsteady": unsteady.get(index, 0)} for index, tally in zip(first.outputs, outputs, strict=True)
-        ],
-        "tensors": {index: {**tally.found(), "unsteady": unsteady.get(index, 0)} for index, tally in tensors.items()},
-        "seconds": seconds,
+        "outputs": [tally.found() for tally in outputs],
+        "tensors": {index: tally.found() for index, tally in tensors.items()},
+        "seconds": [sorted(side.seconds)[len(side.seconds) // 2] for side in (first, second)],
     }
 
 
@@ -120,19 +114,6 @@ def _samples(job: dict[str, Any], folder: Path, side: _Side) -> Iterator[list[An
     for sample in job["samples"]:
         with np.load(folder / sample) as archive:
             yield [archive[f"input_{number}"] for number in range(len(side.inputs))]
-
-
-def _unsteady(job: dict[str, Any], folder: Path, first: _Side, keeps: bool) -> dict[int, int]:
-    """Return of how many elements of each tensor the first model computes other bits when it runs again."""
-    tallies = {index: _Tally() for index in (*first.outputs, *job["tensors"])}
-    for _ in range(_REPETITIONS):
-        again = _Side("a", job["a"], keeps, folder)
-        for inputs in _samples(job, folder, first):
-            first.run(inputs, 0)
-            again.run(inputs, 0)
-            for index, tally in tallies.items():
-                tally.add(first.tensor(index), again.tensor(index))
-    return {index: tally.bits for index, tally in tallies.items() if tally.bits}
 
 
 class _Tally:
