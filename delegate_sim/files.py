@@ -32,7 +32,7 @@ def write_chunks(path: str, chunks: Iterable[bytes | memoryview], check: Callabl
             file.writelines(chunks)
         if check is not None:
             check(temporary)
-        os.chmod(temporary, _permissions(path))
+        os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
     finally:
         if temporary is not None and os.path.exists(temporary):
@@ -95,8 +95,8 @@ else:
             os.close(folder)
 
 
-def _permissions(path: str) -> int:
-    """Those of the file that is replaced, or those that a new file gets."""
+def permissions(path: str) -> int:
+    """Return those of the file that is replaced, or those that a new file gets."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import click
 
@@ -14,7 +15,7 @@ from ..delegate_flags import DelegateCommand
 from ..exits import DONE, USAGE
 from ..models import Models, Unreadable, read_model, unreadable_entry
 from ..target_options import chosen_targets, several_targets_options
-from ..terminal import Line, result_options, width, write_result
+from ..terminal import Line, table_options, width, write_result
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import overview_lines
 from ..text.many import unanswered_lines
@@ -24,6 +25,7 @@ Examples:
   delegate-sim diagnose model.tflite
   delegate-sim diagnose model.tflite --delegate gpu --delegate nnapi
   delegate-sim diagnose a.tflite b.tflite --delegate all
+  delegate-sim diagnose models --delegate gpu --format csv --output causes.csv
   delegate-sim diagnose model.tflite --delegate nnapi --feature-level 30 --driver-rejects MEAN
   delegate-sim diagnose model.tflite --format json --output causes.json
 
@@ -38,7 +40,7 @@ the others; the exit code is then 2.
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @several_targets_options
-@result_options
+@table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     paths: Sequence[str],
@@ -64,10 +66,21 @@ def command(
     is_single = models.is_single and len(targets) == 1
     entries = [diagnosis.to_dict() for diagnosis in found] if form == "json" else []
     entries += map(unreadable_entry, models.unreadable) if form == "json" else []
-    if found or form == "json" or not models.is_single:
+    if found or form != "text" or not models.is_single:
         lines = partial(_lines, found, models.unreadable, is_single, verbose)
-        write_result(form, output, lambda: entries[0] if models.is_single and len(entries) == 1 else entries, lines)
+        whole = partial(_whole, entries, models.is_single)
+        write_result(form, output, whole, lines, lambda: _sheet(found, models.unreadable))
     return USAGE if models.unreadable else DONE
+
+
+def _whole(entries: Sequence[Any], is_single: bool) -> Any:
+    return entries[0] if is_single and len(entries) == 1 else entries
+
+
+def _sheet(found: Sequence[Diagnosis], unreadable: Sequence[Unreadable]) -> str:
+    from ..formats.sheets import diagnosis_sheet
+
+    return diagnosis_sheet(found, unreadable)
 
 
 def _diagnoses(path: str, targets: Sequence[Target]) -> list[Diagnosis]:
