@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
-from .api.functions import analyze, check, compare, diagnose, load, reconcile, simulate, whatif
-from .errors import DelegateSimError, MissingPackageError, ModelError, OptionError
+from .api.functions import analyze, check, compare, diagnose, diff, fix, load, reconcile, simulate, whatif
+from .errors import DelegateSimError, FixError, MissingPackageError, ModelError, OptionError
 from .version import __version__
 
 __all__ = [
     "DelegateSimError",
+    "FixError",
     "MissingPackageError",
     "ModelError",
     "OptionError",
@@ -22,6 +23,8 @@ __all__ = [
     "check",
     "compare",
     "diagnose",
+    "diff",
+    "fix",
     "load",
     "reconcile",
     "simulate",

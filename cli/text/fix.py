@@ -56,7 +56,7 @@ def _answer(plan: Plan, fixed: Fixed | None) -> str:
     if not plan.is_changed:
         more = "" if plan.allowed == 2 else "; --allow approximate tries more"
         return f"No pass makes the model better ({tried}){more}"
-    if fixed is None:
+    if fixed is None or fixed.path is None:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
         return f"{passes} would make the model better ({tried}); nothing is written"

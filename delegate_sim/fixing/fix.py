@@ -33,12 +33,12 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Fixed:
-    """A rewritten model that was written, and how it compares with the original; None if that was not asked for."""
+    """What a search found, the file that was written, and how it compares with the original; None if that was not asked for."""
 
     plan: Plan
-    path: str
-    size: int
-    difference: Difference | None
+    path: str | None
+    size: int = 0
+    difference: Difference | None = None
 
 
 def fix(

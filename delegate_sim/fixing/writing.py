@@ -33,9 +33,7 @@ def check_writable(model: Model) -> None:
         raise FixError("the model cannot be rewritten: it was compiled for a NPU, and names positions of its code in the file")
     for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
         if len(graph.nodes) != len(subgraph.nodes):
-            raise FixError(
-                "a node reads the tensor that it writes; the runtime leaves it out, which a rewritten file cannot express"
-            )
+            raise FixError("the model cannot be rewritten: a node reads the tensor that it writes, so the runtime leaves it out")
 
 
 def keeps_nodes(original: Model, change: Edited) -> bool:
