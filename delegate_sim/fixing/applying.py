@@ -12,6 +12,7 @@ from ..model.model import Model, Node
 from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged
 from ..versions.why import expected_version
 from .passes.base import Pass
+from .reach import subgraphs_that_run
 from .work import Compute, Work
 
 _READ = slice(Node._fields.index("inputs"), None)
@@ -38,13 +39,17 @@ def start(model: Model) -> Rewritten:
 def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
     """Return a model after one more pass, None if the pass changes nothing.
 
-    ``nodes`` are those to rewrite, as they are before the pass; None means all. A pass that adds or removes nodes is not applied
+    ``nodes`` are those to rewrite, as they are before the pass; None means all that run with the first subgraph. A pass that adds or removes nodes is not applied
     to a model whose metadata gives the order of its nodes.
     """
     weights = dict(before.weights)
     model = before.model
 
+    running = subgraphs_that_run(model)
+
     def change(editor: Editor) -> None:
+        if editor.subgraph.index not in running:
+            return
         chosen = None if nodes is None else {key.node for key in nodes if key.subgraph == editor.subgraph.index}
         each.apply(Work(editor, chosen, weights))
 

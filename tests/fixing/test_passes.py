@@ -23,7 +23,7 @@ from delegate_sim.inference.difference import compare_files
 from delegate_sim.inference.inputs import made_up
 from tests.fixing.nodes import MAKERS, models_around
 
-EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "2"))
 
 
 def test_every_pass_is_tested():

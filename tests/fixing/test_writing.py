@@ -244,3 +244,18 @@ def test_buffers_behind_two_gibibytes_are_found_where_they_are(tmp_path):
         if position <= offset < position + len(chunk):
             assert np.frombuffer(chunk, "<f4", 4, offset - position).tolist() == [1, 2, 3, 4]
         position += len(chunk)
+
+
+def test_only_subgraphs_that_run_with_the_first_are_rewritten():
+    builder = ModelBuilder()
+    first, body, other = (builder.subgraph(name) for name in ("main", "body", "other"))
+    for graph in (body, other):
+        x, y = graph.input("x", "FLOAT32", [1]), graph.tensor("y", "FLOAT32", [1])
+        graph.node("NEG", [x], [y], 1, {})
+        graph.outputs(y)
+    condition, x, y = first.input("c", "BOOL", [1]), first.input("x", "FLOAT32", [1]), first.tensor("y", "FLOAT32", [1])
+    first.node("IF", [condition, x], [y], 1, {"then_subgraph_index": 1, "else_subgraph_index": 1})
+    first.outputs(y)
+    builder.signature("more", other, {"x": 0}, {"y": 1})
+    _, model = rewritten(builder.bytes(), "neg-as-mul")
+    assert [[node.op for node in graph.nodes] for graph in model.subgraphs] == [["IF"], ["MUL"], ["NEG"]]
