@@ -39,8 +39,8 @@ def start(model: Model) -> Rewritten:
 def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
     """Return a model after one more pass, None if the pass changes nothing.
 
-    ``nodes`` are those to rewrite, as they are before the pass; None means all that run with the first subgraph. A pass that adds or removes nodes is not applied
-    to a model whose metadata gives the order of its nodes.
+    ``nodes`` are those to rewrite, as they are before the pass; None means all. Only subgraphs that run with the first one are
+    rewritten. A pass that adds or removes nodes is not applied to a model whose metadata gives the order of its nodes.
     """
     weights = dict(before.weights)
     model = before.model
