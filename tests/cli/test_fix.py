@@ -8,6 +8,7 @@ import pytest
 
 from delegate_sim import load
 from fixtures.builder import ModelBuilder
+from tests.cli.test_schemas import validate
 from tests.models import chain_model
 
 try:
@@ -52,7 +53,7 @@ def test_a_model_is_written_and_proven(source, run, tmp_path):
 @needs_runtime
 def test_the_report_as_json(source, run, tmp_path):
     found = json.loads(run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--format", "json").stdout)
-    assert found["schema"] == "delegate-sim/fix/1"
+    validate("fix", found)
     assert found["difference"]["is_same"]
     assert found["targets"][0]["before"]["delegated_nodes"] < found["targets"][0]["after"]["delegated_nodes"]
     assert [step["name"] for step in found["passes"]] == ["neg-as-mul"]
@@ -137,7 +138,8 @@ def test_models_that_differ(run, tmp_path):
     assert result.stdout.startswith("Outputs differ by at most ")
     assert run("diff", tmp_path / "a.tflite", tmp_path / "b.tflite", "--tolerance", "1000").exit_code == 0
     found = json.loads(run("diff", tmp_path / "a.tflite", tmp_path / "b.tflite", "--format", "json").stdout)
-    assert (found["schema"], found["outputs"][0]["greatest"]) == ("delegate-sim/diff/1", pytest.approx(4))
+    validate("diff", found)
+    assert found["outputs"][0]["greatest"] == pytest.approx(4)
 
 
 def test_names_in_models_are_made_safe(run, tmp_path):
