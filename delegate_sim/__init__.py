@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from .api.functions import analyze, check, compare, diagnose, diff, fix, load, reconcile, simulate, whatif
+from .api.functions import analyze, check, compare, compiled_model, diagnose, diff, fix, load, reconcile, simulate, whatif
 from .errors import DelegateSimError, FixError, MissingPackageError, ModelError, OptionError
 from .version import __version__
 
@@ -22,6 +22,7 @@ __all__ = [
     "analyze",
     "check",
     "compare",
+    "compiled_model",
     "diagnose",
     "diff",
     "fix",

@@ -41,7 +41,7 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "layout", "progress", "resolver_option", "suggestions"),
+    ("codes", "exits", "layout", "live_options", "progress", "resolver_option", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
     ("models", "pytest_plugin", "target_options", "text"),
     ("answers", "formats"),

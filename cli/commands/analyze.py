@@ -28,6 +28,7 @@ from ..delegate_flags import (
     several_delegates_option,
 )
 from ..exits import DONE, USAGE
+from ..live_options import live_options
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
@@ -129,7 +130,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
 )
-@click.option("--live", is_flag=True, help="Also run the real delegate on this host, and compare (see doctor).")
+@live_options
 @own_resolver_option
 @pairs_option
 @click.option(
@@ -152,6 +153,7 @@ def command(
     socs: Sequence[str],
     applies_default: bool,
     live: bool,
+    live_report: str | None,
     own_resolver: bool,
     pairs: Sequence[str],
     release: str,
@@ -174,8 +176,14 @@ def command(
             raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
         if accelerators is None:
             raise click.UsageError("--soc needs --accelerators")
-        if live or files:
-            raise click.UsageError(f"--accelerators does not take {'--live' if live else '--report'}")
+        refused = {
+            "--live": live or live_report is not None,
+            "--report": bool(files),
+            "--defaults": _is_given("defaults"),
+            f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
+        }
+        if any(refused.values()):
+            raise click.UsageError(f"--accelerators does not take {', '.join([name for name in refused if refused[name]])}")
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(
@@ -190,7 +198,7 @@ def command(
             output=output,
             verbose=verbose,
         )
-    chosen = chosen_delegates(delegates)
+    chosen = chosen_delegates(delegates, is_live=live)
     given = given_options(chosen, pairs, flags)
     targets = tuple(
         (delegate, parse_options(delegate.name, delegate.options, own, defaults))
@@ -199,14 +207,12 @@ def command(
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
-    if live:
-        if chain or not delegates:
-            raise click.UsageError("--live needs the delegates to run, without --chain: name them with --delegate (see doctor)")
-        from .live import analyze_live
+    if live or live_report is not None:
+        from .live import analyze_live, refuse_other_options
 
+        refuse_other_options(live, has_targets=bool(delegates) and not chain, own_resolver=own_resolver, has_files=bool(files))
         view = View(width(), verbose)
-        assumptions = Assumptions(has_own_resolver=own_resolver)
-        return analyze_live(models, targets, parse_release(release), assumptions, form=form, output=output, view=view)
+        return analyze_live(models, targets, parse_release(release), form=form, output=output, report=live_report, view=view)
     by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)
@@ -229,6 +235,11 @@ def command(
     if output is None and not streams:
         write(documents.whole(form))
     return USAGE if chosen_models.unreadable else DONE
+
+
+def _is_given(parameter: str) -> bool:
+    """Whether a parameter was given on the command line."""
+    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
 def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice]:

@@ -13,7 +13,7 @@ from delegate_sim.text import printable
 from ..layout import counted, cut, message, name
 from ..text import findings as findings_text
 from ..text.changes import alike, change_text
-from .common import NUMBERS, PROGRAM, model_name, numbers, state, target_text, title, verdict
+from .common import PROGRAM, model_name, number_titles, numbers, state, target_text, title, verdict
 from .markdown_syntax import code_block, row, text
 
 _LONGEST = 50_000
@@ -69,8 +69,9 @@ def _more(number: int, noun: str) -> str:
 def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
     if not cases:
         return
-    columns = ("model", "target", "status" if results.command == "check" else "outcome", *NUMBERS)
-    rule = ["---"] * 3 + ["---:"] * len(NUMBERS)
+    titles = number_titles(cases)
+    columns = ("model", "target", "status" if results.command == "check" else "outcome", *titles)
+    rule = ["---"] * 3 + ["---:"] * len(titles)
     rows, left_out = _fitting([_Piece(_row(case, results.command)) for case in cases], _TABLE_ROOM)
     yield "\n".join([row(columns), row(rule), *rows])
     if left_out:

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import ModelError
+from ..model.model import Model
 from ..model.reader import load
 from ..results.findings import ERROR, Finding
 from ..results.shown import Shown, Table
+from ..results.words import words_of
 from ..runtime.interpreter import option_values
 from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
@@ -34,6 +36,8 @@ class Checked(Shown):
 
     results: Results
     update: Update | None
+    live_reports: tuple[Mapping[str, Any], ...] = ()
+    """Where real delegates decided otherwise: what to send to the project (schema ``delegate-sim/live-difference/1``)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data (schema ``delegate-sim/check/1``)."""
@@ -68,13 +72,15 @@ def check_models(
     *,
     update: bool = False,
     prune: bool = False,
+    live: bool = False,
     begins: Callable[[int, int, str], None] = lambda number, total, model: None,
 ) -> Checked:
     """Run the models of the configuration, or those of ``paths`` (from the working directory), on its targets.
 
     ``target_names`` chooses among the targets. ``update`` writes an entry for everything that was run and then checks only the
     budgets; ``prune`` removes entries without a model or target. Entries without a model are looked for only if no paths
-    are given. ``begins`` is told of each model before it is run: its number, how many there are, and its name. Raises
+    are given. ``live`` also runs the real delegates on this host, where there is one; one that differs, or cannot be run, is a
+    finding. ``begins`` is told of each model before it is run: its number, how many there are, and its name. Raises
     ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a finding.
     """
     targets = _chosen(configuration, target_names)
@@ -86,17 +92,20 @@ def check_models(
         raise ConfigurationError(f"{configuration.path}: {what}, so there is nothing to check")
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
+    if live:
+        _require_engines(configuration, targets)
     taken: dict[EntryKey, Entry] = {}
     cases: list[Case] = []
+    reports: list[Mapping[str, Any]] = []
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
-        cases += _cases(configuration, job, baseline, taken if update else None)
+        cases += _cases(configuration, job, baseline, taken if update else None, reports if live else None)
     done = None
     if update or prune:
         done = _write(configuration.baseline or "", baseline, taken, stale if prune else ())
     if not prune:
         cases += [_stale_case(configuration, key, baseline.entries[key]) for key in stale]
-    return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), done)
+    return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), done, tuple(reports))
 
 
 def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[ConfiguredTarget, ...]:
@@ -121,8 +130,21 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
             raise ConfigurationError(f"{configuration.path}: no target applies to {model}")
 
 
-def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: dict[EntryKey, Entry] | None) -> Iterator[Case]:
-    """Check one model; with ``taken``, put its new entries there and check against those."""
+def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredTarget]) -> None:
+    from .live import can_run
+
+    if not any(map(can_run, targets)):
+        raise ConfigurationError(f"{configuration.path}: none of its targets can be run live (see delegate-sim doctor)")
+
+
+def _cases(
+    configuration: Configuration,
+    job: _Job,
+    baseline: Baseline,
+    taken: dict[EntryKey, Entry] | None,
+    reports: list[Mapping[str, Any]] | None,
+) -> Iterator[Case]:
+    """Check one model; with ``taken``, put its new entries there and check against those; with ``reports``, run it live too."""
     try:
         model = load(job.path)
         model.sha256  # noqa: B018  # reads the file, which may fail too
@@ -142,7 +164,17 @@ def _cases(configuration: Configuration, job: _Job, baseline: Baseline, taken: d
             case = dataclasses.replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
         elif entry is None and configuration.baseline is not None:
             case = dataclasses.replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
-        yield case
+        yield case if reports is None else _run_live(case, model, target, reports)
+
+
+def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[Mapping[str, Any]]) -> Case:
+    from .live import check_live
+
+    found = check_live(model, target)
+    if found.report is not None:
+        reports.append(found.report)
+    status = FAILED if found.findings else case.status
+    return dataclasses.replace(case, status=status, findings=(*case.findings, *found.findings), notes=(*case.notes, *found.notes))
 
 
 def _missing(path: str) -> Finding:
@@ -160,8 +192,9 @@ def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
     if before is None:
         yield "new in the baseline"
         return
-    worse = [f"{what} {base} -> {now}" for _, what, base, now, *_ in regressions(before.measures, entry.measures)]
-    changed = worse + improvements(before.measures, entry.measures)
+    words = words_of(entry.delegate)
+    worse = [f"{what} {base} -> {now}" for _, what, base, now, *_ in regressions(before.measures, entry.measures, words=words)]
+    changed = worse + improvements(before.measures, entry.measures, words)
     if changed:
         yield f"changed in the baseline: {'; '.join(changed)}"
 

@@ -20,6 +20,7 @@ from .compute import Compute, compute_of
 from .rule_set import rule_set_version
 from .shown import Shown, Table
 from .splits import splits_entry
+from .words import SELECTED
 
 SCHEMA = "delegate-sim/report/1"
 
@@ -64,9 +65,6 @@ class Report(Shown):
     def _shown(self) -> Sequence[str]:
         return ("runs", "on_cpu")
 
-
-SELECTED = "selected"
-"""What the nodes are that a compiler plugin takes: neither compiled, which the vendor's compiler decides, nor running."""
 
 COMPILED = "npu"
 """Where a node runs that was compiled ahead of time."""
