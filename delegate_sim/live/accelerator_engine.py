@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..delegates.base import Delegate, OptionValues
 from ..delegates.live_traits import AcceleratorTraits
-from ..delegates.registry import FALLBACK_OPTION
 from ..errors import OptionError
 from ..model.model import Model
 from ..runtime.interpreter import Run
@@ -54,8 +53,7 @@ class AcceleratorEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(bytes(model.content))
-            accelerators = "gpu,cpu" if options[FALLBACK_OPTION] else "gpu"
-            finished = run_module(_MODULE, [str(source), accelerators, options["precision"]], self._environment(), folder)
+            finished = run_module(_MODULE, [str(source), *self._traits.arguments(options)], self._environment(), folder)
         output = finished.output.splitlines()
         if finished.words and not any(self._traits.adapter in line for line in output):
             return LiveDecision(True, finished.words, lacks=vulkan.INSTALL)

