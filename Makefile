@@ -10,7 +10,7 @@ DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry impor
 TREES ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison peers rewrites advice model-types android-releases releases driver-profiles bench clean
+.PHONY: setup lock demo browser screenshots page-figures site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench clean
 
 setup: $(STAMP)
 
@@ -84,6 +84,9 @@ sources: setup  ## whether every place that a rule names exists upstream (TREES=
 
 gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
 	$(BIN)/python -m benchmarks.gpu_comparison --write
+
+fix-table: setup  ## remake the tables of docs/fix.md, where ../shared exists (ARGS=--help)
+	$(BIN)/python -m benchmarks.fix --write $(ARGS)
 
 peers: setup  ## remake the table in docs/analyzer.md that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \

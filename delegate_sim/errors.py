@@ -17,3 +17,7 @@ class OptionError(DelegateSimError):
 
 class MissingPackageError(DelegateSimError):
     """Something was asked for that needs a package which is not installed."""
+
+
+class FixError(DelegateSimError):
+    """A model that cannot be rewritten, or whose rewritten form does not compute the same."""

@@ -6,29 +6,32 @@ import errno
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 
 def write_whole(path: str, text: str) -> None:
     """Replace a file once its new content is complete; until then the old file stays as it is. Raises OSError."""
+    write_chunks(path, [text.encode("utf-8", "backslashreplace")])
+
+
+def write_chunks(path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None) -> None:
+    """Replace a file by chunks of bytes once they are complete; until then the old file stays as it is. Raises OSError.
+
+    ``check`` is called with the path of the complete file before it takes its place, and keeps it from doing so by raising.
+    """
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):
         raise OSError(errno.EINVAL, "is not a regular file")
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            errors="backslashreplace",
-            newline="\n",
-            dir=os.path.dirname(path),
-            prefix=_prefix(path),
-            suffix=_UNFINISHED,
-            delete=False,
+            "wb", dir=os.path.dirname(path), prefix=_prefix(path), suffix=_UNFINISHED, delete=False
         ) as file:
             temporary = file.name
-            file.write(text)
+            file.writelines(chunks)
+        if check is not None:
+            check(temporary)
         os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
     finally:

@@ -91,6 +91,9 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
             f"without all up to here: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   "
         )
     yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
+    fix = diagnosis.pass_for(finding)
+    if fix is not None:
+        yield from _paragraph(f"delegate-sim fix rewrites the file: {fix.name} ({fix.exactness.words})", width, "   ", _HINT)
 
 
 def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:

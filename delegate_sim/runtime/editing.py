@@ -100,9 +100,13 @@ class Editor:
         options = self.options_of(node)
         if options.table is None:
             return node
+        return self.with_new_options(node, options.table, {**dict(iter(options)), **changes})
+
+    def with_new_options(self, node: Node, table: str, values: Mapping[str, Any]) -> Node:
+        """Return a node with an options table of its own; fields that are not given have the schema's defaults."""
         position = -next(_POSITIONS)
-        self.options[position] = {**dict(iter(options)), **changes}
-        return node._replace(options=(options.table, position))
+        self.options[position] = {**{field.name: field.default for field in schema.table_fields(table)}, **values}
+        return node._replace(options=(table, position))
 
     def with_op(self, node: Node, op: str, inputs: tuple[int, ...]) -> Node:
         """Return a node as another operator of the same results, in its first version and without options."""
