@@ -8,7 +8,7 @@ from typing import Any
 
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.score import Standing
-from delegate_sim.fixing.search import Plan, Step
+from delegate_sim.fixing.search import FixPlan, FixStep
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, share, wrapped
@@ -20,7 +20,7 @@ _HEADING = "bold"
 _BAD = "bold red"
 
 
-def fix_lines(plan: Plan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
+def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text: what it comes to, the passes, and the proof."""
     yield from _wrapped(_answer(plan, fixed), width, style=_HEADING)
     yield Line("")
@@ -51,7 +51,7 @@ def fix_lines(plan: Plan, fixed: Fixed | None, width: int, verbose: bool) -> Ite
             yield from difference_lines(fixed.difference, width, verbose)
 
 
-def _answer(plan: Plan, fixed: Fixed | None) -> str:
+def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed:
         more = "" if plan.allowed == 2 else "; --allow approximate tries more"
@@ -83,7 +83,7 @@ def _count(number: int) -> str:
     return f"{number / 1e6:,.1f} million" if number >= 100_000 else f"{number:,}"
 
 
-def _step_lines(number: int, step: Step, width: int) -> Iterator[Line]:
+def _step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
     yield from _wrapped(f"{number}. {step.name} ({step.exactness.words}), {counted(step.nodes, 'node')}", width, "  ")
     yield from _wrapped(step.does, width, "     ")
     for standing in step.standings:
@@ -94,7 +94,7 @@ def _wrapped(text: str, width: int, indent: str = "", style: str = "") -> Iterat
     yield from (Line(line, style) for line in wrapped(text, width, indent, indent + "  " if indent else ""))
 
 
-def fix_entry(plan: Plan, fixed: Fixed | None) -> dict[str, Any]:
+def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
     """Return what was done as plain data (schema ``delegate-sim/fix/1``)."""
     graph = plan.model.subgraphs[0]
     return {

@@ -65,7 +65,7 @@ def analyze(
     (``own_resolver``).
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
-    from ..page.viewer import Viewer
+    from ..page.viewer import PageViewer
     from ..releases.catalogue import parse_release
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
@@ -75,7 +75,7 @@ def analyze(
     application, release = application_of(delegate, options, defaults)
     assumed = Assumptions(has_own_resolver=own_resolver)
     runs = simulate_chain(found, [application], parse_release(agreed([runtime, release])), defaults, assumptions=assumed)
-    return Report(found, runs, viewer=Viewer(defaults, own_resolver))
+    return Report(found, runs, viewer=PageViewer(defaults, own_resolver))
 
 
 @public
@@ -92,7 +92,7 @@ def simulate(
     ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
     and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError if there is no delegate.
     """
-    from ..page.viewer import Viewer
+    from ..page.viewer import PageViewer
     from ..releases.catalogue import parse_release
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
@@ -103,7 +103,7 @@ def simulate(
     release = parse_release(agreed([runtime, *releases]))
     assumed = Assumptions(has_own_resolver=own_resolver)
     runs = simulate_chain(found, applications, release, defaults, assumptions=assumed)
-    return Report(found, runs, is_chain=True, viewer=Viewer(defaults, own_resolver))
+    return Report(found, runs, is_chain=True, viewer=PageViewer(defaults, own_resolver))
 
 
 @public

@@ -13,7 +13,7 @@ from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged
 from ..versions.why import expected_version
 from .passes.base import Pass
 from .reach import subgraphs_that_run
-from .work import Compute, Work
+from .work import Work, WorkCount
 
 _READ = slice(Node._fields.index("inputs"), None)
 """What a node reads, writes and is told, without its operator and version."""
@@ -23,7 +23,7 @@ class Rewritten(NamedTuple):
     """A model after some passes: how it changed, and what computes its new weights."""
 
     change: Edited
-    weights: dict[int, Compute]
+    weights: dict[int, WorkCount]
 
     @property
     def model(self) -> Model:

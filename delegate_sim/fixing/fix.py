@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from ..errors import FixError, ModelError
 from ..files import write_chunks
 from ..inference.difference import Difference, check_installed, compare_files
-from ..inference.inputs import Array, from_file, made_up
+from ..inference.inputs import InputArray, from_file, made_up
 from ..model import schema
 from ..model.model import Model
 from ..model.reader import load
 from ..text import printable
 from .passes.base import Exactness
 from .score import standing
-from .search import Plan
+from .search import FixPlan
 from .writing import write
 
 SAMPLES = 2
@@ -35,14 +35,14 @@ _MOST_BYTES = 1 << 30
 class Fixed:
     """What a search found, the file that was written, and how it compares with the original; None if that was not asked for."""
 
-    plan: Plan
+    plan: FixPlan
     path: str | None
     size: int = 0
     difference: Difference | None = None
 
 
 def fix(
-    plan: Plan, path: str, *, replaces: bool = False, proves: bool = True, data: Sequence[str] = (), samples: int = SAMPLES
+    plan: FixPlan, path: str, *, replaces: bool = False, proves: bool = True, data: Sequence[str] = (), samples: int = SAMPLES
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
@@ -73,7 +73,7 @@ def fix(
     return Fixed(plan, path, os.path.getsize(path), found[0])
 
 
-def _check_foretold(plan: Plan, path: str) -> None:
+def _check_foretold(plan: FixPlan, path: str) -> None:
     """Raise FixError unless the file is analysed as the plan says."""
     try:
         model = load(path)
@@ -87,12 +87,12 @@ def _check_foretold(plan: Plan, path: str) -> None:
             )
 
 
-def prove(plan: Plan, path: str, data: Sequence[str] = (), samples: int = SAMPLES) -> Difference:
+def prove(plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES) -> Difference:
     """Run the model and its rewritten form; raises FixError unless they compare as the passes promise."""
     model = plan.model
     graph = model.subgraphs[0]
     assert model.path is not None
-    inputs: list[Sequence[Array]] = [from_file(each, model, graph) for each in data]
+    inputs: list[Sequence[InputArray]] = [from_file(each, model, graph) for each in data]
     inputs += [made_up(model, graph, seed, plan.shapes) for seed in range(samples)]
     found = compare_files(model.path, path, inputs, model, corresponding(model, plan.rewritten.model))
     if found.unsteady and plan.exactness < Exactness.APPROXIMATE:
@@ -126,7 +126,7 @@ def corresponding(model: Model, other: Model) -> dict[int, str]:
     return found if size <= _MOST_BYTES else {}
 
 
-def _fault(plan: Plan, found: Difference) -> str:
+def _fault(plan: FixPlan, found: Difference) -> str:
     """Return what shows that a pass does not keep its promise, empty if nothing does."""
     if found.problem:
         return found.problem

@@ -42,7 +42,7 @@ class NewVector:
 class NewReferences:
     """A vector of references to tables."""
 
-    targets: list[Target]
+    targets: list[TargetPlace]
 
 
 @dataclass(eq=False)
@@ -50,12 +50,12 @@ class NewTable:
     """A table: numbers as (struct format, value) and references, by slot."""
 
     numbers: dict[int, tuple[str, Any]] = field(default_factory=dict)
-    references: dict[int, Target] = field(default_factory=dict)
+    references: dict[int, TargetPlace] = field(default_factory=dict)
     positions: frozenset[int] = frozenset()
     """Slots of numbers that are positions in the existing file; 0 and 1 are none."""
 
 
-Target: TypeAlias = "Old | NewVector | NewReferences | NewTable"
+TargetPlace: TypeAlias = "Old | NewVector | NewReferences | NewTable"
 
 
 def vector(numbers: Sequence[Any], element: str) -> NewVector:
@@ -74,7 +74,7 @@ class Front:
 
     def __init__(self, root: NewTable) -> None:
         self._places: dict[int, int] = {}
-        self._chunks: list[tuple[int, Target]] = []
+        self._chunks: list[tuple[int, TargetPlace]] = []
         self._end = 8
         self._place(root)
         self.size = _aligned(self._end, ALIGNMENT)
@@ -82,7 +82,7 @@ class Front:
         self._root = root
 
     def _place(self, root: NewTable) -> None:
-        waiting: list[Target] = [root]
+        waiting: list[TargetPlace] = [root]
         while waiting:
             item = waiting.pop(0) if len(waiting) < 2 else waiting.pop()
             if isinstance(item, Old) or id(item) in self._places:
@@ -98,7 +98,7 @@ class Front:
             elif isinstance(item, NewReferences):
                 waiting += item.targets
 
-    def _start(self, item: Target) -> int:
+    def _start(self, item: TargetPlace) -> int:
         if isinstance(item, NewTable):
             return _aligned(self._end + _vtable_size(item), 8)
         alignment = max(4, item.alignment) if isinstance(item, NewVector) else 4
@@ -122,7 +122,7 @@ class Front:
             position = start + _size(item)
         yield bytes(self.size - position)
 
-    def _distance(self, target: Target, place: int) -> int:
+    def _distance(self, target: TargetPlace, place: int) -> int:
         there = self.size + target.position if isinstance(target, Old) else self._places[id(target)]
         distance = there - place
         if not 0 < distance <= _GREATEST:
@@ -160,7 +160,7 @@ def _vtable_size(table: NewTable) -> int:
     return 4 + 2 * (max([*table.numbers, *table.references], default=-1) + 1)
 
 
-def _size(item: Target) -> int:
+def _size(item: TargetPlace) -> int:
     if isinstance(item, NewTable):
         return _fields(item)[1]
     if isinstance(item, NewReferences):

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from ..model.model import Model
-from .tables import Tables
+from .tables import FileTables
 
 _PIECE = 1 << 26
 """Bytes handed on at once."""
@@ -37,7 +37,7 @@ def _pieces(content: memoryview) -> Iterator[memoryview]:
 
 def _patches(model: Model, distance: int) -> dict[int, bytes]:
     content = model.content
-    tables = Tables(content)
+    tables = FileTables(content)
     places = []
     for table in tables.children(tables.root, 4):
         fields = tables.fields(table)

@@ -23,7 +23,7 @@ _ROUNDS = 24
 
 
 @dataclass(frozen=True)
-class Step:
+class FixStep:
     """A pass that was kept, the nodes of the model that it was applied to, and what the model then was on each target."""
 
     name: str
@@ -46,7 +46,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FixPlan:
     """What a search found."""
 
     model: Model
@@ -55,7 +55,7 @@ class Plan:
     shapes: Mapping[int, tuple[int, ...]]
     before: tuple[Standing, ...]
     after: tuple[Standing, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[FixStep, ...]
     rejected: tuple[Trial, ...]
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
@@ -77,7 +77,7 @@ def search(
     allowed: Exactness = Exactness.ROUNDING,
     shapes: Mapping[int, tuple[int, ...]] = MappingProxyType({}),
     passes: Mapping[str, Pass] = PASSES,
-) -> Plan:
+) -> FixPlan:
     """Find passes that together make a model better on a target, and on none worse.
 
     Exact ones come first; those of the next kind follow only where they add to that. At each step the pass that gains most is
@@ -103,10 +103,10 @@ class _Search:
         self._shapes = shapes
         self._passes = passes
         self._simulations = 0
-        self._steps: list[Step] = []
+        self._steps: list[FixStep] = []
         self._trials: dict[str, Trial] = {}
 
-    def run(self) -> Plan:
+    def run(self) -> FixPlan:
         """Search, and return what was found."""
         change: Edited = (
             with_shapes(self._model, self._shapes, self._targets[0].release) if self._shapes else unchanged(self._model)
@@ -122,7 +122,7 @@ class _Search:
                 while len(self._steps) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
                     pass
         kept = {step.name for step in self._steps}
-        return Plan(
+        return FixPlan(
             self._model,
             self._targets,
             self._allowed,
@@ -166,7 +166,7 @@ class _Search:
         return True
 
     def _keep(self, each: Pass, made: Rewritten, standings: tuple[Standing, ...]) -> None:
-        self._steps.append(Step(each.name, each.exactness, each.does, _changed(self._now, made), standings))
+        self._steps.append(FixStep(each.name, each.exactness, each.does, _changed(self._now, made), standings))
         self._now, self._standing = made, standings
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:

@@ -22,7 +22,7 @@ _FIELDS: Mapping[str, str] = MappingProxyType(
 _POSITIONS: Mapping[str, frozenset[int]] = MappingProxyType({"Operator": frozenset({9})})
 
 
-class Tables:
+class FileTables:
     """Reads positions from the bytes of a file that the reader of models has checked."""
 
     def __init__(self, content: memoryview) -> None:

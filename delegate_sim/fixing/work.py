@@ -17,13 +17,13 @@ SMALL = 1 << 12
 """Elements. Those of larger new constants are computed when the file is written."""
 _NUMBERS = itertools.count(1)
 
-Compute = Callable[[], npt.NDArray[Any]]
+WorkCount = Callable[[], npt.NDArray[Any]]
 
 
 class Work:
     """One subgraph while a pass rewrites it. ``chosen`` holds the nodes it is to rewrite, None for all."""
 
-    def __init__(self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, Compute]) -> None:
+    def __init__(self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, WorkCount]) -> None:
         self.editor = editor
         self.model: Model = editor.model
         self._chosen = chosen
@@ -67,7 +67,7 @@ class Work:
             return False
         return tensor.data is None or tensor.data[1] == tensor.byte_size
 
-    def later(self, tensor: Tensor) -> Compute:
+    def later(self, tensor: Tensor) -> WorkCount:
         """Return what reads the elements of a constant, in its shape, once they are needed."""
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]
@@ -86,7 +86,7 @@ class Work:
         return self.computed(name, kind, array.shape, lambda: array, quantization)
 
     def computed(
-        self, name: str, kind: str, shape: Sequence[int], compute: Compute, quantization: Quantization | None = None
+        self, name: str, kind: str, shape: Sequence[int], compute: WorkCount, quantization: Quantization | None = None
     ) -> int:
         """Add a constant whose elements are computed when needed, at once if they are few; return its index."""
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
@@ -94,7 +94,7 @@ class Work:
             tensor = tensor._replace(scale=float(quantization.scales[0]), zero_point=int(quantization.zero_points[0]))
         return self.editor.add_tensor(self.with_elements(tensor, compute))
 
-    def with_elements(self, tensor: Tensor, compute: Compute) -> Tensor:
+    def with_elements(self, tensor: Tensor, compute: WorkCount) -> Tensor:
         """Return a constant with other elements."""
         if tensor.element_count <= SMALL:
             return tensor._replace(value=compute(), data=None, buffer=0, external_buffer=0)

@@ -17,9 +17,9 @@ from ..model.control_dependencies import METADATA_NAME
 from ..model.model import Model, Node, OperatorCode, Options, Subgraph, Tensor
 from ..model.precompiled import precompiled
 from ..runtime.editing import Edited
-from .layout import Front, NewReferences, NewTable, NewVector, Old, Target, string, vector
+from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, string, vector
 from .moving import moved
-from .tables import Tables
+from .tables import FileTables
 
 Weights = Mapping[int, Callable[[], npt.NDArray[Any]]]
 """What computes the elements of large new constants, by the (negative) number of a buffer."""
@@ -67,8 +67,8 @@ class _Writer:
         self._original = original
         self._change = change
         self._weights = weights
-        self._file = Tables(original.content)
-        self._buffers: list[Target] = [Old(position) for position in self._file.children(self._file.root, 4)]
+        self._file = FileTables(original.content)
+        self._buffers: list[TargetPlace] = [Old(position) for position in self._file.children(self._file.root, 4)]
         self._new_buffers: dict[int, int] = {}
         self._codes = {code: index for index, code in reversed(list(enumerate(change.model.operator_codes)))}
 
@@ -84,13 +84,13 @@ class _Writer:
         root.references[4] = NewReferences(self._buffers)
         return root
 
-    def _operator_codes(self, model: Model) -> list[Target]:
+    def _operator_codes(self, model: Model) -> list[TargetPlace]:
         old: dict[OperatorCode, int] = {}
         for code, place in zip(self._original.operator_codes, self._file.children(self._file.root, 1), strict=True):
             old.setdefault(code, place)
         return [Old(old[code]) if code in old else _operator_code(code) for code in model.operator_codes]
 
-    def _subgraph(self, graph: Subgraph, place: int) -> Target:
+    def _subgraph(self, graph: Subgraph, place: int) -> TargetPlace:
         before = self._original.subgraphs[graph.index]
         if before is graph:
             return Old(place)
@@ -117,7 +117,7 @@ class _Writer:
             table.references[2] = vector(graph.outputs, "i")
         return table
 
-    def _tensor(self, tensor: Tensor, before: Tensor | None, place: int) -> Target:
+    def _tensor(self, tensor: Tensor, before: Tensor | None, place: int) -> TargetPlace:
         if before is tensor:
             return Old(place)
         table = NewTable() if before is None else self._file.copied("Tensor", place)
@@ -142,7 +142,7 @@ class _Writer:
         return table
 
     @staticmethod
-    def _set(table: NewTable, slot: int, target: Target | None) -> None:
+    def _set(table: NewTable, slot: int, target: TargetPlace | None) -> None:
         table.references.pop(slot, None)
         if target is not None:
             table.references[slot] = target
@@ -170,7 +170,7 @@ class _Writer:
         self._buffers.append(NewTable(references={0: NewVector(content.size, content, _DATA_ALIGNMENT)}))
         return len(self._buffers) - 1
 
-    def _node(self, node: Node, before: Node | None, place: int) -> Target:
+    def _node(self, node: Node, before: Node | None, place: int) -> TargetPlace:
         code = self._codes[OperatorCode(node.op, node.builtin_code, node.custom_code, node.version)]
         if before is not None and node._replace(index=before.index) == before and self._old_code(place) == code:
             return Old(place)
@@ -191,7 +191,7 @@ class _Writer:
     def _set_options(self, table: NewTable, node: Node) -> None:
         assert node.options is not None
         name, position = node.options
-        target: Target = Old(position) if position >= 0 else _options_table(name, self._change.model.options(node))
+        target: TargetPlace = Old(position) if position >= 0 else _options_table(name, self._change.model.options(node))
         for slot in (3, 11):
             table.numbers.pop(slot, None)
             table.references.pop(slot + 1, None)

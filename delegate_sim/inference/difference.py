@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import FixError, MissingPackageError
 from ..model.model import Model
-from .inputs import Array
+from .inputs import InputArray
 
 SECONDS = 1800
 _REPETITIONS = 2
@@ -113,7 +113,7 @@ def check_installed() -> None:
 def compare_files(
     first: str,
     second: str,
-    samples: Sequence[Sequence[Array]],
+    samples: Sequence[Sequence[InputArray]],
     model: Model,
     tensors: Mapping[int, str],
     repeats: int = 2,

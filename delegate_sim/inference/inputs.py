@@ -15,7 +15,7 @@ from ..model import schema
 from ..model.model import Model, Subgraph, Tensor
 from ..text import printable
 
-Array = npt.NDArray[Any]
+InputArray = npt.NDArray[Any]
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
 """Where an operator has indices, and what they point into."""
@@ -26,7 +26,7 @@ _FLAGS = 2
 """Integers that point into nothing are 0 and 1, as masks are."""
 
 
-def made_up(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[Array]:
+def made_up(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
     """Return arrays for the inputs of a subgraph, in its order; the same seed gives the same.
 
     ``shapes`` are those of tensors that are to differ from the file's. Raises OptionError for a type that cannot be made up.
@@ -39,7 +39,7 @@ def made_up(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Se
     ]
 
 
-def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
+def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
     kind = schema.NUMPY_TYPES.get(tensor.type)
     if kind is None:
         raise OptionError(f"inputs of type {tensor.type} cannot be made up: give them in a .npz file")
@@ -75,7 +75,7 @@ def _limit(graph: Graph, index: int) -> int:
     return max(min(limits, default=_FLAGS), 1)
 
 
-def from_file(path: str, model: Model, subgraph: Subgraph) -> list[Array]:
+def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     """Read the inputs of a subgraph from a .npz file, by the name of the tensor or of the signature's argument.
 
     Raises OptionError where one is missing or does not fit.

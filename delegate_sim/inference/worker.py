@@ -36,7 +36,7 @@ class _Stopped(Exception):
         self.side = side
 
 
-class _Side:
+class _ModelSide:
     """One of the two models in the runtime."""
 
     def __init__(self, name: str, path: str, keeps_tensors: bool, folder: Path) -> None:
@@ -91,7 +91,7 @@ class _Side:
 
 def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     keeps = bool(job["tensors"])
-    first, second = (_Side(name, job[name], keeps, folder) for name in ("a", "b"))
+    first, second = (_ModelSide(name, job[name], keeps, folder) for name in ("a", "b"))
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
         raise _Stopped("b", "the models do not have as many inputs and outputs as each other")
     outputs = [_Tally() for _ in first.outputs]
@@ -110,7 +110,7 @@ def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     }
 
 
-def _samples(job: dict[str, Any], folder: Path, side: _Side) -> Iterator[list[Any]]:
+def _samples(job: dict[str, Any], folder: Path, side: _ModelSide) -> Iterator[list[Any]]:
     for sample in job["samples"]:
         with np.load(folder / sample) as archive:
             yield [archive[f"input_{number}"] for number in range(len(side.inputs))]

@@ -13,7 +13,7 @@ from delegate_sim import load
 from delegate_sim.errors import FixError
 from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.passes.catalogue import PASSES
-from delegate_sim.fixing.tables import Tables
+from delegate_sim.fixing.tables import FileTables
 from delegate_sim.fixing.writing import write
 from fixtures.builder import ModelBuilder
 
@@ -152,20 +152,20 @@ def with_unknown_field(content, table, slot):
 
 def test_fields_that_the_schema_does_not_know_are_kept():
     content = model_bytes()
-    tables = Tables(memoryview(content))
+    tables = FileTables(memoryview(content))
     tensor = tables.children(tables.children(tables.root, 2)[0], 0)[1]
     changed = with_unknown_field(content, tensor, 30)
     found, _ = rewritten(changed, "neg-as-mul")
-    kept = Tables(memoryview(found))
+    kept = FileTables(memoryview(found))
     place = kept.children(kept.children(kept.root, 2)[0], 0)[1]
     assert 30 in kept.fields(place)
-    assert 30 in Tables(memoryview(changed)).fields(tensor)
+    assert 30 in FileTables(memoryview(changed)).fields(tensor)
 
 
 @pytest.mark.parametrize("name", ["Model", "SubGraph", "Operator"])
 def test_a_table_that_changes_and_has_such_a_field_is_refused(name):
     content = model_bytes()
-    tables = Tables(memoryview(content))
+    tables = FileTables(memoryview(content))
     subgraph = tables.children(tables.root, 2)[0]
     table = {"Model": tables.root, "SubGraph": subgraph, "Operator": tables.children(subgraph, 3)[1]}[name]
     changed = with_unknown_field(content, table, 30)
@@ -232,7 +232,7 @@ def test_buffers_behind_two_gibibytes_are_found_where_they_are(tmp_path):
     chunks = list(write(model, made.change, made.weights))
     distance = sum(map(len, chunks)) - size
     beginning = b"".join([bytes(chunk[:4096]) for chunk in chunks[:40]])
-    tables = Tables(memoryview(beginning))
+    tables = FileTables(memoryview(beginning))
     (offset,) = (
         struct.unpack_from("<Q", beginning, fields[1])[0]
         for table in tables.children(tables.root, 4)

@@ -13,7 +13,7 @@ _FLOAT = ("FLOAT32",)
 _RELU6 = 3
 _POOL_VALID = 1
 
-Rewrite = Callable[[Work, Node], "Sequence[Node] | None"]
+NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 
 
 def _is_float(work: Work, node: Node) -> bool:
@@ -209,7 +209,7 @@ def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
     return [pool] if keeps else [pool, work.reshape(result, node.outputs[0])]
 
 
-def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: Rewrite) -> Pass:
+def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite) -> Pass:
     chosen = frozenset(ops.split())
     return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...model.model import Allocation, Node, Tensor
 from ...versions.why import expected_version
-from ..work import Compute, Work
+from ..work import Work, WorkCount
 from .base import Exactness, Pass
 from .elementwise import _pass
 
@@ -36,7 +36,7 @@ def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
     return widened(source, work.later(source))
 
 
-def widened(source: Tensor, read: Compute) -> Compute | None:
+def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
     """Return what computes the real values of a constant, as the kernel of DEQUANTIZE does."""
     if source.type == "FLOAT16":
         return lambda: read().astype(np.float32)
