@@ -30,7 +30,7 @@ def _table(runs: Sequence[Run], verbose: bool) -> Iterator[Line]:
     totals = (
         "all",
         sum(row.nodes for row in rows),
-        *(sum(counts) for counts in zip(*(row.delegated for row in rows), strict=True)),
+        *(sum(row.delegated[column] for row in rows) for column in range(len(runs))),
     )
     shown = rows if verbose else rows[:_OPERATORS_SHOWN]
     cells = [("operator", "nodes", *(run.delegate.name for run in runs))]

@@ -12,6 +12,7 @@ from ..model.model import Model, Node
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..runtime.interpreter import Refusal
 from ..runtime.suppositions import NodeKey, Supposition
+from ..versions.attempts import versions_to_try
 from ..versions.why import shared_version, version_cause
 from . import roots
 from .causes import Blockers, Cause, Identity, Remedy
@@ -25,7 +26,6 @@ from .wording import RefusedCase, Wording
 _NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.RELEASE})
 """What goes by itself once other nodes are taken, and what keeps the whole graph on the CPU."""
 
-_VERSIONS_TRIED_ABOVE = 3
 _MOST_REPAIRS = 16
 """Nodes that CPU kernels refuse, of which no more are looked for one after another."""
 
@@ -344,11 +344,11 @@ class _Finder:
 
     def _try_versions(self, left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView]) -> None:
         """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
-        highest = max([view.version for view in views.values()], default=1)
-        for step in (*range(-1, -highest, -1), *range(1, _VERSIONS_TRIED_ABOVE + 1)):
-            tried = {key: views[key].version + step for key in left if views[key].version + step >= 1}
+        ways = {key: versions_to_try(views[key].version) for key in left}
+        for attempt in range(max(map(len, ways.values()), default=0)):
+            tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}
             if not tried:
-                continue
+                break
             refused = self._refused_for(Problem.OPERATOR_VERSION, dataclasses.replace(self.base, node_versions=tried), {})
             for key in [key for key in tried if key not in refused]:
                 self._note_version(left.pop(key), views[key].version, tried[key])

@@ -171,6 +171,14 @@ class Node(NamedTuple):
         """Whether this is a custom operator."""
         return self.builtin_code == schema.CUSTOM
 
+    def input(self, position: int) -> int:
+        """The tensor of an operand; -1 if it is omitted or the file has no such operand."""
+        return self.inputs[position] if 0 <= position < len(self.inputs) else OPTIONAL_TENSOR
+
+    def output(self, position: int) -> int:
+        """The tensor of a result; -1 if the file has no such result."""
+        return self.outputs[position] if 0 <= position < len(self.outputs) else OPTIONAL_TENSOR
+
 
 class OperatorCode(NamedTuple):
     """One entry of the table of operators that the model uses."""

@@ -92,15 +92,16 @@ def _widen(editor: Editor, model: Model) -> None:
     replaced = {}
     for _, node in editor.nodes:
         if _only_converts(editor.graph, node):
-            replaced[node.outputs[0]] = node.inputs[0]
-    editor.remove([origin for origin, node in editor.nodes if node.outputs and node.outputs[0] in replaced])
+            replaced[node.output(0)] = node.input(0)
+    editor.remove([origin for origin, node in editor.nodes if node.output(0) in replaced])
     editor.replace_operands(replaced)
 
 
 def _only_converts(graph: Graph, node: Node) -> bool:
-    if node.is_custom or node.op not in ("QUANTIZE", "DEQUANTIZE") or min((*node.inputs, *node.outputs), default=-1) < 0:
+    is_whole = bool(node.inputs) and bool(node.outputs) and min((*node.inputs, *node.outputs)) >= 0
+    if node.is_custom or node.op not in ("QUANTIZE", "DEQUANTIZE") or not is_whole:
         return False
-    return _is_narrowed(graph.tensors[node.inputs[0]]) or _is_narrowed(graph.tensors[node.outputs[0]])
+    return _is_narrowed(graph.tensor(node.input(0))) or _is_narrowed(graph.tensor(node.output(0)))
 
 
 def _widened(tensor: Tensor, model: Model) -> Tensor:
@@ -167,7 +168,7 @@ class _Quantizer:
         self.editor.outputs = [self._as_float(index) for index in self.editor.outputs]
 
     def _tensor(self, index: int) -> Tensor:
-        return self.editor.tensors[index]
+        return self.editor.tensor(index)
 
     def _quantize_node(self, origin: int, node: Node) -> None:
         inputs = list(node.inputs)
@@ -198,8 +199,8 @@ class _Quantizer:
         narrow = np.broadcast_to(np.zeros((), schema.NUMPY_TYPES[kind]), (tensor.element_count,))
         parameters = Quantization(
             "affine",
-            np.full(count if is_split else 1, _WEIGHT_SCALE),
-            np.zeros(count if is_split else 1, np.int64),
+            np.broadcast_to(_WEIGHT_SCALE, count if is_split else 1),
+            np.broadcast_to(np.int64(0), count if is_split else 1),
             dimension or 0,
         )
         return self.editor.add_tensor(
