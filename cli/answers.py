@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from delegate_sim.text import printable
 
-from .exits import DONE, USAGE
 from .models import Models, unreadable_entry
 from .terminal import Line, width, write_result
 from .text.many import MANY, Columns, many_hint, many_lines, unanswered_lines
@@ -46,7 +45,7 @@ def write_answers(models: Models, form: str, output: str | None, table: ModelTab
     parts = list(models.each(take))
     if parts or is_json or not models.is_single:
         write_result(form, output, lambda: _whole(models, parts), lines)
-    return USAGE if models.unreadable else DONE
+    return models.exit_code
 
 
 def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:

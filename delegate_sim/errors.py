@@ -17,3 +17,8 @@ class OptionError(DelegateSimError):
 
 class MissingPackageError(DelegateSimError):
     """Something was asked for that needs a package which is not installed."""
+
+
+def fault_text(error: Exception) -> str:
+    """Return what to say of an error of the program itself, which no input should cause."""
+    return f"internal error: {type(error).__name__}: {error}"

@@ -9,9 +9,11 @@ import click
 
 from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import find_configuration, read_configuration
-from delegate_sim.gate.results import FAILED, UNREADABLE, Results
+from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
 
 from ..exits import DONE, FINDINGS, USAGE
+from ..exits import INTERNAL_ERROR as FAULT
+from ..faults import fault_message
 from ..models import STANDARD_INPUT, model_paths
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..terminal import plain, print_error, show_progress, width, write, write_lines
@@ -30,6 +32,7 @@ Exit codes:
   0  as good as the baseline or better, and within the budgets
   1  something is worse, over budget, or missing on one side
   2  the configuration, the baseline or a model cannot be read
+  70 an error of delegate-sim itself, which is the finding of the models that it concerns
 
 --update writes the entries of what was run and leaves the others alone. The check then fails only if a budget is broken or an
 entry has no model (--prune removes such entries). Processes that update the same baseline wait for each other.
@@ -72,7 +75,9 @@ def command(
     if STANDARD_INPUT in models:
         raise click.UsageError("the baseline knows models by their files: give a file in place of - (standard input)")
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
-    checked = check_models(configuration, model_paths(models), targets, update=update, prune=prune, begins=_begins)
+    checked = check_models(
+        configuration, model_paths(models), targets, update=update, prune=prune, begins=_begins, fault=fault_message
+    )
     for message in _unreadable(checked.results):
         print_error(message)
     write_files(files, lambda chosen: _rendered(chosen, checked, verbose))
@@ -108,6 +113,8 @@ def _unreadable(results: Results) -> list[str]:
 
 
 def _exit_code(results: Results, exit_zero: bool) -> int:
+    if any(finding.code == INTERNAL_ERROR for case in results.cases for finding in case.findings):
+        return FAULT
     if results.count(UNREADABLE):
         return USAGE
     return FINDINGS if results.count(FAILED) and not exit_zero else DONE

@@ -33,7 +33,13 @@ def _was_unknown(editor: Editor, node: Node, constants: frozenset[int]) -> bool:
 def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> None:
     replaced, gone = {}, set()
     for origin, node in editor.nodes:
-        if node.op not in _SHAPING or not node.inputs or not node.outputs or node.output(0) in editor.outputs or not _was_unknown(editor, node, constants):
+        if (
+            node.op not in _SHAPING
+            or not node.inputs
+            or not node.outputs
+            or node.output(0) in editor.outputs
+            or not _was_unknown(editor, node, constants)
+        ):
             continue
         if editor.tensor(node.input(0)).shape == editor.tensor(node.output(0)).shape:
             replaced[node.output(0)] = node.input(0)

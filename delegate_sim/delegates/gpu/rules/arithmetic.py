@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import BROADCAST, NEIGHBOUR, SHAPE
-from ....rules.operands import operand, result
 from ....rules.numbers import counted
+from ....rules.operands import operand, result
 from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
