@@ -178,6 +178,7 @@ def _read_nodes(
     if bool(unknown.any()):
         index = int(unknown.argmax())
         raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
+    tables.buffer.vectors(tables.at(7), 1, "mutating variable inputs")  # looked at by a delegate only
     options = [
         first or second for first, second in zip(_read_options(tables, 3, 4, ""), _read_options(tables, 11, 12, "2"), strict=True)
     ]
@@ -240,6 +241,7 @@ def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple
     types = [type_names[kind] for kind in kinds]
     is_variable = (tables.column(5, "<u1") > 0).tolist()
     quantizations = _read_quantizations(tables.children(4, "QuantizationParameters"))
+    tables.buffer.vectors(tables.at(9), 4, "variant tensors")  # looked at by a delegate only
     _, ranks = tables.buffer.vectors(tables.at(0), 4, "a shape")
     if int(ranks.max(initial=0)) > _GREATEST_RANK:
         raise Malformed(f"is malformed: {name(int(ranks.argmax()))} has {ranks.max()} dimensions")

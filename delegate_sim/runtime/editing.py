@@ -33,8 +33,9 @@ class Edited:
     origins: tuple[tuple[int, ...], ...]
 
     def origin(self, key: NodeKey) -> NodeKey | None:
-        """Return which node of the first model a node is, None for one that the change brought."""
-        index = self.origins[key.subgraph][key.node]
+        """Return which node of the first model a node is, None for one that the change, or the delegate, brought."""
+        origins = self.origins[key.subgraph]
+        index = origins[key.node] if key.node < len(origins) else -1
         return None if index < 0 else NodeKey(key.subgraph, index)
 
     @functools.cached_property
