@@ -58,13 +58,13 @@ def seeds(folders: list[Path]) -> list[bytes]:
 def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> list[Finding]:
     """Run mutants by their numbers in this process."""
     found = []
-    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _stop)  # time of the processor, which other processes do not change
     peak = _peak()
     for index in range(first, first + number):
         own = f"{seed}:{index}"
         generator = random.Random(own)
         content = mutant(generator, given)
-        signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
         try:
             run_all(content, generator, delegates, commands)
         except _TooLong as error:
@@ -72,7 +72,7 @@ def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates:
         except Exception:
             found.append(Finding(own, "error", traceback.format_exc(), content))
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         if _peak() > max(peak, _MOST_BYTES):
             found.append(Finding(own, "memory", f"{_peak() >> 20} MiB", content))
         peak = max(peak, _peak())

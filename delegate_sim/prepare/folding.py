@@ -45,8 +45,10 @@ class Folding:
     def note(self, node: KernelNode, is_prepared: bool) -> None:
         """Take in a node that has been prepared, and compute its results if its operands have become constant."""
         results = [index for index in node.node.outputs if index >= 0]
-        if node.op == "DEQUANTIZE" and node.input(0).is_constant and node.input(0).type == "FLOAT16":
-            self.widened[results[0]] = node.input(0).index
+        source = node.optional_input(0)
+        is_widening = node.op == "DEQUANTIZE" and source is not None and source.is_constant and source.type == "FLOAT16"
+        if is_widening and source is not None and results:
+            self.widened[results[0]] = source.index
         if self._becomes_constant(node) and self._compute(node):
             return
         tensors = self.subgraph.tensors
