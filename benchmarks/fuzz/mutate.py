@@ -21,7 +21,8 @@ _EDGES = (
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-45, 1e-30, 3.4e38, -3.4e38, float("inf"), float("-inf"), float("nan"))
 _NAMES = (
     "moe", "", "\x1b[31mred\x1b[0m", "::error::no", "##[error]", "<b>|`*_", "a\nb", "=1+1", "\u202e",
-    "TFLite_Detection_PostProcess", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "Resampler", "Convolution2DTransposeBias", "odml.rms_norm", "FlexAddV2",
+    "TFLite_Detection_PostProcess", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "Resampler",
+    "Convolution2DTransposeBias", "odml.rms_norm", "FlexAddV2",
 )  # fmt: skip
 
 
