@@ -49,6 +49,9 @@ class _Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
+        from delegate_sim.files import inputs_kept
+
+        ctx.with_resource(inputs_kept())
         command: click.Command = import_module(f".commands.{_COMMANDS[cmd_name][0]}", __package__).command
         return command
 
@@ -76,6 +79,10 @@ class _Program(click.Group):
         except BrokenPipeError:
             silence_stdout()
             code = BROKEN_PIPE
+        except OSError as error:  # what cannot be opened is told by what opens it; the rest is standard output
+            silence_stdout()
+            print_error(f"standard output: {error.strerror or error}")
+            code = USAGE
         except (click.Abort, KeyboardInterrupt):
             code = INTERRUPTED
         except Exception as error:

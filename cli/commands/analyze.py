@@ -226,7 +226,7 @@ def command(
     if GITHUB in forms:
         summarise(documents.results())
     if output is None and not streams:
-        write(documents.whole(form))
+        write(documents.whole(form), form)
     return chosen_models.exit_code
 
 

@@ -86,7 +86,7 @@ def command(
     if form == "text":
         write_lines(check_lines(checked, width(), verbose))
     else:
-        write(_rendered(form, checked, verbose))
+        write(_rendered(form, checked, verbose), form)
     return _exit_code(checked.results, exit_zero)
 
 

@@ -37,7 +37,7 @@ def command(form: str) -> None:
             {"target": each.delegate.name, "ready": each.is_ready, "lacks": each.lacks, "needs": each.needs} for each in found
         ]
         document = {"schema": SCHEMA, "tool": {"name": "delegate-sim", "version": __version__}, "engines": entries}
-        write(json.dumps(document, indent=2) + "\n")
+        write(json.dumps(document, indent=2) + "\n", "json")
         return
     column = max(len(each.delegate.name) for each in found)
     lines = [Line("Real compiler plugins on this host", "bold")]

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelError
+from ..files import open_input
 from ..text import printable
 from . import schema
 
@@ -271,7 +272,7 @@ class Model:
         if self.path is None:
             return hashlib.sha256(self.content).hexdigest()
         try:
-            with open(self.path, "rb") as file:
+            with open_input(self.path) as file:
                 digest = hashlib.sha256()
                 while block := file.read(_BLOCK):
                     digest.update(block)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import stat
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -12,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..errors import ModelError
+from ..files import open_input
 from ..text import printable
 from . import schema
 from .flatbuffer import Flatbuffer, Malformed, Positions, Tables, split
@@ -29,6 +29,8 @@ from .model import (
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
+_SMALL = 16 << 20
+"""Bytes of a file that is read as a whole."""
 _GREATEST_RANK = 256
 """Far beyond what any kernel accepts, and small enough to multiply and to print."""
 
@@ -55,14 +57,15 @@ def _bytes_of(view: memoryview) -> memoryview:
 
 
 def _map(path: str) -> memoryview:
-    status = os.stat(path)
-    if stat.S_ISDIR(status.st_mode):
+    """Map a file into memory, or read one that is small: what is mapped must not shrink while it is used."""
+    if os.path.isdir(path):
         raise Malformed("is a directory, not a model file")
-    if not stat.S_ISREG(status.st_mode):
-        raise Malformed("is not a regular file")
-    if status.st_size == 0:
-        raise Malformed("is empty")
-    with open(path, "rb") as file:
+    with open_input(path) as file:
+        if os.fstat(file.fileno()).st_size <= _SMALL:
+            content = file.read(_SMALL)
+            if not content:
+                raise Malformed("is empty")
+            return memoryview(content)
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 

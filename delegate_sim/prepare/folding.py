@@ -77,14 +77,17 @@ class Folding:
         return self.subgraph.tensors[index].is_constant or index in self.widened
 
     def _compute(self, node: KernelNode) -> bool:
-        results = [node.output(position) for position in range(node.output_count)]
+        outputs = node.node.outputs
+        if not outputs or min(outputs) < 0:
+            return False
+        results = [self.subgraph.tensors[index] for index in outputs]
         if any(tensor.quantization is not None and len(tensor.quantization.scales) for tensor in results):
             # A converter folds before it quantises; which values that would give decides nothing.
-            is_known = not any(tensor.is_dynamic for tensor in results)
+            is_known = not any(tensor.is_dynamic or min(tensor.shape, default=0) < 0 for tensor in results)
             values = [np.broadcast_to(_NOTHING, tensor.shape) for tensor in results] if is_known else None
         else:
             values = self._values(node, results)
-        if values is None:
+        if values is None or len(values) != len(results):
             return False
         for tensor, value in zip(results, values, strict=True):
             tensor.allocation, tensor.shape, tensor.computed = Allocation.CONSTANT, value.shape, value
