@@ -16,9 +16,10 @@ CHECKED_BEFORE = {"delegates/nnapi/devices.py", "prepare/control_flow.py", "resu
 def indexed(tree):
     """Return the lines that index ``inputs`` or ``outputs`` of something with a number."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and isinstance(node.slice, ast.Constant):
-            if node.value.attr in ("inputs", "outputs"):
-                yield node.lineno
+        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+            continue
+        if isinstance(node.value, ast.Attribute) and node.value.attr in ("inputs", "outputs"):
+            yield node.lineno
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -269,7 +269,7 @@ class Model:
         """Digest of the whole file, computed when first asked for; raises ModelError if it can no longer be read."""
         import hashlib  # loads OpenSSL, which only reports in JSON need
 
-        if self.path is None:
+        if self.path is None or isinstance(self.content.obj, bytes):
             return hashlib.sha256(self.content).hexdigest()
         try:
             with open_input(self.path) as file:
