@@ -34,7 +34,7 @@ def open_input(path: str) -> BinaryIO:
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise OSError(errno.EISDIR, "is a directory")
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "is not a regular file")
         kept = _inputs.get()
