@@ -24,6 +24,8 @@ _COMMANDS = {
     "whatif": ("whatif", "What would happen if nodes were accepted, or versions, shapes or options changed."),
     "releases": ("releases", "How each release of the runtime treats a model."),
     "reconcile": ("reconcile", "What a device's log says a delegate did, compared with the simulation."),
+    "scan": ("scan", "Many models on many targets, into a table: folders, archives, bundles."),
+    "query": ("query", "Questions about the table of a scan: top causes, regressions, what to change."),
     "check": ("check", "Every model on every target against the committed baseline, for CI."),
     "init": ("init", "A configuration to start from, for check."),
     "rules": ("rules", "What a delegate accepts, operator by operator."),

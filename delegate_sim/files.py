@@ -92,7 +92,7 @@ def write_whole(path: str, text: str, *, is_updated: bool = False) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _permissions(path))
+        os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
         _sync_folder(os.path.dirname(path))
     finally:
@@ -167,8 +167,8 @@ else:
             os.close(folder)
 
 
-def _permissions(path: str) -> int:
-    """Those of the file that is replaced, or those that a new file gets."""
+def permissions(path: str) -> int:
+    """Return those of the file that is replaced, or those that a new file gets."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:

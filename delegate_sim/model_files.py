@@ -1,4 +1,4 @@
-"""Files below folders, and those that patterns match; loops of symbolic links end."""
+"""Files below folders, those that patterns match, and models in bundles; loops of symbolic links end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 
+from .bundles.formats import BUNDLE_SUFFIXES, is_bundle
+from .bundles.member import BundleError
+from .bundles.stores import is_url, models_at
+
 MODEL_SUFFIXES = (".tflite", ".lite")
 """How the names of models end; files below a folder are looked at only if theirs do."""
+_SUFFIXES = (*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)
 _MOST_ENTRIES = 8
 _MAGIC = frozenset("*?[")
 
@@ -20,11 +25,11 @@ def is_pattern(path: str) -> bool:
 
 
 def models_below(folder: str) -> list[str]:
-    """Return the models in a folder and the folders below it, sorted, without hidden ones."""
+    """Return the models and bundles in a folder and the folders below it, sorted, without hidden ones."""
     return sorted(
         os.path.join(folder, *parts)
         for parts in _walk(folder, None)
-        if parts[-1].lower().endswith(MODEL_SUFFIXES) and not any(part.startswith(".") for part in parts)
+        if parts[-1].lower().endswith(_SUFFIXES) and not any(part.startswith(".") for part in parts)
     )
 
 
@@ -32,7 +37,7 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
     """Return the files that a pattern matches, sorted, below ``root`` if it is relative; with slashes on every system.
 
     Hidden files and folders match only a part of the pattern that begins with a dot. Where the last part of the pattern does not
-    say how names end, only models match.
+    say how names end, only models and bundles match.
     """
     pattern = pattern.replace(os.sep, "/")
     parts = pattern.split("/")
@@ -49,7 +54,7 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
     found = [
         "/".join([*([start.rstrip("/")] if start else []), *names])
         for names in _walk(os.path.join(root, start) if start else root or ".", depth)
-        if matches_parts(names, rest) and (not only_models or names[-1].lower().endswith(MODEL_SUFFIXES))
+        if matches_parts(names, rest) and (not only_models or names[-1].lower().endswith(_SUFFIXES))
     ]
     return sorted(found)
 
@@ -131,11 +136,31 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
 
 def stands_for_many(path: str) -> bool:
     """Whether a path is a folder, or a pattern and not the name of a file."""
+    if is_url(path):
+        return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
 
 
 def files_for(path: str) -> list[str]:
-    """Return the models below a folder, or the files that a pattern matches; the path itself if there is none."""
-    if not stands_for_many(path):
+    """Return the models below a folder, that a pattern matches, or in a bundle; the path itself if there is none.
+
+    A bundle that cannot be read, or holds no model, stands for itself, so that it can be reported.
+    """
+    if is_url(path):
+        with suppress(BundleError):
+            return models_at(path) or [path]
         return [path]
-    return (models_below(path) if os.path.isdir(path) else matching_files(path)) or [path]
+    if not stands_for_many(path):
+        return _models_of(path)
+    found = models_below(path) if os.path.isdir(path) else matching_files(path)
+    return [model for file in found for model in _models_of(file)] or [path]
+
+
+def _models_of(path: str) -> list[str]:
+    if not is_bundle(path):
+        return [path]
+    from .bundles.members import models_in
+
+    with suppress(BundleError, OSError):
+        return models_in(path) or [path]
+    return [path]

@@ -20,8 +20,9 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("errors", "text", "files", "model_files", "toml", "version"),
-    ("toml_lines",),
+    ("errors", "text", "files", "toml", "version"),
+    ("bundles", "toml_lines"),
+    ("model_files",),
     ("releases",),
     ("options",),
     ("model",),
@@ -31,7 +32,7 @@ LAYERS = (
     ("runtime",),
     ("results",),
     ("device", "diagnosis", "live"),
-    ("gate",),
+    ("gate", "scan"),
     ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""

@@ -128,7 +128,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
 )
-@click.option("--live", is_flag=True, help="Also run the real compiler plugin on this host, and compare (see doctor).")
+@click.option("--live", is_flag=True, help="Also run the real delegate on this host, and compare (see doctor).")
 @own_resolver_option
 @pairs_option
 @click.option(
@@ -199,8 +199,8 @@ def command(
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
     if live:
-        if chain or not chosen or not all(delegate.is_plugin for delegate in chosen):
-            raise click.UsageError("--live is for compiler plugins: name them with --delegate")
+        if chain or not delegates:
+            raise click.UsageError("--live needs the delegates to run, without --chain: name them with --delegate (see doctor)")
         from .live import analyze_live
 
         view = View(width(), verbose)

@@ -1,4 +1,4 @@
-"""``delegate-sim analyze --live``: the real compiler plugin beside its simulation."""
+"""``delegate-sim analyze --live``: a delegate's real code beside its simulation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import click
 from delegate_sim.delegates.base import Delegate, OptionValues
 from delegate_sim.errors import OptionError
 from delegate_sim.live.comparison import LiveResult, compare_live
-from delegate_sim.live.engines import find_engine, installed_release
-from delegate_sim.releases.catalogue import Release
+from delegate_sim.live.engine import Engine
+from delegate_sim.live.engines import find_engine
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Assumptions, simulate
 
@@ -38,7 +39,7 @@ def analyze_live(
     output: str | None,
     view: View,
 ) -> int:
-    """Write what plugins really decide beside what is simulated; return the exit code: 1 where they differ.
+    """Write what delegates really decide beside what is simulated; return the exit code: 1 where they differ.
 
     Raises UsageError for another format, OptionError for a delegate that cannot be run here.
     """
@@ -48,12 +49,18 @@ def analyze_live(
     for engine in engines:
         if engine.lacks:
             raise OptionError(f"{engine.delegate.name} cannot be run here: it lacks {engine.lacks} (see delegate-sim doctor)")
+    releases = [_release(engine, release) for engine in engines]
     differs = False
 
     def answer(path: str) -> Answer:
         nonlocal differs
         model = read_model(path)
-        runs = tuple([simulate(model, delegate, options, release, "api", assumptions) for delegate, options in targets])
+        runs = tuple(
+            [
+                simulate(model, delegate, options, own, "api", assumptions)
+                for (delegate, options), own in zip(targets, releases, strict=True)
+            ]
+        )
         found = [compare_live(engine, model, run) for engine, run in zip(engines, runs, strict=True)]
         differs |= any(not each.is_equal for each in found)
         report = Report(model, runs)
@@ -65,6 +72,17 @@ def analyze_live(
 
     code = write_answers(Models(models), form, output, ModelTable(LIVED, is_left_out=view.verbose), answer)
     return code or (FINDINGS if differs else code)
+
+
+def _release(engine: Engine, asked: Release) -> Release:
+    """Return the release to simulate: the one that is run. Raises OptionError where another was asked for."""
+    try:
+        found = parse_release(engine.software)
+    except OptionError:
+        return asked
+    if asked.order not in (found.order, parse_release(DEFAULT_RELEASE).order):
+        raise OptionError(f"what is installed here is {found}: {engine.delegate.name} cannot be run as in {asked}")
+    return asked if asked.order == found.order else found
 
 
 def _verdict(found: LiveResult) -> str:
@@ -82,7 +100,7 @@ def _lines(found: Sequence[LiveResult], view: View) -> Iterator[Line]:
             yield Line(f"{each.name}, live: {message(each.end)}", _BAD)
             continue
         verdict = "decides as simulated" if each.is_equal else "differs from the simulation: please report this"
-        yield Line(f"{each.name}, live ({installed_release()}): the real plugin {verdict}", HEADING if each.is_equal else _BAD)
+        yield Line(f"{each.name}, live ({message(each.software)}): the real code {verdict}", HEADING if each.is_equal else _BAD)
         yield from [Line(f"  {message(line)}") for line in each.lines]
         notes = [*each.differences, *([f"after that {each.end}"] if each.end and each.is_equal else [])]
         for note in notes:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from delegate_sim.results.measures import NONE_FAILS, NOT_LOADED, NOT_PREPARED
 from delegate_sim.results.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
-from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, option_values
+from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.resolver import Loads
 from delegate_sim.version import __version__
 
@@ -105,7 +106,7 @@ def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
     if measures.outcome == NOT_LOADED:
         return span_text(span), row.loads.value, "not loaded", "", ""
     delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})"
-    if measures.outcome == NOT_PREPARED:
+    if measures.outcome in (NOT_PREPARED, NONE_FAILS):
         delegated = "not prepared"
     return (
         span_text(span),

@@ -13,7 +13,7 @@ from delegate_sim.results.compute import Compute, compute_of
 from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
 from delegate_sim.rules.rule import Reason
-from delegate_sim.runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun
+from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
@@ -43,11 +43,14 @@ _OUTCOMES = {
     "refused": "Refused: the runtime does not apply the delegate",
     "restored": "Restored: the runtime undid all delegation",
     "delegated": "Delegated, but the model will not run",
-    "not-prepared": "Not prepared: the model does not run, since a CPU kernel refuses a node",
-    "not-loaded": "Not loaded: the runtime does not load the model",
 }
 
-
+_NOT_PREPARED = {
+    "refused": "Refused, and the model does not run",
+    "restored": "Restored, and the model does not run",
+    "delegated": "Delegated, but the model does not run",
+    "none": "Nothing is delegated, and the model does not run",
+}
 _PLUGIN_OUTCOMES = {
     "load": "Refused: LiteRT does not load the model, so no plugin is asked",
     "partition": "Refused: the plugin fails, and nothing is compiled for the NPU",
@@ -115,7 +118,7 @@ def _chain_lines(report: Report, view: View) -> Iterator[Line]:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         # Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
         yield from _details(run, view, _advice(report.model, run, view) if len(explicit) == 1 else None)
-    if any(run.outcome in (NOT_LOADED, NOT_PREPARED) for run in runs):
+    if not all(run.is_loaded and run.is_prepared for run in runs):
         return
     yield Line("")
     yield from placement_lines(runs, view.width, view.verbose)
@@ -133,7 +136,7 @@ def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
     compute = compute_of(run)
     yield from _target(run, view)
     if run.refusal is not None:
-        yield from _refusal(run.outcome, run.refusal, view, advice.refusal if advice else "")
+        yield from _refusal(run, run.refusal, view, advice.refusal if advice else "")
     elif run.delegate.is_plugin:
         yield Line("")
         yield from _paragraph(_SELECTED, view, "", "")
@@ -162,12 +165,25 @@ def _target(run: Run, view: View) -> Iterator[Line]:
     yield from _paragraph(message(text), view, "  ", "    ")
 
 
-def _refusal(outcome: str, refusal: Refusal, view: View, change: str) -> Iterator[Line]:
+def _refusal(run: Run, refusal: Refusal, view: View, change: str) -> Iterator[Line]:
     yield Line("")
-    words = _PREDICTED if outcome == "delegated" and refusal.is_predicted else _OUTCOMES[outcome]
-    yield Line(_PLUGIN_OUTCOMES.get(refusal.stage, words), _BAD)
+    yield from _paragraph(_refusal_title(run, refusal), view, "", "", _BAD)
     yield from _paragraph(message(f"{refusal.code}: {refusal.text}"), view, "  ", "    ", _CODE)
     yield from _hint(change or refusal.hint, view, "    ")
+
+
+def _refusal_title(run: Run, refusal: Refusal) -> str:
+    if refusal.stage:
+        return _PLUGIN_OUTCOMES[refusal.stage]
+    if not run.is_loaded:
+        return "Refused: the runtime does not load the model, so no delegate is applied"
+    if not run.is_prepared and refusal.node is not None:
+        node = run.subgraphs[refusal.subgraph].graph.nodes[refusal.node]
+        place = f"{refusal.subgraph}:{node.index}" if refusal.subgraph else f"{node.index}"
+        return (
+            f"{_NOT_PREPARED[run.outcome]}: AllocateTensors fails, since the CPU cannot prepare node {place} ({message(node.op)})"
+        )
+    return _PREDICTED if run.outcome == "delegated" and refusal.is_predicted else _OUTCOMES[run.outcome]
 
 
 def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:

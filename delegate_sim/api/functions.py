@@ -55,7 +55,7 @@ def analyze(
     ``options`` are the delegate's, under its own names; those not given are taken from ``defaults`` (``api``: the
     delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log
     lines are used, by default the newest; it may also be given among the options as ``release``. A model with an operator that
-    the release does not load has the outcome ``not-loaded``, unless the application registers such operators itself
+    the release does not load is refused, unless the application registers such operators itself
     (``own_resolver``).
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """

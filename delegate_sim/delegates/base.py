@@ -21,6 +21,7 @@ from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
 from .driver import DriverInterface
+from .live_traits import LiveTraits
 from .lowered import LoweredModel
 
 OptionValues: TypeAlias = Mapping[str, Any]
@@ -196,30 +197,6 @@ class ModelDecision(NamedTuple):
     """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
-
-
-class LiveTraits(NamedTuple):
-    """How LiteRT's own tool runs a compiler plugin on a host."""
-
-    manufacturer: str
-    """What the tool calls the vendor."""
-    folder: str
-    """Where LiteRT's package has the plugin, below ``vendors``."""
-    package: str = ""
-    """The package that has the libraries that the plugin is linked to; empty if it needs none."""
-    libraries: str = ""
-    """Their folder in that package."""
-    needs: str = ""
-    """What else must be there to run it, in words."""
-
-    def arguments(self, options: OptionValues) -> Iterator[str]:
-        """Return the tool's flags for a plugin's options."""
-        yield f"--soc_model={options['soc']}"
-        yield f"--partition_strategy={options['partition_strategy']}"
-        if options["max_partitions"]:
-            yield f"--compiler_options_max_partitions={options['max_partitions']}"
-        if options["subgraphs"]:
-            yield f"--subgraphs={','.join(map(str, options['subgraphs']))}"
 
 
 class LogTraits(NamedTuple):

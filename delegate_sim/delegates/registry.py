@@ -30,6 +30,9 @@ _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
+LIVE_NAMES = (*PLUGIN_NAMES, "xnnpack")
+"""Delegates that can be run on a host (``Delegate.live``)."""
+
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which they are applied, each with its delegate; the NPU's plugin is its vendor's."""
 

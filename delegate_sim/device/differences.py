@@ -203,7 +203,7 @@ def _replaced_text(numbers: Sequence[_Numbers]) -> str:
 
 def _application(run: Run) -> tuple[str, int | None]:
     """Return what benchmark_model would say about the simulation."""
-    if run.outcome in ("refused", "restored", "not-prepared", "not-loaded"):
+    if run.outcome in ("refused", "restored"):
         return "failed", None
     first = run.subgraphs[0]
     kernels = sum([subset.is_delegated for subset in first.subsets])

@@ -10,7 +10,7 @@ from ..model.model import Model
 from ..releases.catalogue import Release
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, Problem
 from ..rules.rule import Reason
-from ..runtime.interpreter import NOT_LOADED, NOT_PREPARED, Refusal, Run
+from ..runtime.interpreter import Refusal, Run
 from ..runtime.loading import first_loading_after, load_on
 from ..runtime.suppositions import NodeKey
 from .causes import Identity, Remedy
@@ -48,7 +48,7 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 
     Supposed is the first later release that loads it, or else that the application registers the operators.
     """
-    if run.outcome != NOT_LOADED:
+    if run.is_loaded:
         return None
     loading = load_on(model, run.release)
     if loading.refused:
@@ -68,7 +68,7 @@ def releases_that_load(model: Model, release: Release) -> str:
 def preparation_cause(examined: Examined) -> WholeCause | None:
     """Return the cause of a graph of which a CPU kernel refuses a node; None if all are prepared, or the node is a new one."""
     run = examined.run
-    if run.outcome != NOT_PREPARED or run.refusal is None:
+    if run.is_prepared or run.refusal is None:
         return None
     key = _blamed(examined, run.refusal)
     if key is None:

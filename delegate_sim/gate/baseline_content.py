@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..results.measures import OUTCOMES, Measures
+from ..results.measures import FAILS_LATER, NOT_LOADED, NOT_PREPARED, OUTCOMES, Measures
 from ..results.outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
 
 SCHEMA = "delegate-sim/baseline/2"
 FIRST_SCHEMA = "delegate-sim/baseline/1"
+
+_OLD_NOT_PREPARED, _OLD_NOT_LOADED = "not-prepared", "not-loaded"
+"""The outcomes that older files have for a model that does not run."""
 
 
 def baseline_of(content: Any) -> Baseline:
@@ -53,6 +56,13 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
         raise Unexpected(f"the outline of the model {sha256} cannot be read: {error}") from error
 
 
+def _outcome(written: str, delegated_nodes: int) -> str:
+    """Return an outcome as it is called now."""
+    if written == _OLD_NOT_PREPARED:
+        return FAILS_LATER if delegated_nodes else NOT_PREPARED
+    return NOT_LOADED if written == _OLD_NOT_LOADED else written
+
+
 def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[EntryKey, Entry]:
     def text(name: str) -> str:
         value: str = _get(item, name, str, where)
@@ -68,10 +78,11 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         raise Unexpected(f"{where} is not an object")
     if text("sha256") not in outlines:
         raise Unexpected(f"{where}.sha256 names a model that is not under models")
-    if text("outcome") not in OUTCOMES:
-        raise Unexpected(f"{where}.outcome is {text('outcome')!r}")
+    outcome = _outcome(text("outcome"), count("delegated_nodes"))
+    if outcome not in OUTCOMES:
+        raise Unexpected(f"{where}.outcome is {outcome!r}")
     measures = Measures(
-        text("outcome"),
+        outcome,
         count("nodes"),
         count("delegated_nodes"),
         count("partitions"),

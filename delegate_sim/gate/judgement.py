@@ -88,7 +88,7 @@ def judge(
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
     """A model that does not run fails without a baseline too; one that was written of such a model agrees to it."""
-    is_agreed = entry is not None and entry.measures.outcome == now.outcome
+    is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
         return
     place = node_location(run.subgraphs[run.refusal.subgraph], run.refusal.node)
@@ -168,7 +168,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
         yield node_finding(code_of(reasons), level, what, subgraph, index, reasons, more)
     refusal = run.refusal
     outcome = measure(run).outcome
-    is_worse = with_graph or (outcome in NOT_RUNNING and entry.measures.outcome != outcome)
+    is_worse = with_graph or (outcome in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)
     if refusal is not None and is_worse:
         more = f"; {with_graph:,} nodes fall back with it" if with_graph else ""
         if refusal.node is not None:

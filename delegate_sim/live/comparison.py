@@ -1,31 +1,32 @@
-"""A real plugin's decision about a model beside the simulation's: log lines, and the operators of each partition."""
+"""Real code's decision about a model beside the simulation's: log lines, and the nodes of each partition."""
 
 from __future__ import annotations
 
-import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
-from ..errors import DelegateSimError
 from ..model.model import Model
-from ..model.precompiled import is_dispatch
-from ..model.reader import load
 from ..runtime.interpreter import Run
-from .engines import Engine, run_tool
+from .decision import LiveDecision, LivePartition
+from .engine import Engine
 
-_PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
-_COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d+ NPU|Inlined|Found empty)")
-"""Lines of partitioning itself; the others depend on the host."""
+_SHOWN = 3
+"""Partitions of each side that are named."""
 
 
 class LiveResult(NamedTuple):
-    """What a real plugin did: its lines, how it ended, and what differs from the simulation; nothing if all is the same."""
+    """What real code did: its lines, how it ended, and what differs from the simulation; nothing if all is the same."""
 
     name: str
+    software: str
+    """What was run, such as ``litert-2.3.0``."""
     lines: tuple[str, ...]
     end: str
     differences: tuple[str, ...]
     is_run: bool = True
-    """Whether the plugin could be run at all; ``end`` says what it lacks."""
+    """Whether it could be run at all; ``end`` says what it lacks."""
 
     @property
     def is_equal(self) -> bool:
@@ -34,43 +35,28 @@ class LiveResult(NamedTuple):
 
 
 def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
-    """Run a plugin on a model and hold what it decides against a simulated run with the same options."""
-    traits = engine.delegate.live
-    assert traits is not None
-    finished, partitions = run_tool(traits, bytes(model.content), list(traits.arguments(run.options)))
-    lines = tuple([line for line in (_PREFIX.sub("", each) for each in finished.output.splitlines()) if _COMPARED.match(line)])
-    expected = tuple([line for line in run.log_lines if _COMPARED.match(line)])
-    if traits.needs and finished.status != 0 and not lines and run.outcome != "refused":
-        return LiveResult(engine.delegate.name, (), f"it cannot be run here: it needs {traits.needs}", (), is_run=False)
-    differences = [f"live: {one}; simulated: {other}" for one, other in _unequal(lines, expected)]
-    has_crashed_later = finished.status is not None and finished.status < 0 and bool(lines) and lines == expected
-    if (finished.status == 0) != (run.outcome != "refused") and not has_crashed_later:
-        differences.append(f"live: {finished.words or 'it succeeded'}; simulated: {run.outcome}")
-    elif finished.status == 0 and partitions is not None:
-        differences += _partition_differences(model, run, partitions)
-    return LiveResult(engine.delegate.name, lines, finished.words, tuple(differences))
+    """Run a delegate's code on a model, and hold what it decides against a simulated run with the same options."""
+    live, simulated = engine.decide(model, run.options), engine.expected(model, run)
+    name, software = engine.delegate.name, engine.software
+    if live.lacks and not simulated.has_failed:
+        return LiveResult(name, software, (), f"it cannot be run here: it needs {live.lacks}", (), is_run=False)
+    return LiveResult(name, software, live.lines, live.end, tuple(_differences(live, simulated)))
 
 
-def _unequal(lines: tuple[str, ...], expected: tuple[str, ...]) -> list[tuple[str, str]]:
-    length = max(len(lines), len(expected))
-    padded = [(*each, *["no line"] * (length - len(each))) for each in (lines, expected)]
-    return [(one, other) for one, other in zip(*padded, strict=True) if one != other]
+def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
+    for one, other in zip_longest(live.lines, simulated.lines, fillvalue="no line"):
+        if one != other:
+            yield f"live: {one}; simulated: {other}"
+    has_crashed_later = live.is_decided and live.lines == simulated.lines
+    if live.has_failed != simulated.has_failed and not has_crashed_later:
+        yield f"live: {live.end or 'it succeeded'}; simulated: {simulated.end or 'it succeeds'}"
+    elif live.partitions is not None and simulated.partitions is not None:
+        yield from _missing(simulated.partitions, live.partitions, "simulated, but not live")
+        if not live.has_further:
+            yield from _missing(live.partitions, simulated.partitions, "live, but not simulated")
 
 
-def _partition_differences(model: Model, run: Run, partitions: bytes) -> list[str]:
-    """Compare the operators of each partition, in order; compiled calls of the model itself are no groups and left out."""
-    try:
-        found = load(partitions)
-    except DelegateSimError as error:
-        return [f"live: the partitions cannot be read ({error})"]
-    live = sorted([[node.op for node in graph.nodes] for graph in found.subgraphs if not any(map(is_dispatch, graph.nodes))])
-    simulated = sorted(
-        [
-            [model.subgraphs[subgraph].nodes[node].op for subgraph, node in group]
-            for each in run.subgraphs
-            if each.decision is not None and each.decision.groups is not None
-            for group in each.decision.groups
-        ]
-    )
-    missing = [group for group in simulated if group not in live]
-    return [f"simulated, but not live: a partition of {', '.join(group)}" for group in missing[:3]]
+def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], words: str) -> Iterator[str]:
+    """Name partitions that the other side does not have, each as often as it has too few."""
+    for partition in list((Counter(these) - Counter(those)).elements())[:_SHOWN]:
+        yield f"{words}: a partition of {', '.join([node.words for node in partition])}"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..bundles.address import split_address
 from ..errors import ModelError
 from ..files import open_input
 from ..text import printable
@@ -254,6 +255,8 @@ class Model:
     metadata: Mapping[str, tuple[int, int]]
     """(offset, size) in bytes of each entry, by name."""
     content: memoryview = field(repr=False, compare=False)
+    parts_digest: str = ""
+    """Digest of what was read of a model in a remote store, of which weights were left out; empty for any other."""
     offset_buffers: frozenset[int] = frozenset()
     """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
@@ -266,10 +269,15 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of the whole file, computed when first asked for; raises ModelError if it can no longer be read."""
+        """Digest of all bytes of the model, computed when first asked for; of those that were read, for a remote one.
+
+        Raises ModelError if they can no longer be read.
+        """
         import hashlib  # loads OpenSSL, which only reports in JSON need
 
-        if self.path is None or isinstance(self.content.obj, bytes):
+        if self.parts_digest:
+            return self.parts_digest
+        if self.path is None or isinstance(self.content.obj, bytes) or len(split_address(self.path)) > 1:
             return hashlib.sha256(self.content).hexdigest()
         try:
             with open_input(self.path) as file:

@@ -10,6 +10,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ..bundles.address import SEPARATOR
+from ..bundles.formats import MODEL, format_of
+from ..bundles.member import BundleError
+from ..bundles.stores import is_url
 from ..errors import ModelError
 from ..files import open_input
 from ..text import printable
@@ -36,20 +40,32 @@ _GREATEST_RANK = 256
 
 
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
-    """Read a model from a path (mapped into memory) or from bytes.
+    """Read a model from a path (mapped into memory), from its address in a bundle (``app.apk!/assets/m.tflite``) or from bytes.
 
+    Of a URL (``s3://...``, ``https://...``), all but large weights is read, which then are zeros.
     Raises ModelError with one line that names the file and what is wrong with it.
     """
     if isinstance(source, bytes | bytearray | memoryview):
         return _read_named(_bytes_of(memoryview(source)), None, "the given bytes")
     path = os.fsdecode(source)
+    digest = ""
     try:
-        content = _map(path)
+        content = None
+        if is_url(path):
+            from .remote import remote_content
+
+            content, digest, _ = remote_content(path)
+        elif SEPARATOR in path:
+            from ..bundles.members import member_content
+
+            content = member_content(path)
+        if content is None:
+            content = _map(path)
     except OSError as error:
         raise _model_error(path, error.strerror or str(error)) from error
-    except (ValueError, Malformed) as error:
+    except (ValueError, Malformed, BundleError) as error:
         raise _model_error(path, str(error)) from error
-    return _read_named(content, path, path)
+    return _read_named(content, path, path, digest)
 
 
 def _bytes_of(view: memoryview) -> memoryview:
@@ -73,14 +89,31 @@ def _model_error(label: str, fault: str) -> ModelError:
     return ModelError(printable(f"{label}: {fault}"))
 
 
+def _bundle_fault(path: str | None) -> str:
+    """Say of a file that may hold models why it cannot be read as one."""
+    if path is None:
+        return "are a bundle or an archive: give its path, or one of its models"
+    from ..bundles.members import models_in
+
+    try:
+        models = models_in(path)
+    except (BundleError, OSError) as error:
+        return str(error)
+    if not models:
+        return "is a bundle or an archive that holds no model"
+    return f"is a bundle that holds {len(models)} model{'' if len(models) == 1 else 's'}: name one, such as {models[0]}"
+
+
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def _read_named(content: memoryview, path: str | None, label: str) -> Model:
+def _read_named(content: memoryview, path: str | None, label: str, digest: str = "") -> Model:
     if bytes(content[: len(_LFS_POINTER)]) == _LFS_POINTER:
         raise _model_error(label, "is a pointer of Git LFS, not the model itself: run git lfs pull")
+    if format_of(bytes(content[:512]), label) not in (MODEL, None):
+        raise _model_error(label, _bundle_fault(path))
     try:
-        return _read_model(Flatbuffer(content), path)
+        return _read_model(Flatbuffer(content), path, digest)
     except Malformed as error:
         raise _model_error(label, str(error)) from error
 
@@ -98,7 +131,7 @@ def _namer(what: str, counts: Sequence[int]) -> Callable[[int], str]:
     return name
 
 
-def _read_model(buffer: Flatbuffer, path: str | None) -> Model:
+def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
     root = buffer.root("Model")
     operator_codes = _read_operator_codes(root.child_vectors(1, "OperatorCode")[0])
     buffer_tables = root.child_vectors(4, "Buffer")[0]
@@ -114,6 +147,7 @@ def _read_model(buffer: Flatbuffer, path: str | None) -> Model:
         signatures=_read_signatures(root.child_vectors(7, "SignatureDef")[0]),
         metadata=_read_metadata(root.child_vectors(6, "Metadata")[0], buffers),
         content=buffer.content,
+        parts_digest=digest,
         offset_buffers=frozenset(np.flatnonzero((buffer_tables.at(0) == 0) & (buffer_tables.column(1, "<u8") > 1)).tolist()),
     )
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..runtime.interpreter import NOT_LOADED, NOT_PREPARED, Run
+from ..runtime.interpreter import REFUSED, Run
 from .report import border_bytes
 
 FAILS_LATER = "delegated, then fails"
 """The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""
+
+NONE_FAILS = "none, then fails"
+"""The outcome of a run that delegates no node, but before which no CPU kernel was prepared: AllocateTensors fails."""
 
 PREDICTED = "restored, as predicted"
 """The outcome of a run that delegates nodes by the rules of its release, whose kernels the newest sources could not make.
@@ -16,10 +19,16 @@ PREDICTED = "restored, as predicted"
 The measures are then those of a run that was restored; in the report the nodes are delegated, with a refusal that says so.
 """
 
-OUTCOMES = ("delegated", "none", "refused", "restored", PREDICTED, FAILS_LATER, NOT_PREPARED, NOT_LOADED)
+NOT_PREPARED = "refused, not prepared"
+"""The outcome of a run before which AllocateTensors fails, since a CPU kernel refuses a node."""
+
+NOT_LOADED = "refused, not loaded"
+"""The outcome of a model that the runtime does not load."""
+
+OUTCOMES = ("delegated", "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
 """Every outcome that measures can have."""
 
-NOT_RUNNING = frozenset({FAILS_LATER, NOT_PREPARED, NOT_LOADED})
+NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 """Those after which the application cannot run the model at all, on the CPU or elsewhere."""
 
 
@@ -56,8 +65,7 @@ class Measures:
 
 def measure(run: Run) -> Measures:
     """Return the numbers of a run."""
-    later = run.refusal if run.outcome in ("delegated", "none") else None
-    outcome = run.outcome if later is None else PREDICTED if later.is_predicted else FAILS_LATER
+    outcome = _outcome(run)
     subgraphs = [subgraph.without_kernels() if outcome == PREDICTED else subgraph for subgraph in run.subgraphs]
     subsets = [(subgraph.graph, subset) for subgraph in subgraphs for subset in subgraph.subsets]
     kernels = [(graph, subset) for graph, subset in subsets if subset.is_delegated]
@@ -69,3 +77,14 @@ def measure(run: Run) -> Measures:
         delegate_kernels=len(kernels),
         border_bytes=sum([border_bytes(graph, subset.inputs) + border_bytes(graph, subset.outputs) for graph, subset in kernels]),
     )
+
+
+def _outcome(run: Run) -> str:
+    """Return the outcome, told apart by whether the model then runs."""
+    if run.outcome == REFUSED:
+        return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
+    if run.refusal is None or run.outcome == "restored":
+        return run.outcome
+    if run.refusal.is_predicted:
+        return PREDICTED
+    return FAILS_LATER if run.outcome == "delegated" else NONE_FAILS

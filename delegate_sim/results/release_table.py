@@ -11,7 +11,7 @@ from ..model.model import Model
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.notes import predicted_build
 from ..rules.rule import Reason
-from ..runtime.interpreter import NOT_LOADED, Assumptions, Run, simulate
+from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.loading import load_on
 from ..runtime.resolver import Loads
 from .measures import Measures, measure
@@ -132,7 +132,7 @@ def release_table(
         loading = load_on(model, release)
         unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])
         moves: tuple[Move, ...] = ()
-        if run.outcome != NOT_LOADED:
+        if run.is_loaded:
             moves = () if before is None else tuple(_moves(before, run))
             before = run
         is_predicted = run.refusal is not None and run.refusal.is_predicted

@@ -130,13 +130,13 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
         notes += _npu_notes(first) if first.delegate.is_plugin else ()
     is_created = True
     for run in [run for run in runs if not run.delegate.is_plugin]:
-        if run.outcome in ("refused", "restored"):
-            is_created = False
-            notes.append(f"{run.delegate.name} cannot be applied, so CompiledModel is not created: nothing is tried after it")
-        elif run.outcome in ("not-loaded", "not-prepared"):
+        if not (run.is_loaded and run.is_prepared):
             is_created = False
             notes.append("the runtime cannot run what is left to the CPU, so CompiledModel cannot be used")
             break
+        if run.outcome in ("refused", "restored"):
+            is_created = False
+            notes.append(f"{run.delegate.name} cannot be applied, so CompiledModel is not created: nothing is tried after it")
     left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
     if is_created and "cpu" not in stack.accelerators and left:
         is_created = False

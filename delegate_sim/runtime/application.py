@@ -30,13 +30,13 @@ from ..rules.kinds import (
 )
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
 from .refusals import kernel_refusal, not_prepared
-from .run import NOT_PREPARED, Refusal, Run, SubgraphRun
+from .run import REFUSED, Refusal, Run, SubgraphRun
 
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
 
 
-NOT_APPLIED = frozenset({"refused", "restored", NOT_PREPARED})
+NOT_APPLIED = frozenset({REFUSED, "restored"})
 """Outcomes of a delegate after which benchmark_model gives up."""
 
 
@@ -76,21 +76,21 @@ class DelegateApplication:
         refusal = self._refused_to_load()
         if refusal is not None:
             self._judge_rest(self.graphs)
-            return self._finish("refused", refusal)
+            return self._finish(REFUSED, refusal)
         for graph in self.graphs:
             if self._is_skipped(graph):
                 continue
             if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
                 self.log_lines += graph.failure.lines
                 self._judge_rest(self.graphs[graph.index :])
-                return self._finish(NOT_PREPARED, not_prepared(graph, graph.failure))
+                return self._finish(REFUSED, not_prepared(graph, graph.failure))
             if self.needs_static and _is_dynamic(graph):
-                return self._finish("refused", self._refuse_dynamic(graph))
+                return self._finish(REFUSED, self._refuse_dynamic(graph))
             failure = self._apply(graph)
             if failure is not None:
                 refusal = self._restore(graph, failure)
                 self._judge_rest(self.graphs[graph.index + 1 :])
-                return self._finish("refused" if self.delegate.fails_with_model else "restored", refusal)
+                return self._finish(REFUSED if self.delegate.fails_with_model else "restored", refusal)
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
@@ -249,7 +249,7 @@ class DelegateApplication:
                     self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
-        if outcome in ("refused", NOT_PREPARED):
+        if outcome == REFUSED:
             self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         if self.defaults == "benchmark" and self.delegate.is_in_benchmark_model:
             self.log_lines.append(self._benchmark_line(outcome))

@@ -25,12 +25,11 @@ from .loading import load_on, loading_warnings
 from .plan import DELEGATE, ChangedPlan, plan_after
 from .reading import as_read_by
 from .refusals import not_loaded, not_prepared
-from .run import NOT_LOADED, NOT_PREPARED, Refusal, Run, SubgraphRun, option_values
+from .run import REFUSED, Refusal, Run, SubgraphRun, option_values
 
 __all__ = [
     "NOTHING_ASSUMED",
-    "NOT_LOADED",
-    "NOT_PREPARED",
+    "REFUSED",
     "Application",
     "Assumptions",
     "Refusal",
@@ -127,7 +126,7 @@ class _Chain:
             current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings, self._removed
         )
         run = simulation.run()
-        if run.outcome == "restored" or (run.outcome == "refused" and delegate.fails_with_model):
+        if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.fails_with_model):
             self._take_back(run)
         elif run.outcome not in NOT_APPLIED:
             self._is_static |= is_static
@@ -157,7 +156,7 @@ class _Chain:
         run, lines = self.runs[0], list[str]()
         for subgraph in run.subgraphs:
             index = subgraph.graph.index
-            if run.outcome != "refused" and subgraph.decision is not None and index not in self._removed:
+            if run.outcome != REFUSED and subgraph.decision is not None and index not in self._removed:
                 given = len(self.model.subgraphs[index].tensors)
                 plan, line = dispatched(
                     subgraph, run.delegate.kernel_name, self.release, given, shown_number(index, self._removed)
@@ -190,7 +189,7 @@ class _Chain:
         refusal = not_prepared(first, failure)
         for number, run in enumerate(self.runs):
             if run.outcome in ("delegated", "none") and run.refusal is None:
-                self.runs[number] = dataclasses.replace(run, outcome=NOT_PREPARED, refusal=refusal)
+                self.runs[number] = dataclasses.replace(run, refusal=refusal)
         lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
         self.runs[-1] = dataclasses.replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
 

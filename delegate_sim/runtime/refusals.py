@@ -10,7 +10,7 @@ from ..model.model import Model
 from ..releases.wording import NOT_INITIALISED_LINE
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED
 from .loading import Loading, first_node
-from .run import NOT_LOADED, Refusal, Run
+from .run import REFUSED, Refusal, Run
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
@@ -29,10 +29,10 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
 def not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
     """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
     if run.delegate.is_plugin:
-        return dataclasses.replace(run, outcome=NOT_LOADED, refusal=_load_refusal(model, loading))
+        return dataclasses.replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
     return dataclasses.replace(
         run,
-        outcome=NOT_LOADED,
+        outcome=REFUSED,
         refusal=_load_refusal(model, loading),
         log_lines=(*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines,
         subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),

@@ -11,12 +11,12 @@ from ..delegates.base import Decision, Delegate, OptionValues, StageRefusal
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..releases.catalogue import Release
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, NOT_LOADED_KINDS
 
-NOT_LOADED = "not-loaded"
-"""The outcome where the runtime does not load the model, so that no delegate is ever applied."""
+REFUSED = "refused"
+"""The outcome of a delegate that is applied to nothing."""
 
-NOT_PREPARED = "not-prepared"
-"""The outcome where a CPU kernel cannot be prepared: before a delegate is asked, or in what it left to the CPU."""
+_NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class SubgraphRun:
 class Refusal:
     """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
 
-    With the outcome ``not-loaded`` or ``not-prepared``: why the model does not run, on the CPU or elsewhere. With the outcome
-    ``delegated``: why the model, though its nodes are replaced, will not run, or, where it ``is_predicted``,
-    why everything is undone.
+    A model is also refused where the runtime does not load it, or cannot prepare it before the delegate is asked: it then runs
+    nowhere. With the outcomes ``delegated`` and ``none``: why the model, after the delegate was applied, will not run, or, where
+    it ``is_predicted``, why everything is undone.
     """
 
     code: str
@@ -91,7 +91,7 @@ class Run:
     options: OptionValues
     release: Release
     outcome: str
-    """``delegated``, ``none``, ``refused``, ``restored``, ``not-prepared`` or ``not-loaded``."""
+    """``delegated``, ``none``, ``refused`` or ``restored``."""
     refusal: Refusal | None
     log_lines: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -100,6 +100,16 @@ class Run:
     """Whether the runtime applied the delegate by itself."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that the model no longer has after a compiler plugin, since their nodes went elsewhere."""
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the runtime loads the model; if it does not, no delegate is ever applied."""
+        return self.refusal is None or self.refusal.code not in _NOT_LOADED
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether all CPU kernels can be prepared: before a delegate is asked, and in what it left to the CPU."""
+        return self.refusal is None or self.refusal.code != CPU_KERNEL_NOT_PREPARED.name
 
     def __repr__(self) -> str:
         return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"

@@ -14,6 +14,7 @@ from delegate_sim.options import boolean
 from fixtures.builder import ModelBuilder
 from tests.cli.clicks import NEEDS_NEWER_CLICK
 from tests.models import chain_model
+from tests.runtime.test_preparation import model as unprepared
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 NNAPI = ("--delegate", "nnapi", "--no-default-xnnpack")
@@ -540,3 +541,23 @@ def test_of_a_driver_that_fails_the_hint_is_not_about_an_operator(run, tmp_path)
     assert "    hint: choose another accelerator, or allow NNAPI's own CPU\n" in found
     found = run("analyze", *NNAPI, path, "--devices", phone(tmp_path), "--option", "accelerator_name=gpu").stdout
     assert "    hint: name one of the phone's devices\n" in found
+
+
+@pytest.mark.parametrize(
+    ("delegate", "title"),
+    [
+        ("nnapi", "Refused, and the model does not run: AllocateTensors fails, since the CPU cannot prepare node 2 (CEIL)"),
+        ("xnnpack", "Delegated, but the model does not run: AllocateTensors fails, since the CPU cannot prepare node 2 (CEIL)"),
+    ],
+)
+def test_the_title_says_that_the_model_does_not_run(run, tmp_path, delegate, title):
+    unprepared().write(tmp_path / "model.tflite")
+    found = run("analyze", tmp_path / "model.tflite", "--delegate", delegate).stdout
+    assert title in " ".join(found.split())
+    assert "Node number 2 (CEIL) failed to prepare." in found.splitlines()
+
+
+def test_the_title_says_that_the_model_does_not_load(run, tmp_path):
+    chain_model(["LOGISTIC 9"]).write(tmp_path / "model.tflite")
+    found = run("analyze", tmp_path / "model.tflite", "--delegate", "nnapi").stdout
+    assert "Refused: the runtime does not load the model, so no delegate is applied" in found.splitlines()

@@ -432,7 +432,7 @@ def test_a_model_that_does_not_load_fails_and_says_the_runtimes_line(gated, run)
     text = " ".join(result.stdout.split())
     assert "Didn't find op for builtin opcode 'LOGISTIC' version '9'." in text
     assert "error: operator-not-loaded:" in text
-    assert "not-loaded" in text
+    assert "refused, not loaded" in text
 
 
 def test_a_model_that_does_not_run_fails_without_a_baseline_and_is_agreed_to_by_one(gated, run):

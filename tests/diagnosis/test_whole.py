@@ -33,7 +33,7 @@ def per_channel(op="GELU"):
 def test_a_release_that_does_not_load_the_model_comes_first_and_a_later_one_is_foretold():
     builder = chain_model(["GELU", "SQRT 2", "GELU"])
     diagnosis = diagnosed(builder, "gpu", "litert-1.4")
-    assert diagnosis.now.measures.outcome == "not-loaded"
+    assert diagnosis.now.measures.outcome == "refused, not loaded"
     first = diagnosis.findings[0]
     assert first.cause.name == "release:SQRT:2"
     assert first.cause.title == "litert-1.4 does not load SQRT version 2: it knows version 1 only"
@@ -99,7 +99,7 @@ def unprepared(*ops):
 
 def test_nodes_that_cpu_kernels_refuse_are_one_cause_for_each_operator_and_what_is_behind_shows():
     diagnosis = diagnosed(unprepared("TANH", "CONCATENATION", "GELU", "CONCATENATION", "TANH"), "gpu")
-    assert diagnosis.now.measures.outcome == "not-prepared"
+    assert diagnosis.now.measures.outcome == "refused, not prepared"
     first = diagnosis.findings[0]
     assert first.cause.name == "model:cpu-kernel-not-prepared:CONCATENATION"
     assert first.cause.suggestion == "repair-node"
@@ -114,6 +114,6 @@ def test_nodes_that_cpu_kernels_refuse_are_one_cause_for_each_operator_and_what_
 @pytest.mark.parametrize("delegate", ["nnapi", "xnnpack", "vx"])
 def test_every_delegate_says_of_a_node_that_cannot_be_prepared_what_it_is(delegate):
     diagnosis = diagnosed(unprepared("SIGN", "CONCATENATION", "SIGN"), delegate)
-    if diagnosis.now.measures.outcome == "not-prepared":
+    if diagnosis.now.measures.outcome == "refused, not prepared":
         assert names(diagnosis)[0] == "model:cpu-kernel-not-prepared:CONCATENATION"
     assert diagnosis.findings

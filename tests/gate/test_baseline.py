@@ -161,7 +161,7 @@ def test_entries_stand_in_order_however_they_came(tmp_path):
     keys = [EntryKey("b", "y"), EntryKey("a", "z"), EntryKey("b", "x")]
     for key in keys:
         assert update_baseline(path, {key: entry()})
-    assert list(read_baseline(path).entries) == sorted(keys)
+    assert list(read_baseline(str(path)).entries) == sorted(keys)
     other = str(tmp_path / "other.json")
     update_baseline(other, {key: entry() for key in reversed(keys)})
     assert Path(path).read_bytes() == Path(other).read_bytes()
@@ -171,7 +171,7 @@ def test_an_update_leaves_other_entries_alone(tmp_path):
     path = str(tmp_path / "baseline.json")
     update_baseline(path, {EntryKey("a", "t"): entry(), EntryKey("b", "t"): entry("cd"), EntryKey("c", "t"): entry()})
     assert update_baseline(path, {EntryKey("b", "t"): entry("ef", partitions=2)}, removed=[EntryKey("c", "t")])
-    assert read_baseline(path).entries == {EntryKey("a", "t"): entry(), EntryKey("b", "t"): entry("ef", partitions=2)}
+    assert read_baseline(str(path)).entries == {EntryKey("a", "t"): entry(), EntryKey("b", "t"): entry("ef", partitions=2)}
     assert '"cd"' not in Path(path).read_text(encoding="utf-8")
 
 
@@ -362,3 +362,22 @@ def test_a_node_takes_a_few_bytes(tmp_path):
     (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n[targets.t]\ndelegate = "nnapi"\n', encoding="utf-8")
     delegate_sim.check(tmp_path / "delegate-sim.toml", update=True)
     assert (tmp_path / "delegate-sim-baseline.json").stat().st_size < 20 * 1000
+
+
+@pytest.mark.parametrize(
+    ("old", "nodes", "new"),
+    [
+        ("not-loaded", 0, "refused, not loaded"),
+        ("not-prepared", 0, "refused, not prepared"),
+        ("not-prepared", 2, "delegated, then fails"),
+    ],
+)
+def test_older_names_of_outcomes_are_read(tmp_path, old, nodes, new):
+    path = tmp_path / "baseline.json"
+    text = baseline_text(Baseline({EntryKey("a.tflite", "pixel"): entry()}))
+    text = text.replace('"outcome": "delegated"', f'"outcome": "{old}"').replace(
+        '"delegated_nodes": 2', f'"delegated_nodes": {nodes}'
+    )
+    path.write_text(text, encoding="utf-8")
+    (found,) = read_baseline(str(path)).entries.values()
+    assert found.measures.outcome == new

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from delegate_sim import analyze
+from delegate_sim import analyze, load
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.errors import OptionError
+from delegate_sim.live.comparison import compare_live
+from delegate_sim.live.engines import find_engine
 from delegate_sim.runtime.application import VALIDATION_PREFIX
 
 pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")
 
+from delegate_sim.live.execution_plans import Partition, Plan, plans, prepares_without_delegate
 from tests.live.graphs import models
-from tests.live.runtime import Partition, Plan, plans, prepares_without_delegate
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
 EXAMPLES = int(os.environ.get("DELEGATE_SIM_LIVE_EXAMPLES", "500"))
@@ -48,17 +49,18 @@ def actual(model: bytes) -> list[Plan] | None:
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
-def test_fixture_is_partitioned_as_foretold(path):
-    model = path.read_bytes()
-    if not prepares_without_delegate(model):
-        pytest.skip("the runtime cannot prepare it with its own kernels")
-    foretold = expected(model)
-    if foretold is not None:
-        assert plans(model) == foretold
-        return
-    # The runtime may crash where it fails: not in this process.
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, pytest.raises((RuntimeError, BrokenProcessPool)):
-        pool.submit(plans, model).result()
+def test_the_runtime_decides_about_a_fixture_as_simulated(path):
+    """In a process of its own, since the runtime may crash where it fails."""
+    model = load(path)
+    found = compare_live(find_engine(find_delegate("xnnpack")), model, analyze(model, "xnnpack").runs[0])
+    assert found.is_run
+    assert not found.differences
+
+
+def test_other_options_than_its_own_cannot_be_given_to_the_runtime():
+    model = load(FIXTURES[0])
+    with pytest.raises(OptionError, match="default options only"):
+        compare_live(find_engine(find_delegate("xnnpack")), model, analyze(model, "xnnpack", {"qs8": False}).runs[0])
 
 
 @given(model=models())

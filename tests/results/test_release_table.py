@@ -130,7 +130,7 @@ def test_a_release_that_does_not_load_the_model_says_so_and_moves_nothing():
     table = table_of(chain_model(["RELU", "FULLY_CONNECTED 12"]), "xnnpack")
     rows = {str(row.release): row for row in table.rows}
     refused = rows["tf-2.14"]
-    assert (refused.loads, refused.measures.outcome, refused.moves) == (Loads.NO, "not-loaded", ())
+    assert (refused.loads, refused.measures.outcome, refused.moves) == (Loads.NO, "refused, not loaded", ())
     assert refused.lines[0].startswith("Didn't find op for builtin opcode 'FULLY_CONNECTED' version '12'.")
     assert (rows["tf-2.17"].loads, rows["tf-2.17"].moves) == (Loads.YES, ())
     assert not {"tf-2.10", "tf-2.14"} & {str(release) for release in table.full}
@@ -141,7 +141,7 @@ def test_an_application_with_its_own_resolver_loads_the_model_everywhere():
     model = load(chain_model(["RELU", "FULLY_CONNECTED 12"]).bytes())
     options = parse_options("xnnpack", found.options, {}, "benchmark")
     table = release_table(model, found, options, "benchmark", has_own_resolver=True)
-    assert "not-loaded" not in {row.measures.outcome for row in table.rows}
+    assert "refused, not loaded" not in {row.measures.outcome for row in table.rows}
     assert table.rows[0].loads is Loads.NO
 
 

@@ -40,7 +40,7 @@ def typed(kind):
 @pytest.mark.parametrize("delegate", ["nnapi", "gpu", "xnnpack", "vx"])
 def test_a_model_that_does_not_load_is_the_outcome(delegate):
     found = run(chain_model(["RELU", "LOGISTIC 9"]), delegate=delegate)
-    assert found["outcome"] == "not-loaded"
+    assert found["outcome"] == "refused"
     assert found["log_lines"] == [REFUSED.format("LOGISTIC", 9), "Registration failed."]
     refusal = found["refusal"]
     assert (refusal["code"], refusal["subgraph"], refusal["node"]) == ("operator-not-loaded", 0, 1)
@@ -69,7 +69,7 @@ def test_an_operator_that_no_node_uses_is_refused_too():
     unused = OperatorCode("ADD", 0, None, 77)
     model = dataclasses.replace(model, operator_codes=(*model.operator_codes, unused))
     found = delegate_sim.analyze(model, "nnapi").to_dict()["runs"][0]
-    assert found["outcome"] == "not-loaded"
+    assert found["outcome"] == "refused"
     assert found["refusal"]["node"] is None
     assert "no node uses it" in found["refusal"]["message"]
     assert found["log_lines"][0] == REFUSED.format("ADD", 77)
@@ -112,7 +112,7 @@ def test_types_of_tensors_that_a_release_does_not_load(kind, loads, refuses):
     assert loading.loads is Loads.NO
     assert loading.refused_types == (kind,)
     found = delegate_sim.analyze(model, "nnapi", runtime=refuses).to_dict()["runs"][0]
-    assert (found["outcome"], found["refusal"]["code"], found["refusal"]["tensor"]) == ("not-loaded", "tensor-type-not-loaded", 0)
+    assert (found["outcome"], found["refusal"]["code"], found["refusal"]["tensor"]) == ("refused", "tensor-type-not-loaded", 0)
 
 
 def test_the_lines_of_a_type_that_is_refused():

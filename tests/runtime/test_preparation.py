@@ -33,7 +33,7 @@ def run(builder, delegate, options=None, **arguments):
 @pytest.mark.parametrize("delegate", ["nnapi", "gpu", "hexagon", "coreml"])
 def test_a_static_delegate_is_never_asked(delegate):
     found = run(model(), delegate)
-    assert found["outcome"] == "not-prepared"
+    assert found["outcome"] == "refused"
     assert found["log_lines"] == ["Node number 2 (CEIL) failed to prepare."]
     refusal = found["refusal"]
     assert (refusal["code"], refusal["subgraph"], refusal["node"]) == ("cpu-kernel-not-prepared", 0, 2)
@@ -50,7 +50,7 @@ def test_benchmark_model_cannot_apply_the_delegate():
 
 def test_a_dynamic_delegate_is_asked_and_the_rest_then_fails():
     found = run(model(), "xnnpack", defaults="benchmark")
-    assert found["outcome"] == "not-prepared"
+    assert (found["outcome"], found["refusal"]["code"]) == ("delegated", "cpu-kernel-not-prepared")
     assert found["log_lines"][-2:] == ["Node number 2 (CEIL) failed to prepare.", "Failed to allocate tensors!"]
     assert found["subgraphs"][0]["nodes"][0]["delegated"]
 
@@ -59,14 +59,14 @@ def test_a_node_that_the_delegate_takes_is_not_asked_of_the_cpu():
     found = run(model(broken="ABS"), "vx")
     assert found["outcome"] == "delegated"
     assert found["refusal"] is None
-    assert run(model(broken="ABS"), "xnnpack")["outcome"] == "not-prepared"
+    assert run(model(broken="ABS"), "xnnpack")["refusal"]["code"] == "cpu-kernel-not-prepared"
 
 
 def test_a_chain_is_prepared_once_all_are_applied():
     runs = delegate_sim.simulate(model(broken="ABS").bytes(), [("xnnpack", {}), ("vx", {})]).to_dict()["runs"]
     assert [one["outcome"] for one in runs] == ["delegated", "delegated"]
     runs = delegate_sim.simulate(model(broken="ABS").bytes(), [("xnnpack", {}), ("xnnpack", {})]).to_dict()["runs"]
-    assert [one["outcome"] for one in runs] == ["not-prepared", "not-prepared"]
+    assert [one["refusal"]["code"] for one in runs] == ["cpu-kernel-not-prepared"] * 2
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ai_edge_litert") is None, reason=REASON)

@@ -12,7 +12,8 @@ from ...graph.graph import Graph
 from ...options import Option
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.rule import Verdict
-from ..base import LiveTraits, ModelFailure, OptionValues, kinds_by_code
+from ..base import ModelFailure, OptionValues, kinds_by_code
+from ..live_traits import PluginTraits
 from .composites import COMPOSITE, composite_name, given
 from .file_facts import file_facts
 from .kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
@@ -72,7 +73,7 @@ class GooglePlugin(NpuPlugin):
     name = "npu-google"
     vendor = "google"
     rules = BOOKS["google"]
-    live = LiveTraits("Google", "google_tensor", needs="Google's compiler library for Tensor chips, which comes with its SDK")
+    live = PluginTraits("Google", "google_tensor", needs="Google's compiler library for Tensor chips, which comes with its SDK")
     socs = SOCS
     options = (
         soc_option("Tensor_G5", SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from ...graph.graph import Graph
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Verdict
-from ..base import LiveTraits, ModelFailure, OptionValues, kinds_by_code
+from ..base import ModelFailure, OptionValues, kinds_by_code
+from ..live_traits import PluginTraits
 from .composites import layout
 from .kinds import INPUT_RANK, ISLANDS, LOADER_KINDS
 from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
@@ -27,7 +28,7 @@ class IntelPlugin(NpuPlugin):
     name = "npu-intel"
     vendor = "intel"
     rules = BOOKS["intel"]
-    live = LiveTraits("IntelOpenVINO", "intel_openvino", "openvino", "libs")
+    live = PluginTraits("IntelOpenVINO", "intel_openvino", "openvino", "libs")
     socs = SOCS
     options = (soc_option("PTL", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from ...graph.graph import Graph
 from ...releases.catalogue import Release
 from ...rules.rule import Verdict
-from ..base import LiveTraits, ModelFailure, OptionValues, kinds_by_code
+from ..base import ModelFailure, OptionValues, kinds_by_code
+from ..live_traits import PluginTraits
 from .composites import given
 from .kinds import ISLANDS, LOADER_KINDS, SOC
 from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
@@ -32,7 +33,7 @@ class MediatekPlugin(NpuPlugin):
     name = "npu-mediatek"
     vendor = "mediatek"
     rules = BOOKS["mediatek"]
-    live = LiveTraits("MediaTek", "mediatek", needs="the libraries of MediaTek's NeuroPilot SDK, on LD_LIBRARY_PATH")
+    live = PluginTraits("MediaTek", "mediatek", needs="the libraries of MediaTek's NeuroPilot SDK, on LD_LIBRARY_PATH")
     socs = SOCS
     options = (soc_option("mt6991", SOCS, "may be empty; changes no verdict"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...releases.catalogue import Release
-from ..base import LiveTraits, OptionValues
+from ..base import OptionValues
+from ..live_traits import PluginTraits
 from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
 from .rules import BOOKS
 
@@ -18,7 +19,7 @@ class SamsungPlugin(NpuPlugin):
     name = "npu-samsung"
     vendor = "samsung"
     rules = BOOKS["samsung"]
-    live = LiveTraits(
+    live = PluginTraits(
         "Samsung",
         "samsung",
         needs="a build of the plugin that loads: that of ai-edge-litert 2.3.0 lacks a symbol, which Samsung's SDK may have",

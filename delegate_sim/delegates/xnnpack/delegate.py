@@ -14,6 +14,7 @@ from ...options import Option, boolean, integer
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_of_failures
+from ..live_traits import RuntimeTraits
 from .build import build_partition
 from .failures import WORDINGS
 from .rules import RULES
@@ -87,6 +88,7 @@ class XnnpackDelegate(Delegate):
     rules = RULES
     further_kinds = kinds_of_failures(WORDINGS)
     is_applied_by_default = True
+    live = RuntimeTraits(kernel_name)
     log = LogTraits(switch="use xnnpack")
     known_since = "litert-1.0.1"
 

@@ -1,4 +1,4 @@
-"""The real interpreter, asked which nodes its own XNNPACK delegate took.
+"""LiteRT's interpreter, asked which nodes the delegate took that it applies by itself.
 
 Python shows neither execution plans nor the nodes behind a delegate's kernel. A delegate does see them: one that takes nothing
 is applied after the built-in one, and notes what it is shown.
@@ -7,6 +7,9 @@ is applied after the built-in one, and notes what it is shown.
 from __future__ import annotations
 
 import ctypes
+import json
+import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
@@ -92,7 +95,7 @@ class _Delegate(ctypes.Structure):
         ("copy_from_buffer_handle", ctypes.c_void_p),
         ("copy_to_buffer_handle", ctypes.c_void_p),
         ("free_buffer_handle", ctypes.c_void_p),
-        ("flags", ctypes.c_int64),
+        ("flag_bits", ctypes.c_int64),
         ("opaque_delegate_builder", ctypes.c_void_p),
     )
 
@@ -109,7 +112,7 @@ Plan = tuple[int | Partition, ...]
 
 
 def plans(model: bytes) -> list[Plan]:
-    """Return the execution plan of each subgraph after the runtime applied its XNNPACK delegate.
+    """Return the execution plan of each subgraph after the runtime applied its delegate.
 
     Raises ValueError or RuntimeError if the runtime cannot load or prepare the model.
     """
@@ -135,7 +138,7 @@ def _current_plans(interpreter: Interpreter) -> list[Plan]:
         found.append(_plan(context))
         return _OK
 
-    observer = _Delegate(prepare=_Prepare(prepare), flags=_ALLOW_DYNAMIC_TENSORS)
+    observer = _Delegate(prepare=_Prepare(prepare), flag_bits=_ALLOW_DYNAMIC_TENSORS)
     interpreter._delegates.append(observer)  # It must live as long as the interpreter.
     interpreter._interpreter.ModifyGraphWithDelegate(ctypes.addressof(observer))
     return found
@@ -159,3 +162,18 @@ def _step(context: Any, index: int) -> int | Partition:
 def _numbers(array: Any) -> tuple[int, ...]:
     start = ctypes.addressof(array.contents) + _IntArray.data.offset
     return tuple((ctypes.c_int * array.contents.size).from_address(start))
+
+
+def _main(source: str, result: str) -> None:
+    """Write the execution plans of a model: for each subgraph its steps, a node or the nodes of a kernel; or the error."""
+    found: dict[str, Any] = {"error": "", "plans": []}
+    try:
+        for plan in plans(Path(source).read_bytes()):
+            found["plans"].append([list(step.nodes) if isinstance(step, Partition) else step for step in plan])
+    except (ValueError, RuntimeError) as error:
+        found["error"] = str(error)
+    Path(result).write_text(json.dumps(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,91 @@
+"""``delegate-sim query``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+import click
+
+from delegate_sim.scan.questions import VIEWS, Result, ask
+
+from ..exits import DONE
+from ..layout import counted, message
+from ..terminal import Line, width, write, write_lines
+from ..text.many import shortened
+from ..text.tables import table
+
+_SHOWN = 25
+_LONGEST_CELL = 48
+_EPILOG = (
+    """\b
+Views:
+"""
+    + "\n".join([f"  {name:<18} {view.meaning}" for name, view in VIEWS.items()])
+    + """
+
+\b
+Examples:
+  delegate-sim query zoo.parquet --view top-causes
+  delegate-sim query monday.parquet friday.parquet --view regressions
+  delegate-sim query zoo.parquet --sql "SELECT outcome, count(*) FROM runs GROUP BY ALL"
+
+SQL is DuckDB's. The tables are runs and causes; of two scans, before_runs and before_causes are the first one's.
+"""
+)
+
+
+@click.command("query", epilog=_EPILOG, no_args_is_help=True)
+@click.argument("scans", metavar="SCAN...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
+@click.option("--view", "name", type=click.Choice(list(VIEWS)), help="A question that is asked often.")
+@click.option("--sql", help="A question in SQL.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+def command(scans: Sequence[str], name: str | None, sql: str | None, form: str) -> int:
+    """Ask about what a scan found: SCAN is its output; of two, the first is the earlier one."""
+    if (name is None) == (sql is None):
+        raise click.UsageError("give either --view or --sql")
+    if len(scans) > 2:
+        raise click.UsageError("takes one scan, or an earlier and a later one")
+    if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
+        raise click.UsageError(f"{name} compares two scans: give the earlier one first")
+    result = ask(scans, VIEWS[name].sql if name is not None else str(sql))
+    if form == "text":
+        write_lines(_lines(result))
+    else:
+        write(_json(result) if form == "json" else _csv(result))
+    return DONE
+
+
+def _lines(result: Result) -> list[Line]:
+    rows = [tuple([_cell(value) for value in row]) for row in result.rows[:_SHOWN]]
+    numbers = [
+        column
+        for column in range(len(result.columns))
+        if all(isinstance(row[column], int | float | None) for row in result.rows[:_SHOWN])
+    ]
+    lines = [Line(line) for line in table([tuple(map(message, result.columns)), *rows], numbers, width(), len(result.columns))]
+    if len(result.rows) > _SHOWN:
+        lines.append(Line(f"... and {counted(len(result.rows) - _SHOWN, 'more row')}: --format csv has all"))
+    return lines or [Line("nothing")]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,}"
+    return shortened(str(value), _LONGEST_CELL)
+
+
+def _json(result: Result) -> str:
+    return json.dumps([dict(zip(result.columns, row, strict=True)) for row in result.rows], indent=2, default=str) + "\n"
+
+
+def _csv(result: Result) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(result.columns)
+    writer.writerows(result.rows)
+    return text.getvalue()

@@ -1,0 +1,134 @@
+"""``delegate-sim scan``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import click
+
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE
+from delegate_sim.options import parse_options
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
+from delegate_sim.scan.job import TargetSpec
+from delegate_sim.scan.local import usable_cores
+from delegate_sim.scan.output import format_for
+from delegate_sim.scan.scan import Engine, Found, scan
+
+from ..delegate_flags import (
+    DelegateCommand,
+    chosen_delegates,
+    defaults_option,
+    given_options,
+    pairs_option,
+    several_delegates_option,
+)
+from ..exits import DONE, INTERRUPTED, USAGE
+from ..models import STANDARD_INPUT, model_paths
+from ..resolver_option import own_resolver_option
+from ..target_options import refuse_foreign_flags
+from ..terminal import Line, show_progress, width, write_lines
+from ..text.scan import scan_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim scan models -o zoo.parquet
+  delegate-sim scan models app.apk llm.task --delegate nnapi --delegate gpu -o zoo.csv
+  delegate-sim scan 'zoo/**/*.zip' --delegate all --processes 8 -o zoo.sqlite
+  delegate-sim scan models --delegate nnapi --runtime litert-2.1.3 --runtime litert-2.3 -o zoo.jsonl
+  delegate-sim scan /mnt/zoo --scheduler tcp://head:8786 -o zoo.parquet
+
+The name of the output says its format. There is a row for each model and target, and, in a second table (with SQLite in the
+same file, otherwise in NAME.causes.SUFFIX), a row for each cause. A second scan into the same output judges only models that
+are new or changed, and all of them on targets whose rules changed. A model that cannot be read is a row with its error, and
+the exit code is then 2; after Ctrl-C the output holds what was found, and the same command goes on.
+"""
+
+
+@click.command("scan", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(readable=False))
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where to: *.parquet, .csv, .jsonl or .sqlite."
+)
+@several_delegates_option(DEFAULT_DELEGATE)
+@pairs_option
+@click.option(
+    "--runtime",
+    "releases",
+    metavar="RELEASE",
+    multiple=True,
+    default=(DEFAULT_RELEASE,),
+    show_default=True,
+    help="The release of the runtime; may be given several times.",
+)
+@defaults_option
+@own_resolver_option
+@click.option("--processes", metavar="N", type=click.IntRange(1), help="How many processes judge; by default one for each core.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, whose workers judge: tcp://HOST:PORT.")
+def command(
+    paths: Sequence[str],
+    output: str,
+    delegates: Sequence[str],
+    pairs: Sequence[str],
+    releases: Sequence[str],
+    defaults: str,
+    own_resolver: bool,
+    processes: int | None,
+    scheduler: str | None,
+    **flags: str | None,
+) -> int:
+    """Judge every model below each PATH on every target, and keep what is found in a table.
+
+    A PATH is a model, a folder, a pattern, an archive (zip, tar), an application (APK, AAR) or a bundle (.task, .litertlm).
+    """
+    if scheduler is not None and processes is not None:
+        raise click.UsageError("--processes is for this machine: --scheduler has its own workers")
+    if STANDARD_INPUT in paths:
+        raise click.UsageError("a scan takes files, not standard input")
+    format_for(output)
+    targets = _targets(delegates, pairs, releases, defaults, own_resolver, flags)
+    models = model_paths(paths)
+    engine = Engine(min(processes or usable_cores(), len(models)), scheduler)
+    found = scan(models, targets, output, engine, _shower())
+    write_lines(_lines(found, output, len(models)))
+    if found.is_interrupted:
+        return INTERRUPTED
+    return USAGE if any(row["error"] for row in found.tables["runs"]) else DONE
+
+
+def _targets(
+    delegates: Sequence[str],
+    pairs: Sequence[str],
+    releases: Sequence[str],
+    defaults: str,
+    own_resolver: bool,
+    flags: dict[str, str | None],
+) -> list[TargetSpec]:
+    """Return every delegate on every release; raises OptionError or a ClickException naming what is wrong."""
+    chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
+    refuse_foreign_flags(chosen, flags)
+    given = given_options(chosen, pairs, flags)
+    for delegate, own in zip(chosen, given, strict=True):
+        parse_options(delegate.name, delegate.options, own, defaults)
+    return [
+        TargetSpec(delegate.name, tuple(sorted(own.items())), str(parse_release(release)), defaults, own_resolver)
+        for release in dict.fromkeys(releases)
+        for delegate, own in zip(chosen, given, strict=True)
+    ]
+
+
+def _shower() -> Callable[[int, int], None]:
+    """Return what shows how far a scan is, how fast, and how long it will go on."""
+    start = time.monotonic()
+
+    def show(done: int, total: int) -> None:
+        seconds = time.monotonic() - start
+        rate = done / seconds if seconds else 0.0
+        left = f", {(total - done) / rate:,.0f} s left" if rate else ""
+        show_progress(f"{done:,} of {total:,} models, {rate:,.1f} a second{left}")
+
+    return show
+
+
+def _lines(found: Found, output: str, models: int) -> Iterator[Line]:
+    yield from scan_lines(found, output, models, width())

@@ -1,0 +1,1 @@
+"""Files that hold models: archives, applications and bundles."""

@@ -1,0 +1,29 @@
+"""How a model inside a bundle is named: ``bundle.task!/model.tflite``, and so on for a bundle in a bundle."""
+
+from __future__ import annotations
+
+import os
+
+SEPARATOR = "!/"
+
+
+def join_address(*parts: str) -> str:
+    """Return the address of a member.
+
+    >>> join_address("app.apk", "assets/llm.task", "decoder")
+    'app.apk!/assets/llm.task!/decoder'
+    """
+    return SEPARATOR.join(parts)
+
+
+def split_address(path: str) -> tuple[str, ...]:
+    """Return the file and the members that an address leads through; only the path if it is none.
+
+    What stands before the first separator at which there is a file is that file; the name of a file may hold a separator itself.
+    """
+    at = path.find(SEPARATOR)
+    while at > 0:
+        if os.path.isfile(path[:at]):
+            return (path[:at], *path[at + len(SEPARATOR) :].split(SEPARATOR))
+        at = path.find(SEPARATOR, at + 1)
+    return (path,)

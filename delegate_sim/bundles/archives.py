@@ -1,0 +1,82 @@
+"""The members of zip and tar archives."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Sequence
+
+from .member import BundleError, Member, copy_bounded, view_file
+
+_LOCAL_HEADER = 30
+_ENCRYPTED = 1
+
+
+def read_zip(content: memoryview) -> Sequence[Member]:
+    """Return the files in a zip archive (an APK, AAR or MediaPipe bundle is one). Raises BundleError."""
+    try:
+        archive = zipfile.ZipFile(view_file(content))
+        entries = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError) as error:
+        raise BundleError(f"is a damaged zip archive: {error}") from error
+    return [_zip_member(archive, content, entry) for entry in entries if not entry.is_dir()]
+
+
+def _zip_member(archive: zipfile.ZipFile, content: memoryview, entry: zipfile.ZipInfo) -> Member:
+    def stored() -> memoryview | None:
+        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & _ENCRYPTED:
+            return None
+        header = content[entry.header_offset : entry.header_offset + _LOCAL_HEADER]
+        if len(header) < _LOCAL_HEADER:
+            raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside it")
+        names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+        start = entry.header_offset + _LOCAL_HEADER + names
+        found = content[start : start + entry.file_size]
+        if len(found) < entry.file_size:
+            raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside it")
+        return found
+
+    def beginning(count: int) -> bytes:
+        view = stored()
+        if view is not None:
+            return bytes(view[:count])
+        try:
+            with archive.open(entry) as file:
+                return file.read(count)
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError):
+            return b""  # encrypted, or damaged: whether it is a model is not known
+
+    def whole() -> memoryview:
+        view = stored()
+        if view is not None:
+            return view
+        try:
+            with archive.open(entry) as file, tempfile.TemporaryFile() as target:
+                copy_bounded(file, target, entry.filename)
+                target.flush()
+                if os.fstat(target.fileno()).st_size == 0:
+                    return memoryview(b"")
+                return memoryview(mmap.mmap(target.fileno(), 0, access=mmap.ACCESS_READ))
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+            raise BundleError(f"{entry.filename} cannot be read: {error}") from error
+
+    return Member(entry.filename, beginning, whole)
+
+
+def read_tar(content: memoryview) -> Sequence[Member]:
+    """Return the regular files in a tar archive. Raises BundleError."""
+    try:
+        with tarfile.open(fileobj=view_file(content), mode="r:") as archive:
+            entries = [entry for entry in archive if entry.isreg() and not entry.issparse()]
+    except (tarfile.TarError, ValueError, OSError, EOFError) as error:
+        raise BundleError(f"is a damaged tar archive: {error}") from error
+    return [_tar_member(content, entry) for entry in entries]
+
+
+def _tar_member(content: memoryview, entry: tarfile.TarInfo) -> Member:
+    view = content[entry.offset_data : entry.offset_data + entry.size]
+    return Member(entry.name, lambda count: bytes(view[:count]), lambda: view)

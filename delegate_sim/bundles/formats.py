@@ -1,0 +1,40 @@
+"""What a file is, by what it begins with."""
+
+from __future__ import annotations
+
+import os
+
+MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
+
+BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+"""How the names of bundles end that are looked into below a folder; elsewhere their content tells."""
+
+_MODEL_IDENTIFIER = b"TFL3"
+_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
+_COMPRESSED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+
+def format_of(beginning: bytes, name: str) -> str | None:
+    """Return what begins with these bytes (512 are enough), None if it is neither a model nor something that may hold one."""
+    if beginning[4:8] == _MODEL_IDENTIFIER:
+        return MODEL
+    if beginning[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+        return ZIP
+    if beginning[:8] == b"LITERTLM":
+        return LITERTLM
+    if beginning[257:262] == b"ustar":
+        return TAR
+    if beginning.startswith(_COMPRESSED) and name.lower().endswith(_COMPRESSED_SUFFIXES):
+        return COMPRESSED_TAR
+    return None
+
+
+def is_bundle(path: str) -> bool:
+    """Whether a file begins as an archive or a bundle does, and not as a model; False if it cannot be read."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return format_of(file.read(512), path) not in (MODEL, None)
+    except OSError:
+        return False

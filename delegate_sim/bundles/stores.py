@@ -1,0 +1,95 @@
+"""Models in remote stores, named by URLs, through fsspec."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .formats import BUNDLE_SUFFIXES
+from .member import BundleError
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]+://")
+_MODEL_SUFFIXES = (".tflite", ".lite")
+
+
+def is_url(path: str) -> bool:
+    """Whether a path names something in a store: ``s3://``, ``gs://``, ``hf://``, ``https://``, ``memory://`` and so on."""
+    return _URL.match(path) is not None
+
+
+def models_at(url: str) -> list[str]:
+    """Return the URLs of the models that a pattern matches or that lie below a folder of a store; the URL itself if it is one.
+
+    Raises BundleError if the store cannot be asked.
+    """
+    if url.lower().endswith(_MODEL_SUFFIXES) and not _has_wildcard(url):
+        return [url]
+    store, path = _store(url)
+    try:
+        if _has_wildcard(url):
+            found = store.glob(path)
+        elif url.lower().endswith(BUNDLE_SUFFIXES) or not store.isdir(path):
+            return [url]
+        else:
+            found = store.find(path)
+    except Exception as error:  # every store has errors of its own
+        raise _fault(error) from error
+    return [store.unstrip_protocol(each) for each in sorted(found) if each.lower().endswith(_MODEL_SUFFIXES)]
+
+
+class RemoteFile:
+    """A file in a store, of which parts can be read."""
+
+    def __init__(self, url: str) -> None:
+        self._store, self._path = _store(url)
+        try:
+            details = self._store.info(self._path)
+        except Exception as error:
+            raise _fault(error) from error
+        if details.get("type") == "directory":
+            raise BundleError("is a folder, not a model")
+        size = details.get("size")
+        self.size: int | None = None if size is None else int(size)
+        """Bytes, None if the store does not say."""
+
+    def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
+        """Read parts, each from a start to an end; raises BundleError. A store that cannot do so may return more."""
+        asked = list(ranges)
+        try:
+            found: list[Any] = self._store.cat_ranges(
+                [self._path] * len(asked), [start for start, _ in asked], [end for _, end in asked], on_error="raise"
+            )
+        except Exception as error:
+            raise _fault(error) from error
+        return found
+
+    def whole(self) -> bytes:
+        """Read everything; raises BundleError."""
+        try:
+            content: bytes = self._store.cat_file(self._path)
+        except Exception as error:
+            raise _fault(error) from error
+        return content
+
+
+def _has_wildcard(url: str) -> bool:
+    return any(letter in url for letter in "*?[")
+
+
+def _store(url: str) -> tuple[Any, str]:
+    try:
+        fsspec: Any = importlib.import_module("fsspec")
+    except ImportError as error:
+        raise BundleError("a remote store needs the package fsspec: pip install 'delegate-sim[remote]'") from error
+    try:
+        store, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise _fault(error) from error
+    return store, str(path)
+
+
+def _fault(error: Exception) -> BundleError:
+    words = str(error).strip().splitlines()
+    return BundleError(f"cannot be read: {words[0] if words else type(error).__name__}")

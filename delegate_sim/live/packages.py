@@ -1,0 +1,23 @@
+"""Installed packages, looked up without importing them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from pathlib import Path
+
+RUNTIME = "ai_edge_litert"
+
+
+def package_folder(name: str) -> Path | None:
+    """Return the folder of an installed package; None if it is not there."""
+    found = importlib.util.find_spec(name)
+    return None if found is None or found.origin is None else Path(found.origin).parent
+
+
+def runtime_release() -> str:
+    """Return the release of LiteRT that is installed, such as ``litert-2.3.0``; empty if none is."""
+    try:
+        return f"litert-{importlib.metadata.version('ai-edge-litert')}"
+    except importlib.metadata.PackageNotFoundError:
+        return ""

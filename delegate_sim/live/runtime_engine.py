@@ -1,0 +1,94 @@
+"""A delegate that LiteRT's interpreter in Python applies by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from ..delegates.base import Delegate, OptionValues
+from ..delegates.live_traits import RuntimeTraits
+from ..errors import OptionError
+from ..model.model import Model
+from ..options import parse_options
+from ..runtime.application import VALIDATION_PREFIX
+from ..runtime.interpreter import Run
+from . import packages
+from .decision import LiveDecision, LiveNode, LivePartition
+from .engine import Engine
+from .process import run_limited
+
+_PROBE = (
+    "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
+"""Python's own folders come before the package's, whose modules must not stand in for others."""
+_MODULE = "delegate_sim.live.execution_plans"
+
+
+class RuntimeEngine(Engine):
+    """Loads a model, allocates tensors, and reads the execution plans that result."""
+
+    def __init__(self, delegate: Delegate, traits: RuntimeTraits) -> None:
+        is_there = packages.package_folder(packages.RUNTIME) is not None
+        super().__init__(delegate, "" if is_there else "ai-edge-litert: pip install ai-edge-litert")
+        self._traits = traits
+
+    @property
+    def software(self) -> str:
+        """The release of the interpreter."""
+        return packages.runtime_release()
+
+    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
+        """Run the interpreter in a process of its own."""
+        if options != parse_options(self.delegate.name, self.delegate.options, {}):
+            raise OptionError(f"{self.delegate.name} is run with its default options only, as the interpreter applies it")
+        with tempfile.TemporaryDirectory() as folder:
+            source, result = Path(folder, "model.tflite"), Path(folder, "plans.json")
+            source.write_bytes(bytes(model.content))
+            own = str(Path(__file__).resolve().parents[2])
+            command = [sys.executable, "-c", _PROBE, own, _MODULE, str(source), str(result)]
+            finished = run_limited(command, os.environ, folder)
+            if finished.words or not result.is_file():
+                return LiveDecision(True, finished.words or "it wrote nothing")
+            found = json.loads(result.read_text(encoding="utf-8"))
+        if found["error"]:
+            return LiveDecision(True, f"it failed: {found['error']}")
+        return LiveDecision(False, partitions=self._partitions(model, found["plans"]))
+
+    def _partitions(self, model: Model, plans: list[list[list[int] | int]]) -> tuple[LivePartition, ...]:
+        return tuple(
+            [
+                tuple([_node(model, subgraph, node) for node in step])
+                for subgraph, plan in zip(_subgraphs(model), plans, strict=False)
+                for step in plan
+                if isinstance(step, list)
+            ]
+        )
+
+    def expected(self, model: Model, run: Run) -> LiveDecision:
+        """Return the simulated partitions."""
+        if not (run.is_loaded and run.is_prepared) or _fails_later(run):
+            return LiveDecision(True, "" if run.refusal is None else f"it fails: {run.refusal.text}")
+        partitions = [
+            tuple([_node(model, each.graph.index, node) for node in subset.nodes])
+            for each in run.subgraphs
+            for subset in each.subsets
+            if subset.is_delegated
+        ]
+        return LiveDecision(False, partitions=tuple(partitions))
+
+
+def _fails_later(run: Run) -> bool:
+    """Whether tensors cannot be allocated although nodes were replaced."""
+    return run.outcome == "delegated" and run.refusal is not None and not run.refusal.is_predicted
+
+
+def _subgraphs(model: Model) -> list[int]:
+    """Return the subgraphs that the interpreter gives to delegates."""
+    return [graph.index for graph in model.subgraphs if not graph.name.startswith(VALIDATION_PREFIX)]
+
+
+def _node(model: Model, subgraph: int, node: int) -> LiveNode:
+    return LiveNode(model.subgraphs[subgraph].nodes[node].op, (subgraph, node))

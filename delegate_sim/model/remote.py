@@ -1,0 +1,147 @@
+"""A model in a remote store, of which only what is not weights is read."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bundles.member import BundleError
+from ..bundles.stores import RemoteFile
+from .flatbuffer import Flatbuffer, Positions
+
+_BLOCK = 4096
+_LEAST_LEFT_OUT = 1 << 16
+"""Bytes from which on the data of a buffer is not read; what rules ask of constants (shapes, axes, paddings) is far smaller."""
+_GREATEST_REQUEST = 1 << 22
+_SMALLEST = 8
+
+
+class RemoteContent(NamedTuple):
+    """The bytes of a model, with zeros in the place of weights, and a digest of what was read and of the size."""
+
+    content: memoryview
+    digest: str
+    read: int
+    """Bytes that were asked for."""
+
+
+def remote_content(url: str) -> RemoteContent:
+    """Read a model but for its weights, as far as the store can give parts of files.
+
+    Raises BundleError, and Malformed of a flatbuffer that cannot be followed.
+    """
+    file = RemoteFile(url)
+    if file.size is None or file.size < _LEAST_LEFT_OUT:
+        content = file.whole()
+        return RemoteContent(memoryview(content), hashlib.sha256(content).hexdigest(), len(content))
+    parts = _Parts(file, file.size)
+    try:
+        parts.ensure(np.zeros(1, np.int64), _SMALLEST)
+        weights = _weights(_RangedFlatbuffer(parts))
+        parts.fetch(_outside(weights, file.size))
+    except _WholeFile as whole:
+        return RemoteContent(memoryview(whole.content), hashlib.sha256(whole.content).hexdigest(), len(whole.content))
+    return RemoteContent(memoryview(parts.content).toreadonly(), parts.digest(), parts.read)
+
+
+class _WholeFile(Exception):
+    """Raised where a store answers with the whole file, whatever part is asked for."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__()
+        self.content = content
+
+
+class _Parts:
+    """The parts of a file that were read, in memory that is taken up only where something was."""
+
+    def __init__(self, file: RemoteFile, size: int) -> None:
+        self._file = file
+        self.size = size
+        self.content = mmap.mmap(-1, size)
+        self._has = np.zeros(-(-size // _BLOCK), bool)
+        self.read = 0
+
+    def ensure(self, positions: Positions, width: int) -> None:
+        """Read the blocks in which numbers of a width lie; what lies outside the file is left to the reader to refuse."""
+        inside = positions[(positions >= 0) & (positions < self.size)]
+        ends = np.minimum(inside + width - 1, self.size - 1)
+        blocks = np.unique(np.concatenate([inside // _BLOCK, ends // _BLOCK]))
+        self.fetch(_runs(blocks[~self._has[blocks]]))
+
+    def fetch(self, blocks: Iterable[tuple[int, int]]) -> None:
+        """Read runs of blocks, each from a first to behind a last, but for those that are there."""
+        ranges = [
+            (start * _BLOCK, min(end * _BLOCK, self.size))
+            for first, last in blocks
+            for run_first, run_last in _runs(first + np.flatnonzero(~self._has[first:last]))
+            for start, end in _cut(run_first, run_last)
+        ]
+        if not ranges:
+            return
+        for (start, end), part in zip(ranges, self._file.parts(ranges), strict=True):
+            if len(part) == self.size and end - start != self.size:
+                raise _WholeFile(part)
+            if len(part) != end - start:
+                raise BundleError(f"cannot be read: the store gave {len(part):,} bytes for {end - start:,}")
+            self.content[start:end] = part
+            self._has[start // _BLOCK : -(-end // _BLOCK)] = True
+            self.read += len(part)
+
+    def digest(self) -> str:
+        """Return a digest of what was read, where it lies, and the size of the file."""
+        found = hashlib.sha256(f"parts of {self.size}".encode())
+        for first, last in _runs(np.flatnonzero(self._has)):
+            found.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
+        return found.hexdigest()
+
+
+class _RangedFlatbuffer(Flatbuffer):
+    """A flatbuffer that reads what it is about to look at."""
+
+    def __init__(self, parts: _Parts) -> None:
+        self._parts = parts
+        super().__init__(memoryview(parts.content))
+
+    def gather(self, kind: str, positions: Positions, what: str) -> npt.NDArray[Any]:
+        """Read the blocks, then the numbers."""
+        self._parts.ensure(positions, np.dtype(kind).itemsize)
+        return super().gather(kind, positions, what)
+
+
+def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
+    """Return where large buffers keep their data, as (offset, size) in bytes."""
+    spans = buffer.root("Model").child_vectors(4, "Buffer")[0].spans(0, 1, 2, "the data of a buffer")
+    return sorted({span for span in spans if span is not None and span[1] >= _LEAST_LEFT_OUT})
+
+
+def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
+    """Return the runs of blocks that hold anything else."""
+    at = 0
+    for offset, length in weights:
+        first = -(-offset // _BLOCK)
+        if first > at:
+            yield at, first
+        at = max(at, (offset + length) // _BLOCK)
+    yield at, -(-size // _BLOCK)
+
+
+def _runs(blocks: Positions) -> Iterator[tuple[int, int]]:
+    """Return runs of blocks that follow each other."""
+    if not len(blocks):
+        return
+    breaks = np.flatnonzero(np.diff(blocks) > 1) + 1
+    for run in np.split(blocks, breaks):
+        yield int(run[0]), int(run[-1]) + 1
+
+
+def _cut(first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Return a run in pieces of limited size."""
+    step = _GREATEST_REQUEST // _BLOCK
+    for start in range(first, last, step):
+        yield start, min(start + step, last)

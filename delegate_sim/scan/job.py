@@ -1,0 +1,183 @@
+"""One model of a scan: what is asked of a process, and what it answers, as plain data."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Row = dict[str, Any]
+
+
+class TargetSpec(NamedTuple):
+    """A target as plain data, which any process can make a target of."""
+
+    delegate: str
+    options: tuple[tuple[str, Any], ...]
+    release: str
+    defaults: str
+    has_own_resolver: bool
+
+    @property
+    def name(self) -> str:
+        """The target as the command line takes it, without the word ``--delegate``."""
+        parts = [self.delegate, f"--runtime={self.release}"]
+        parts += [] if self.defaults == "benchmark" else [f"--defaults={self.defaults}"]
+        parts += ["--own-resolver"] if self.has_own_resolver else []
+        return shlex.join([*parts, *[f"--option={name}={_typed(value)}" for name, value in self.options]])
+
+
+class Job(NamedTuple):
+    """A model to judge, and what is known of it: for each target the digest of the content and the version of the rules."""
+
+    model: str
+    targets: tuple[TargetSpec, ...]
+    known: Mapping[str, tuple[str, str]]
+
+
+class Answer(NamedTuple):
+    """What became of a model: rows of both tables for the targets that were judged, and those whose rows still hold."""
+
+    model: str
+    runs: Sequence[Row]
+    causes: Sequence[Row]
+    unchanged: Sequence[str] = ()
+
+
+def failed(job: Job, message: str, sha256: str | None = None, size: int | None = None) -> Answer:
+    """Return the answer for a model that cannot be judged."""
+    return Answer(job.model, [_failed_row(job.model, spec, message, sha256, size) for spec in job.targets], ())
+
+
+def answer(job: Job) -> Answer:
+    """Judge a model on every target for which nothing is known, or for other content or rules. Raises nothing for a bad model."""
+    from ..errors import DelegateSimError
+    from ..model.reader import load
+    from ..results.rule_set import rule_set_version
+
+    try:
+        model = load(job.model)
+        sha256 = model.sha256
+    except DelegateSimError as error:
+        return failed(job, str(error))
+    runs: list[Row] = []
+    causes: list[Row] = []
+    unchanged: list[str] = []
+    for spec in job.targets:
+        target = _target(spec)
+        if job.known.get(spec.name) == (sha256, rule_set_version(target.delegate)):
+            unchanged.append(spec.name)
+            continue
+        try:
+            row, own = _judged(job.model, model, spec)
+        except Exception as error:  # one model's failure is that model's row
+            row = _failed_row(job.model, spec, f"internal error: {type(error).__name__}: {error}", sha256, model.size)
+            own = []
+        runs.append(row)
+        causes += own
+    return Answer(job.model, runs, causes, unchanged)
+
+
+def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[Row, list[Row]]:
+    from ..results.blockers import summary_of
+    from ..results.rule_set import rule_set_version
+    from ..runtime.interpreter import Assumptions, simulate
+
+    target = _target(spec)
+    assumed = Assumptions(has_own_resolver=spec.has_own_resolver)
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumed)
+    summary = summary_of(model, run)
+    measures = summary.measures
+    row = {
+        "model": path,
+        "target": spec.name,
+        "sha256": model.sha256,
+        "size": model.size,
+        "delegate": spec.delegate,
+        "runtime": spec.release,
+        "rule_set": rule_set_version(target.delegate),
+        "error": None,
+        "outcome": measures.outcome,
+        "nodes": measures.nodes,
+        "delegated_nodes": measures.delegated_nodes,
+        "partitions": measures.partitions,
+        "delegate_kernels": measures.delegate_kernels,
+        "border_bytes": measures.border_bytes,
+        "multiply_adds": summary.multiply_adds,
+        "delegated_multiply_adds": summary.delegated_multiply_adds,
+        "refusal_code": run.refusal.code if run.refusal else None,
+        "refusal": run.refusal.message if run.refusal else None,
+        "log_line": run.log_lines[0] if run.log_lines else None,
+    }
+    return row, list(_cause_rows(path, spec, run))
+
+
+def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[Row]:
+    """Return a row for each code and operator of the nodes that stay on the CPU, the most multiply-adds first."""
+    from ..results.compute import compute_of
+    from ..results.nodes import code_of, on_cpu
+
+    compute = compute_of(run)
+    operators = Counter(
+        [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
+    )
+    groups: dict[tuple[str, str], Row] = {}
+    for subgraph, index, reasons in on_cpu(run):
+        op = subgraph.graph.nodes[index].op
+        first = reasons[0] if reasons else None
+        key = (code_of(reasons), op)
+        row = groups.setdefault(
+            key,
+            {
+                "model": path,
+                "target": spec.name,
+                "code": key[0],
+                "problem": run.delegate.kinds[key[0]].problem.value if key[0] in run.delegate.kinds else None,
+                "operator": op,
+                "nodes": 0,
+                "operator_nodes": operators[op],
+                "multiply_adds": 0,
+                "reason": first.message if first else None,
+                "change": (first.hint or None) if first else None,
+            },
+        )
+        row["nodes"] += 1
+        row["multiply_adds"] += compute.by_node[subgraph.graph.index].get(index, 0)
+    yield from sorted(groups.values(), key=lambda row: (-row["multiply_adds"], -row["nodes"], row["code"], row["operator"]))
+
+
+def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None, size: int | None) -> Row:
+    from ..results.rule_set import rule_set_version
+    from .schema import RUN_COLUMNS
+
+    known = {
+        "model": path,
+        "target": spec.name,
+        "sha256": sha256,
+        "size": size,
+        "delegate": spec.delegate,
+        "runtime": spec.release,
+        "rule_set": rule_set_version(_target(spec).delegate),
+        "error": message,
+    }
+    return {column.name: known.get(column.name) for column in RUN_COLUMNS}
+
+
+@functools.cache
+def _target(spec: TargetSpec) -> Any:
+    from ..delegates.registry import find_delegate
+    from ..options import parse_options
+    from ..releases.catalogue import parse_release
+    from ..runtime.target import Target
+
+    delegate = find_delegate(spec.delegate)
+    values = parse_options(delegate.name, delegate.options, dict(spec.options), spec.defaults)
+    return Target(delegate, values, parse_release(spec.release), spec.defaults, spec.has_own_resolver)
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, Iterable) and not isinstance(value, str) else str(value)

@@ -1,0 +1,168 @@
+"""The file, or files, that a scan is kept in."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import importlib
+import io
+import json
+import os
+import re
+import sqlite3
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..files import permissions, write_whole
+from .job import Row
+from .journal import ScanError
+from .schema import CAUSES, COLUMNS, INTEGER, REAL, RUNS, TEXT
+
+_FORMULA = re.compile(r"'*\s*[=+\-@]")
+
+Tables = Mapping[str, Sequence[Row]]
+"""The rows of both tables."""
+
+
+class Format(NamedTuple):
+    """How tables are written to, and read from, the files of a scan."""
+
+    write: Callable[[str, Tables], None]
+    read: Callable[[str], Tables]
+
+
+def format_for(path: str) -> Format:
+    """Return the format that the name of a file asks for; raises ScanError if it asks for none."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in _FORMATS:
+        raise ScanError(f"{path}: the name of an output ends in {', '.join(_FORMATS)}")
+    return _FORMATS[suffix]
+
+
+def causes_path(path: str) -> str:
+    """Return the file beside the output that the causes go to, where a format keeps one table in a file.
+
+    >>> causes_path("zoo.parquet")
+    'zoo.causes.parquet'
+    """
+    stem, suffix = os.path.splitext(path)
+    return f"{stem}.causes{suffix}"
+
+
+def _read_csv(path: str) -> Tables:
+    return {table: _csv_rows(file, table) for table, file in _files(path)}
+
+
+def _csv_rows(path: str, table: str) -> list[Row]:
+    with open(path, encoding="utf-8", newline="") as file:
+        types = {column.name: column.type for column in COLUMNS[table]}
+        return [{name: _value(types.get(name, TEXT), value) for name, value in row.items()} for row in csv.DictReader(file)]
+
+
+def _value(kind: str, text: str) -> Any:
+    if not text:
+        return None
+    if kind == TEXT:
+        return text[1:] if text[0] == "'" and _FORMULA.match(text[1:]) else text
+    return int(text) if kind == INTEGER else float(text)
+
+
+def _cell(value: Any) -> Any:
+    """Return a value of which no spreadsheet makes a formula; reading takes the mark away."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def _write_csv(path: str, tables: Tables) -> None:
+    for table, file in _files(path):
+        text = io.StringIO()
+        writer = csv.DictWriter(text, [column.name for column in COLUMNS[table]], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in tables[table])
+        write_whole(file, text.getvalue())
+
+
+def _read_lines(path: str) -> Tables:
+    tables: dict[str, list[Row]] = {}
+    for table, file in _files(path):
+        with open(file, encoding="utf-8") as lines:
+            tables[table] = [json.loads(line) for line in lines]
+    return tables
+
+
+def _write_lines(path: str, tables: Tables) -> None:
+    for table, file in _files(path):
+        write_whole(file, "".join([json.dumps(row) + "\n" for row in tables[table]]))
+
+
+def _files(path: str) -> list[tuple[str, str]]:
+    return [(CAUSES, causes_path(path)), (RUNS, path)]
+
+
+_SQL_TYPES = {TEXT: "TEXT", INTEGER: "INTEGER", REAL: "REAL"}
+
+
+def _write_sqlite(path: str, tables: Tables) -> None:
+    def fill(temporary: str) -> None:
+        with sqlite3.connect(temporary) as connection:
+            for table, columns in COLUMNS.items():
+                names = [column.name for column in columns]
+                declared = ", ".join([f"{column.name} {_SQL_TYPES[column.type]}" for column in columns])
+                connection.execute(f"CREATE TABLE {table} ({declared})")
+                places = ", ".join("?" * len(names))
+                rows = [[row[name] for name in names] for row in tables[table]]
+                connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
+        connection.close()
+
+    _replace(path, fill)
+
+
+def _read_sqlite(path: str) -> Tables:
+    with sqlite3.connect(path) as connection:
+        connection.row_factory = sqlite3.Row
+        tables = {table: [dict(row) for row in connection.execute(f"SELECT * FROM {table}")] for table in COLUMNS}
+    connection.close()
+    return tables
+
+
+def _write_parquet(path: str, tables: Tables) -> None:
+    arrow, parquet = _arrow(path)
+    types = {TEXT: arrow.string(), INTEGER: arrow.int64(), REAL: arrow.float64()}
+    for table, file in _files(path):
+        schema = arrow.schema([(column.name, types[column.type]) for column in COLUMNS[table]])
+        content = arrow.Table.from_pylist(list(tables[table]), schema=schema)
+        _replace(file, functools.partial(parquet.write_table, content))
+
+
+def _read_parquet(path: str) -> Tables:
+    _, parquet = _arrow(path)
+    return {table: parquet.read_table(file).to_pylist() for table, file in _files(path)}
+
+
+def _arrow(path: str) -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ScanError(f"{path}: Parquet needs the package pyarrow: pip install 'delegate-sim[scan]'") from error
+
+
+def _replace(path: str, fill: Callable[[str], None]) -> None:
+    """Let a function write a file, which takes the place of the old one once it is whole."""
+    path = os.path.realpath(path)
+    handle, temporary = tempfile.mkstemp(".unfinished", f".{os.path.basename(path)}.", os.path.dirname(path))
+    os.close(handle)
+    try:
+        fill(temporary)
+        os.chmod(temporary, permissions(path))
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+_FORMATS = {
+    ".parquet": Format(_write_parquet, _read_parquet),
+    ".csv": Format(_write_csv, _read_csv),
+    ".jsonl": Format(_write_lines, _read_lines),
+    ".sqlite": Format(_write_sqlite, _read_sqlite),
+}

@@ -1,0 +1,155 @@
+"""Questions about the tables of scans, answered by DuckDB."""
+
+from __future__ import annotations
+
+import importlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .journal import ScanError
+from .output import Tables, format_for
+from .schema import COLUMNS, INTEGER, REAL, TEXT
+
+BEFORE = "before_"
+"""What the names of an earlier scan's tables begin with."""
+
+
+class View(NamedTuple):
+    """A question that is asked often."""
+
+    meaning: str
+    sql: str
+    needs_earlier: bool = False
+
+
+VIEWS: Mapping[str, View] = {
+    "top-causes": View(
+        "what keeps most multiply-adds on the CPU, over all models",
+        """
+        SELECT target, code, operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
+               sum(multiply_adds)::BIGINT AS multiply_adds
+        FROM causes GROUP BY ALL ORDER BY multiply_adds DESC, nodes DESC, target, code, operator
+        """,
+    ),
+    "best-changes": View(
+        "which single change of a driver, a converter or a model helps most models; alone: the models that need no other",
+        """
+        WITH changes AS (
+            SELECT target, model, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds,
+                   CASE WHEN problem IN ('operator', 'operator-version', 'attribute', 'operands', 'shape', 'constant')
+                        THEN operator || ': ' ELSE '' END || coalesce(change, code) AS change
+            FROM causes GROUP BY ALL
+        ), counted AS (SELECT *, count(*) OVER (PARTITION BY target, model) AS of_model FROM changes)
+        SELECT target, change, count(*) AS models, count_if(of_model = 1) AS alone, sum(nodes)::BIGINT AS nodes,
+               sum(multiply_adds)::BIGINT AS multiply_adds
+        FROM counted GROUP BY ALL ORDER BY models DESC, multiply_adds DESC, target, change
+        """,
+    ),
+    "refused-operators": View(
+        "operators of which no target takes a single node",
+        """
+        WITH present AS (SELECT DISTINCT model, operator, operator_nodes FROM causes),
+        refused AS (SELECT model, target, operator, sum(nodes) AS nodes FROM causes GROUP BY ALL),
+        asked AS (SELECT DISTINCT model, target FROM runs WHERE error IS NULL)
+        SELECT operator, count(DISTINCT model) AS models, sum(operator_nodes)::BIGINT // count(DISTINCT target) AS nodes
+        FROM present JOIN asked USING (model) LEFT JOIN refused USING (model, target, operator)
+        GROUP BY operator HAVING bool_and(coalesce(refused.nodes, 0) = operator_nodes)
+        ORDER BY models DESC, nodes DESC, operator
+        """,
+    ),
+    "best-targets": View(
+        "the target that takes most multiply-adds of each model, then the one with fewest kernels",
+        """
+        SELECT model, target, delegated_nodes, nodes, delegated_multiply_adds, multiply_adds, delegate_kernels
+        FROM runs WHERE error IS NULL
+        QUALIFY row_number() OVER (
+            PARTITION BY model ORDER BY delegated_multiply_adds DESC, delegated_nodes DESC, delegate_kernels, target
+        ) = 1
+        ORDER BY model
+        """,
+    ),
+    "releases": View(
+        "what another release of the runtime changes, for scans with several --runtime",
+        """
+        SELECT a.model, a.delegate, a.runtime, b.runtime AS other, a.outcome, b.outcome AS other_outcome,
+               a.delegated_nodes, b.delegated_nodes AS other_delegated_nodes, a.delegate_kernels AS kernels,
+               b.delegate_kernels AS other_kernels
+        FROM runs a JOIN runs b ON a.model = b.model AND a.delegate = b.delegate AND a.runtime < b.runtime
+             AND replace(a.target, a.runtime, '') = replace(b.target, b.runtime, '')
+        WHERE (a.outcome, a.delegated_nodes, a.delegate_kernels)
+              IS DISTINCT FROM (b.outcome, b.delegated_nodes, b.delegate_kernels)
+        ORDER BY abs(a.delegated_multiply_adds - b.delegated_multiply_adds) DESC, a.model, a.target
+        """,
+    ),
+    "regressions": View(
+        "models of which less is delegated than in an earlier scan, or in more kernels; needs two scans: the earlier one first",
+        """
+        SELECT b.model, b.target, a.outcome AS was, b.outcome AS now, a.delegated_nodes AS nodes_before,
+               b.delegated_nodes AS nodes_now, a.delegate_kernels AS kernels_before, b.delegate_kernels AS kernels_now,
+               a.delegated_multiply_adds - b.delegated_multiply_adds AS multiply_adds_lost, b.error
+        FROM before_runs a JOIN runs b USING (model, target)
+        WHERE a.error IS NULL AND (b.error IS NOT NULL OR b.delegated_nodes < a.delegated_nodes
+              OR b.delegated_multiply_adds < a.delegated_multiply_adds
+              OR (b.delegated_nodes = a.delegated_nodes AND b.delegate_kernels > a.delegate_kernels))
+        ORDER BY multiply_adds_lost DESC NULLS FIRST, b.model, b.target
+        """,
+        needs_earlier=True,
+    ),
+}
+
+
+class Result(NamedTuple):
+    """The answer to a question."""
+
+    columns: Sequence[str]
+    rows: Sequence[tuple[Any, ...]]
+
+
+def ask(scans: Sequence[str], sql: str) -> Result:
+    """Ask in SQL of the tables ``runs`` and ``causes`` of the last scan, and ``before_runs`` and ``before_causes`` of the first.
+
+    A query sees nothing but these tables. Raises ScanError if a file is not that of a scan, DuckDB is not installed, or the
+    query is wrong.
+    """
+    try:
+        duckdb: Any = importlib.import_module("duckdb")
+    except ImportError as error:
+        raise ScanError("query needs the package duckdb: pip install 'delegate-sim[scan]'") from error
+    connection = duckdb.connect(":memory:")
+    for prefix, path in zip(("", BEFORE), reversed(scans), strict=False):
+        _fill(connection, prefix, _tables(path))
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    try:
+        answer = connection.execute(sql)
+        return Result([column[0] for column in answer.description or ()], answer.fetchall())
+    except duckdb.Error as error:
+        raise ScanError(f"the query is refused: {str(error).splitlines()[0]}") from error
+    finally:
+        connection.close()
+
+
+_TYPES = {TEXT: "VARCHAR", INTEGER: "BIGINT", REAL: "DOUBLE"}
+_BATCH = 10_000
+
+
+def _fill(connection: Any, prefix: str, tables: Tables) -> None:
+    for table, columns in COLUMNS.items():
+        declared = ", ".join([f"{column.name} {_TYPES[column.type]}" for column in columns])
+        connection.execute(f"CREATE TABLE {prefix}{table} ({declared})")
+        rows = tables[table]
+        row_places = f"({', '.join('?' * len(columns))})"
+        for start in range(0, len(rows), _BATCH):
+            some = rows[start : start + _BATCH]
+            values = [row.get(column.name) for row in some for column in columns]
+            connection.execute(f"INSERT INTO {prefix}{table} VALUES {', '.join([row_places] * len(some))}", values)
+
+
+def _tables(path: str) -> Tables:
+    try:
+        return format_for(path).read(path)
+    except OSError as error:
+        raise ScanError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, sqlite3.Error) as error:
+        raise ScanError(f"{path}: is not the output of a scan") from error

@@ -1,0 +1,59 @@
+"""The columns of a scan's two tables.
+
+The documentation lists them from here (``docs/scan.md``), and every format of the output has them in this order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TEXT, INTEGER, REAL = "text", "integer", "real"
+
+
+class Column(NamedTuple):
+    """A column: its name, the type of its values (any may be absent), and what they are."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+RUNS = "runs"
+CAUSES = "causes"
+
+_KEY = (
+    Column("model", TEXT, "the model's path, address in a bundle, or URL"),
+    Column("target", TEXT, "the target as the command line takes it"),
+)
+RUN_COLUMNS = (
+    *_KEY,
+    Column("sha256", TEXT, "the digest of the model's content"),
+    Column("size", INTEGER, "bytes of the model"),
+    Column("delegate", TEXT, "the delegate's name"),
+    Column("runtime", TEXT, "the release of the runtime"),
+    Column("rule_set", TEXT, "the version of the delegate's rules"),
+    Column("error", TEXT, "why there is no answer; the columns after it are then absent"),
+    Column("outcome", TEXT, "delegated, none, refused or restored, with a note where the model cannot run at all"),
+    Column("nodes", INTEGER, "nodes of all subgraphs"),
+    Column("delegated_nodes", INTEGER, "those that the delegate takes"),
+    Column("partitions", INTEGER, "partitions, as the runtime counts them"),
+    Column("delegate_kernels", INTEGER, "those that are the delegate's"),
+    Column("border_bytes", INTEGER, "bytes into and out of the delegate's kernels in one inference"),
+    Column("multiply_adds", INTEGER, "multiply-adds of one inference"),
+    Column("delegated_multiply_adds", INTEGER, "those in nodes that the delegate takes"),
+    Column("refusal_code", TEXT, "the code of what refuses the whole graph"),
+    Column("refusal", TEXT, "what it says"),
+    Column("log_line", TEXT, "the first line that the runtime prints of it"),
+)
+CAUSE_COLUMNS = (
+    *_KEY,
+    Column("code", TEXT, "the code of a reason (delegate-sim explain CODE)"),
+    Column("problem", TEXT, "what kind of problem it is: operator, operator-version, driver, type, rank and so on"),
+    Column("operator", TEXT, "the operator of the nodes that have it"),
+    Column("nodes", INTEGER, "how many nodes stay on the CPU with it as their first reason"),
+    Column("operator_nodes", INTEGER, "how many nodes of this operator the model has"),
+    Column("multiply_adds", INTEGER, "the multiply-adds of those that stay on the CPU"),
+    Column("reason", TEXT, "what it says of one of them"),
+    Column("change", TEXT, "what to change, where that is known"),
+)
+COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import io
+import struct
+import tarfile
+import zipfile
+from contextlib import suppress
+
+import flatbuffers
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delegate_sim.bundles import member, members
+from delegate_sim.bundles.address import join_address, split_address
+from delegate_sim.bundles.formats import is_bundle
+from delegate_sim.bundles.member import BundleError
+from delegate_sim.bundles.members import member_content, models_in
+from delegate_sim.errors import ModelError
+from delegate_sim.model.reader import load
+from delegate_sim.model_files import files_for
+from tests.models import chain_model
+
+MODEL = chain_model(["ADD", "ROUND"]).bytes()
+
+
+def zip_bytes(files, compression=zipfile.ZIP_STORED):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", compression) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return content.getvalue()
+
+
+def tar_bytes(files, mode="w"):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode=mode) as archive:
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return content.getvalue()
+
+
+def litertlm_bytes(sections, major=1):
+    """A file of sections, each (data type, name or None, bytes), as LiteRT-LM's writer lays it out."""
+    start, offsets = 16384, []
+    for _, _, data in sections:
+        offsets.append((start, start + len(data)))
+        start = -(-(start + len(data)) // 16384) * 16384
+    builder = flatbuffers.Builder(0)
+    objects = []
+    for (kind, name, _), (begin, end) in zip(sections, offsets, strict=True):
+        items = None
+        if name is not None:
+            key, text = builder.CreateString("model_type"), builder.CreateString(name)
+            builder.StartObject(1)
+            builder.PrependUOffsetTRelativeSlot(0, text, 0)
+            value = builder.EndObject()
+            builder.StartObject(3)
+            builder.PrependUOffsetTRelativeSlot(2, value, 0)
+            builder.PrependUOffsetTRelativeSlot(0, key, 0)
+            builder.PrependUint8Slot(1, 9, 0)
+            pair = builder.EndObject()
+            builder.StartVector(4, 1, 4)
+            builder.PrependUOffsetTRelative(pair)
+            items = builder.EndVector()
+        builder.StartObject(4)
+        builder.PrependUint64Slot(1, begin, 0)
+        builder.PrependUint64Slot(2, end, 0)
+        if items is not None:
+            builder.PrependUOffsetTRelativeSlot(0, items, 0)
+        builder.PrependUint8Slot(3, kind, 0)
+        objects.append(builder.EndObject())
+    builder.StartVector(4, len(objects), 4)
+    for each in reversed(objects):
+        builder.PrependUOffsetTRelative(each)
+    vector = builder.EndVector()
+    builder.StartObject(1)
+    builder.PrependUOffsetTRelativeSlot(0, vector, 0)
+    metadata = builder.EndObject()
+    builder.StartObject(2)
+    builder.PrependUOffsetTRelativeSlot(1, metadata, 0)
+    builder.Finish(builder.EndObject())
+    header = bytes(builder.Output())
+    content = bytearray(start)
+    content[:32] = b"LITERTLM" + struct.pack("<IIIIQ", major, 0, 0, 0, 32 + len(header))
+    content[32 : 32 + len(header)] = header
+    for (_, _, data), (begin, end) in zip(sections, offsets, strict=True):
+        content[begin:end] = data
+    return bytes(content)
+
+
+@pytest.fixture
+def saved(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    members._opened.cache_clear()
+
+    def save(name, content):
+        (tmp_path / name).write_bytes(content)
+        return name
+
+    return save
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.zip", zip_bytes({"x/m.tflite": MODEL, "read.me": b"no model"})),
+        ("a.apk", zip_bytes({"x/m.tflite": MODEL, "read.me": b"no model"}, zipfile.ZIP_DEFLATED)),
+        ("a.tar", tar_bytes({"x/m.tflite": MODEL, "read.me": b"no model"})),
+        ("a.tar.gz", tar_bytes({"x/m.tflite": MODEL, "read.me": b"no model"}, "w:gz")),
+        ("a.tar.bz2", tar_bytes({"x/m.tflite": MODEL, "read.me": b"no model"}, "w:bz2")),
+        ("a.tar.xz", tar_bytes({"x/m.tflite": MODEL, "read.me": b"no model"}, "w:xz")),
+    ],
+)
+def test_models_are_found_by_their_content_and_read_by_their_address(saved, name, content):
+    path = saved(name, content)
+    assert is_bundle(path)
+    assert files_for(path) == [f"{name}!/x/m.tflite"]
+    assert bytes(member_content(f"{name}!/x/m.tflite")) == MODEL
+    model = load(f"{name}!/x/m.tflite")
+    assert [node.op for node in model.subgraphs[0].nodes] == ["ADD", "ROUND"]
+    assert model.sha256 == load(MODEL).sha256
+
+
+def test_a_bundle_in_an_application(saved):
+    bundle = zip_bytes({"TF_LITE_PREFILL_DECODE": MODEL, "TOKENIZER_MODEL": b"words"})
+    path = saved("app.apk", zip_bytes({"assets/llm.task": bundle, "classes.dex": b"dex\n035"}, zipfile.ZIP_DEFLATED))
+    assert models_in(path) == ["app.apk!/assets/llm.task!/TF_LITE_PREFILL_DECODE"]
+    assert load(models_in(path)[0]).size == len(MODEL)
+
+
+def test_bundles_in_bundles_end(saved):
+    content = zip_bytes({"m.tflite": MODEL})
+    for _ in range(6):
+        content = zip_bytes({"inner.zip": content})
+    assert models_in(saved("deep.zip", content)) == []
+
+
+def test_sections_of_a_litertlm_file(saved):
+    sections = [(5, None, b"metadata"), (3, "tf_lite_prefill_decode", MODEL), (3, None, MODEL), (4, None, b"tokenizer")]
+    path = saved("llm.litertlm", litertlm_bytes(sections))
+    assert models_in(path) == ["llm.litertlm!/tf_lite_prefill_decode", "llm.litertlm!/section-2"]
+    assert load(models_in(path)[0]).size == len(MODEL)
+
+
+def test_sections_of_one_name_are_told_apart(saved):
+    path = saved("llm.litertlm", litertlm_bytes([(3, "decoder", MODEL), (3, "decoder", MODEL)]))
+    assert models_in(path) == ["llm.litertlm!/decoder", "llm.litertlm!/decoder-1"]
+
+
+def test_a_version_of_litertlm_that_is_not_known(saved):
+    with pytest.raises(ModelError, match=r"llm\.litertlm: has version 2 of the LiteRT-LM format, of which only 1 is known"):
+        load(saved("llm.litertlm", litertlm_bytes([(3, None, MODEL)], major=2)))
+
+
+def test_a_model_with_files_behind_it_is_a_model(saved):
+    path = saved("with_labels.tflite", MODEL + zip_bytes({"labels.txt": b"cat"}))
+    assert not is_bundle(path)
+    assert files_for(path) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.zip", zip_bytes({"m.tflite": MODEL})[:-30], "a.zip: is a damaged zip archive"),
+        ("a.zip", zip_bytes({"read.me": b"x"}), "a.zip: is a bundle or an archive that holds no model"),
+        ("a.zip", zip_bytes({"m.tflite": MODEL}), r"a.zip: is a bundle that holds 1 model: name one, such as a.zip!/m.tflite"),
+        ("a.litertlm", b"LITERTLM" + bytes(24), "a.litertlm: has version 0"),
+        ("a.litertlm", b"LITERTLM\1" + bytes(15) + b"\xff" * 8 + b"\xff" * 64, "a.litertlm: is a damaged LiteRT-LM file"),
+        ("a.tar.gz", b"\x1f\x8b" + bytes(600), "a.tar.gz: the archive cannot be decompressed"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(saved, name, content, message):
+    with pytest.raises(ModelError, match=message):
+        load(saved(name, content))
+
+
+def test_an_address_that_leads_nowhere(saved):
+    path = saved("a.zip", zip_bytes({"m.tflite": MODEL, "read.me": b"no model, and long enough"}))
+    with pytest.raises(ModelError, match=r"a\.zip!/n\.tflite: holds no n\.tflite"):
+        load(f"{path}!/n.tflite")
+    with pytest.raises(ModelError, match="is not a TFLite model"):
+        load(f"{path}!/read.me")
+    with pytest.raises(ModelError, match=r"nowhere\.zip!/m\.tflite: No such file"):
+        load("nowhere.zip!/m.tflite")
+
+
+def test_what_decompresses_without_end_is_refused(saved, monkeypatch):
+    monkeypatch.setattr(member, "_GREATEST", 1 << 20)
+    monkeypatch.setattr(member, "_PIECE", 1 << 16)
+    path = saved("bomb.zip", zip_bytes({"m.tflite": MODEL[:8] + bytes(1 << 22)}, zipfile.ZIP_DEFLATED))
+    with pytest.raises(ModelError, match=r"m\.tflite takes more than 1 MiB when decompressed"):
+        load(f"{path}!/m.tflite")
+
+
+def test_an_encrypted_member_is_no_model(saved):
+    content = bytearray(zip_bytes({"m.tflite": MODEL}))
+    content[6] |= 1
+    directory = content.rindex(b"PK\x01\x02")
+    content[directory + 8] |= 1
+    assert models_in(saved("secret.zip", bytes(content))) == []
+
+
+@given(st.data())
+def test_damage_raises_nothing_else(tmp_path_factory, data):
+    kind = data.draw(st.sampled_from(["a.zip", "a.tar", "a.litertlm"]))
+    good = {
+        "a.zip": zip_bytes({"m.tflite": MODEL, "n": b"x" * 50}, zipfile.ZIP_DEFLATED),
+        "a.tar": tar_bytes({"m.tflite": MODEL}),
+        "a.litertlm": litertlm_bytes([(3, "m", MODEL)]),
+    }[kind]
+    content = bytearray(good)
+    for _ in range(data.draw(st.integers(1, 8))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("damaged") / kind
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    for found in files_for(str(path)):
+        with suppress(ModelError):
+            load(found)
+    with suppress(BundleError):
+        models_in(str(path))
+
+
+def test_addresses(tmp_path):
+    file = tmp_path / "odd!"
+    file.mkdir()
+    archive = file / "a.zip"
+    archive.write_bytes(zip_bytes({"m": MODEL}))
+    path = join_address(str(archive), "m", "n")
+    assert split_address(path) == (str(archive), "m", "n")
+    assert split_address(str(tmp_path / "no" / "a!" / "b")) == (str(tmp_path / "no" / "a!" / "b"),)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from delegate_sim.scan.job import TargetSpec
+from delegate_sim.scan.journal import ScanError
+from delegate_sim.scan.questions import VIEWS, ask
+from delegate_sim.scan.scan import Engine, scan
+from delegate_sim_cli.commands.query import command
+from tests.models import chain_model
+
+pytest.importorskip("duckdb", reason="query needs duckdb")
+
+NNAPI = TargetSpec("nnapi", (), "litert-2.3", "benchmark", False)
+GPU = TargetSpec("gpu", (), "litert-2.3", "benchmark", False)
+OLD = TargetSpec("nnapi", (("nnapi_runtime", "none"),), "tf-2.10", "benchmark", False)
+
+
+def view(name, *scans):
+    result = ask(scans, VIEWS[name].sql)
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+
+
+@pytest.fixture
+def scanned(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def make(output, models, targets=(NNAPI, GPU)):
+        paths = []
+        for name, ops in models.items():
+            Path(name).write_bytes(chain_model(ops).bytes())
+            paths.append(name)
+        scan(paths, targets, output, Engine())
+        return output
+
+    return make
+
+
+def test_top_causes(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD", "ROUND", "ROUND"], "b.tflite": ["ROUND"]}, [NNAPI])
+    (row,) = view("top-causes", path)
+    assert (row["code"], row["operator"], row["models"], row["nodes"]) == ("nnapi-operator", "ROUND", 2, 3)
+
+
+def test_the_best_changes(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ROUND"], "b.tflite": ["ROUND", "CEIL"]}, [NNAPI])
+    rows = {row["change"]: (row["models"], row["alone"]) for row in view("best-changes", path)}
+    assert sorted(rows.values()) == [(1, 0), (2, 1)]
+
+
+def test_operators_that_no_target_takes(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD", "ROUND", "CEIL", "CEIL"], "b.tflite": ["CEIL"]})
+    assert {row["operator"]: row["models"] for row in view("refused-operators", path)} == {"CEIL": 2, "ROUND": 1}
+
+
+def test_an_operator_that_one_target_takes_is_not_among_them(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["FLOOR", "ROUND"]})
+    refused = {row["operator"] for row in view("refused-operators", path)}
+    taken = ask([path], "SELECT count(*) FROM runs WHERE delegated_nodes = 1").rows
+    assert refused == {"ROUND"}
+    assert taken != [(0,)]
+
+
+def test_the_best_target_of_each_model(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["FLOOR"], "b.tflite": ["ADD"]})
+    rows = view("best-targets", path)
+    assert [row["model"] for row in rows] == ["a.tflite", "b.tflite"]
+    assert all(row["delegated_nodes"] == row["nodes"] for row in rows)
+
+
+def test_what_a_release_changes(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI, NNAPI._replace(release="tf-2.14"), OLD])
+    assert view("releases", path) == []
+    with_change = ask([path], "UPDATE runs SET delegated_nodes = 0 WHERE runtime = 'tf-2.14'; " + VIEWS["releases"].sql)
+    assert [(row[2], row[3]) for row in with_change.rows] == [("litert-2.3", "tf-2.14")]
+
+
+def test_regressions_between_two_scans(scanned):
+    before = scanned("before.jsonl", {"a.tflite": ["ADD", "ADD"], "b.tflite": ["ADD"], "c.tflite": ["ROUND"]}, [NNAPI])
+    after = scanned("after.jsonl", {"a.tflite": ["ADD", "ROUND"], "b.tflite": ["ADD"], "c.tflite": ["ADD"]}, [NNAPI])
+    (row,) = view("regressions", before, after)
+    assert (row["model"], row["nodes_before"], row["nodes_now"]) == ("a.tflite", 2, 1)
+
+
+def test_a_query_sees_nothing_else(scanned, tmp_path):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]})
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    for sql in ("SELECT * FROM 'secret.csv'", "COPY runs TO 'out.csv'", "SET enable_external_access = true"):
+        with pytest.raises(ScanError, match="the query is refused"):
+            ask([path], sql)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, arguments, standalone_mode=False)
+
+
+def test_the_command(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ROUND"]}, [NNAPI])
+    text = run(path, "--view", "top-causes")
+    assert "nnapi-operator" in text.output
+    assert json.loads(run(path, "--sql", "SELECT model, nodes FROM runs", "--format", "json").output) == [
+        {"model": "a.tflite", "nodes": 1}
+    ]
+    assert run(path, "--sql", "SELECT model FROM runs", "--format", "csv").output == "model\na.tflite\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give either --view or --sql"),
+        (("--view", "regressions"), "regressions compares two scans"),
+        (("--sql", "SELECT nothing FROM runs"), "the query is refused: Binder Error"),
+    ],
+)
+def test_what_is_asked_wrongly_is_one_line(scanned, arguments, message):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]})
+    assert message in str(run(path, *arguments).exception)
+
+
+def test_a_name_with_escapes_is_shown_harmlessly(scanned):
+    path = scanned("z.jsonl", {"a\x1b[31m.tflite": ["ADD"]}, [NNAPI])
+    assert "\x1b" not in run(path, "--sql", "SELECT model FROM runs").output

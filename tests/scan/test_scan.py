@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from delegate_sim.scan import scan as scanning
+from delegate_sim.scan.job import Answer, Job, TargetSpec, answer
+from delegate_sim.scan.journal import Journal, ScanError
+from delegate_sim.scan.local import answers_here
+from delegate_sim.scan.output import causes_path, format_for
+from delegate_sim.scan.scan import Engine, scan
+from delegate_sim.scan.schema import CAUSE_COLUMNS, CAUSES, COLUMNS, RUN_COLUMNS, RUNS
+from delegate_sim_cli.commands.scan import command
+from fixtures.builder import ModelBuilder
+from tests.models import chain_model
+
+NNAPI = TargetSpec("nnapi", (), "litert-2.3", "benchmark", False)
+GPU = TargetSpec("gpu", (), "litert-2.3", "benchmark", False)
+has_arrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="Parquet needs pyarrow")
+FORMATS = [pytest.param("parquet", marks=has_arrow), "csv", "jsonl", "sqlite"]
+
+
+@pytest.fixture
+def zoo(tmp_path, monkeypatch):
+    """A folder with three models, one of which is damaged."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zoo").mkdir()
+    (tmp_path / "zoo" / "a.tflite").write_bytes(chain_model(["ADD", "ROUND", "ADD"]).bytes())
+    (tmp_path / "zoo" / "b.tflite").write_bytes(chain_model(["ADD"]).bytes())
+    (tmp_path / "zoo" / "c.tflite").write_bytes(b"not a model at all")
+    return ["zoo/a.tflite", "zoo/b.tflite", "zoo/c.tflite"]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_what_is_written_is_what_was_found(zoo, suffix):
+    output = f"found.{suffix}"
+    found = scan(zoo, [NNAPI, GPU], output, Engine())
+    read = format_for(output).read(output)
+    for table, columns in COLUMNS.items():
+        assert list(read[table]) == list(found.tables[table])
+        assert all(list(row) == [column.name for column in columns] for row in read[table])
+    rows = {(row["model"], row["target"]): row for row in read[RUNS]}
+    assert len(rows) == 6
+    assert rows["zoo/a.tflite", NNAPI.name]["delegated_nodes"] == 2
+    assert rows["zoo/c.tflite", GPU.name]["error"].startswith("zoo/c.tflite: is not a TFLite model")
+    causes = [row for row in read[CAUSES] if row["target"] == NNAPI.name]
+    assert [(row["model"], row["code"], row["operator"], row["nodes"], row["operator_nodes"]) for row in causes] == [
+        ("zoo/a.tflite", "nnapi-operator", "ROUND", 1, 1)
+    ]
+    assert not Path(f"{output}.journal").exists()
+
+
+def judged(found):
+    return found.judged, found.unchanged
+
+
+def test_a_second_scan_judges_what_is_new_or_changed(zoo, monkeypatch):
+    assert judged(scan(zoo[:2], [NNAPI], "z.jsonl", Engine())) == (2, 0)
+    before = Path("z.jsonl").read_bytes()
+    assert judged(scan(zoo[:2], [NNAPI], "z.jsonl", Engine())) == (0, 2)
+    assert Path("z.jsonl").read_bytes() == before
+    Path(zoo[1]).write_bytes(chain_model(["ADD", "ADD"]).bytes())
+    Path("zoo/d.tflite").write_bytes(chain_model(["ROUND"]).bytes())
+    found = scan([*zoo[:2], "zoo/d.tflite"], [NNAPI], "z.jsonl", Engine())
+    assert judged(found) == (2, 1)
+    assert [row["nodes"] for row in found.tables[RUNS]] == [3, 2, 1]
+    assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Engine())) == (2, 0)
+    monkeypatch.setattr("delegate_sim.results.rule_set.rule_set_version", lambda delegate: f"other {delegate.name}")
+    assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Engine())) == (2, 0)
+
+
+def test_a_model_that_raises_is_a_row(zoo, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("of a rule")
+
+    monkeypatch.setattr("delegate_sim.runtime.interpreter.simulate", broken)
+    (row,) = answer(Job(zoo[0], (NNAPI,), {})).runs
+    assert row["error"] == "internal error: ZeroDivisionError: of a rule"
+    assert row["sha256"]
+
+
+def test_processes_find_what_one_process_finds(zoo):
+    jobs = [Job(model, (NNAPI, GPU), {}) for model in zoo]
+    alone = sorted(answers_here(jobs, 1))
+    assert sorted(answers_here(jobs, 2)) == alone
+
+
+def test_ctrl_c_leaves_a_valid_output(zoo, monkeypatch):
+    def interrupted(jobs, engine):
+        yield answer(jobs[0])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scanning, "_answers", interrupted)
+        found = scan(zoo, [NNAPI], "z.csv", Engine())
+    assert found.is_interrupted
+    assert [row["model"] for row in format_for("z.csv").read("z.csv")[RUNS]] == zoo[:1]
+    again = scan(zoo, [NNAPI], "z.csv", Engine())
+    assert judged(again) == (2, 1)
+
+
+def test_a_journal_goes_on_behind_its_last_whole_line(tmp_path):
+    path = str(tmp_path / "journal")
+    first = Journal(path)
+    first.append(Answer("a", [{"model": "a"}], []))
+    first.append(Answer("b", [{"model": "b"}], []))
+    first.close()
+    content = Path(path).read_bytes()
+    Path(path).write_bytes(content[:-5])
+    second = Journal(path)
+    assert [each.model for each in second.answers()] == ["a"]
+    second.append(Answer("c", [], []))
+    second.close()
+    third = Journal(path)
+    assert [each.model for each in third.answers()] == ["a", "c"]
+    third.close()
+
+
+def test_two_scans_do_not_write_one_output(zoo):
+    held = Journal("z.csv.journal")
+    with pytest.raises(ScanError, match="another scan is writing it"):
+        scan(zoo, [NNAPI], "z.csv", Engine())
+    held.close()
+
+
+def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensors = [graph.input("x", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))]
+    graph.node("CUSTOM", tensors[:1], tensors[1:], custom="=HYPERLINK(1)")
+    Path("odd.tflite").write_bytes(builder.bytes())
+    found = scan(["odd.tflite"], [NNAPI], "z.csv", Engine())
+    assert {row["operator"] for row in found.tables[CAUSES]} == {"=HYPERLINK(1)"}
+    assert ",=HYPERLINK" not in Path("z.causes.csv").read_text()
+    assert format_for("z.csv").read("z.csv")[CAUSES] == found.tables[CAUSES]
+
+
+@pytest.mark.parametrize(("name", "content"), [("z.csv", "a,b\n1,2\n"), ("z.jsonl", "[]\n"), ("z.sqlite", "no database" * 99)])
+def test_an_output_of_something_else_is_kept(zoo, name, content):
+    Path(name).write_text(content)
+    with pytest.raises(ScanError, match="is not the output of a scan"):
+        scan(zoo, [NNAPI], name, Engine())
+    assert Path(name).read_text() == content
+
+
+def many(folder, count):
+    """An archive of small models, each a little different from the others."""
+    path = folder / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(count):
+            builder = chain_model(["ADD", "ROUND"] * 8)
+            builder.description = str(number)
+            archive.writestr(f"{number:04}.tflite", builder.bytes())
+    return path
+
+
+def started(folder, *arguments):
+    """A scan in a process of its own, which has judged a few models when this returns."""
+    argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "-o", "z.jsonl", *arguments]
+    process = subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    journal = folder / "z.jsonl.journal"
+    for _ in range(3000):
+        if journal.exists() and journal.read_bytes().count(b"\n") >= 8:
+            return process
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.02)
+    raise AssertionError("the scan did not begin")
+
+
+def assert_complete(folder, count):
+    rows = [json.loads(line) for line in (folder / "z.jsonl").read_text().splitlines()]
+    assert Counter([row["model"] for row in rows]) == {f"many.zip!/{number:04}.tflite": 1 for number in range(count)}
+    assert not [row for row in rows if row["error"]]
+    causes = [json.loads(line) for line in (folder / "z.causes.jsonl").read_text().splitlines()]
+    assert Counter([row["model"] for row in causes]) == Counter([row["model"] for row in rows])
+
+
+def children(process):
+    found = subprocess.run(
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True, check=False
+    )
+    lines = [line.split(None, 1) for line in found.stdout.splitlines()]
+    return [int(pid) for pid, args in lines if "spawn_main" in args]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="uses ps as Linux has it")
+def test_a_killed_worker_loses_and_duplicates_nothing(tmp_path):
+    many(tmp_path, 120)
+    process = started(tmp_path, "--processes", "2")
+    workers = children(process)
+    assert workers
+    os.kill(workers[0], signal.SIGKILL)
+    text, _ = process.communicate()
+    assert process.returncode == 0, text
+    assert_complete(tmp_path, 120)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="uses ps as Linux has it")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_scan_goes_on_where_it_was(tmp_path, how):
+    many(tmp_path, 120)
+    process = started(tmp_path, "--processes", "2")
+    process.send_signal(how)
+    process.communicate()
+    assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130)
+    assert (tmp_path / "z.jsonl").exists() == (how == signal.SIGINT)
+    argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "-o", "z.jsonl"]
+    again = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True)
+    judged_now = int(again.stdout.split(": ")[1].split(" ")[0])
+    assert judged_now <= 112
+    assert_complete(tmp_path, 120)
+
+
+def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="--scheduler needs distributed")
+    many(tmp_path, 60)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        models = [f"many.zip!/{number:04}.tflite" for number in range(60)]
+        worker = next(iter(cluster.workers.values()))
+
+        def show(done, total):
+            if done == 5:
+                os.kill(worker.pid, signal.SIGKILL)
+
+        found = scan(models, [NNAPI], "z.jsonl", Engine(scheduler=cluster.scheduler_address), show)
+    assert judged(found) == (60, 0)
+    assert_complete(tmp_path, 60)
+    assert found.tables == scan(models, [NNAPI], "here.jsonl", Engine()).tables
+
+
+def test_a_scheduler_that_is_not_there(zoo, monkeypatch):
+    pytest.importorskip("distributed", reason="--scheduler needs distributed")
+    monkeypatch.setattr("delegate_sim.scan.cluster._SECONDS_TO_CONNECT", 0.2)
+    with pytest.raises(ScanError, match="no scheduler answers there"):
+        scan(zoo, [NNAPI], "z.csv", Engine(scheduler="tcp://127.0.0.1:9"))
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, arguments, standalone_mode=False)
+
+
+def test_the_command_says_what_was_found(zoo):
+    done = run("zoo", "-o", "z.sqlite", "--delegate", "nnapi", "--delegate", "gpu", "--processes", "1")
+    assert done.return_value == 2
+    assert "3 models: 3 judged now, 0 unchanged" in done.output
+    assert "zoo/c.tflite: is not a TFLite model" in done.output
+    assert "6 rows and 3 causes in z.sqlite\n" in done.output
+    connection = sqlite3.connect("z.sqlite")
+    assert connection.execute("SELECT count(*) FROM runs").fetchone() == (6,)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("zoo", "-o", "z.txt"), "the name of an output ends in .parquet, .csv, .jsonl, .sqlite"),
+        (("-", "-o", "z.csv"), "a scan takes files, not standard input"),
+        (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
+        (("zoo", "-o", "z.csv", "--option", "nothing=1"), "nnapi has no option 'nothing'"),
+        (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
+    ],
+)
+def test_what_is_asked_wrongly_is_one_line(zoo, arguments, message):
+    done = run(*arguments)
+    assert message in str(done.exception)
+    assert not list(Path().glob("z.*"))
+
+
+def test_every_column_is_documented():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scan.md").read_text(encoding="utf-8")
+    for column in (*RUN_COLUMNS, *CAUSE_COLUMNS):
+        assert f"| `{column.name}` | {column.type} | {column.meaning} |" in page
+
+
+def test_the_causes_stand_beside_the_runs():
+    assert causes_path("a/zoo.parquet") == "a/zoo.causes.parquet"
