@@ -42,6 +42,7 @@ def layers(tf: Any) -> Sequence[Layer]:
 
     weights = tf.constant(np.linspace(-1, 1, 48).reshape(1, 4, 4, 3), tf.float32)
     triangle = tf.constant(np.triu(np.ones((8, 8))), tf.float32)
+    matrix = tf.constant(np.linspace(-1, 1, 64).reshape(8, 8), tf.float32)
     slope = 0.3
     return (
         Layer("BATCH_MATMUL", tf.matmul, tf.matmul, ((2, 4, 8), (2, 8, 4)), unfolds=True),
@@ -116,6 +117,14 @@ def layers(tf: Any) -> Sequence[Layer]:
             lambda x: tf.concat(tf.unstack(x, axis=1)[::-1], 1),
             lambda x: tf.concat([tf.reshape(part, (2, 8)) for part in tf.split(x, 4, axis=1)[::-1]], 1),
             ((2, 4, 8),),
+        ),
+        Layer(
+            "FULLY_CONNECTED",
+            lambda x: tf.matmul(x, matrix),
+            lambda x: tf.reshape(
+                tf.nn.conv2d(tf.reshape(x, (1, 4, 1, 8)), tf.reshape(matrix, (1, 1, 8, 8)), 1, "VALID"), (1, 4, 8)
+            ),
+            ((1, 4, 8),),
         ),
     )
 

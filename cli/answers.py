@@ -7,24 +7,26 @@ from typing import Any, NamedTuple
 
 from delegate_sim.text import printable
 
-from .models import Models, unreadable_entry
+from .models import Models, Unreadable, unreadable_entry
 from .terminal import Line, width, write_result
 from .text.many import MANY, Columns, many_hint, many_lines, unanswered_lines
 
 
 class Answer(NamedTuple):
-    """What a command says of one model: in JSON, as text, and in the rows of a table of many models."""
+    """What a command says of one model: in JSON, as text, in the rows of a table of many models, and for a sheet."""
 
     entries: Callable[[], list[Any]]
     lines: Callable[[], Iterable[Line]]
     rows: Callable[[], list[Sequence[str]]]
+    found: Callable[[], list[Any]] = list
 
 
 class ModelTable(NamedTuple):
-    """The columns of a table of many models, and whether everything is to be shown in its place."""
+    """The columns of a table of many models, whether everything is to be shown in its place, and what writes a sheet."""
 
     columns: Columns
     is_left_out: bool
+    sheet: Callable[[Sequence[Any], Sequence[Unreadable]], str] | None = None
 
 
 def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
@@ -37,14 +39,21 @@ def write_answers(models: Models, form: str, output: str | None, table: ModelTab
 
     def take(path: str) -> tuple[str, list[Any]]:
         found = answer(path)
+        if form == "csv":
+            return path, found.found()
         return path, found.entries() if is_json else found.rows() if is_table else list(found.lines())
 
     def lines() -> Iterator[Line]:
         return _table(models, parts, table.columns) if is_table else _texts(models, parts)
 
     parts = list(models.each(take))
-    if parts or is_json or not models.is_single:
-        write_result(form, output, lambda: _whole(models, parts), lines)
+
+    def sheet() -> str:
+        assert table.sheet is not None
+        return table.sheet([found for _, all_found in parts for found in all_found], models.unreadable)
+
+    if parts or form != "text" or not models.is_single:
+        write_result(form, output, lambda: _whole(models, parts), lines, sheet)
     return models.exit_code
 
 

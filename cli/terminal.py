@@ -102,22 +102,38 @@ def result_options(command: Command) -> Command:
     return command
 
 
-_RESULT_OPTIONS = (
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(("text", "json")),
-        default="text",
-        show_default=True,
-        help="Text to read, or JSON for programs.",
-    ),
-    click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output."),
-)
+def table_options(command: Command) -> Command:
+    """Give a command ``--format`` with text, JSON and comma-separated values, and ``--output``, for ``write_result``."""
+    for option in reversed((_format_option("text", "json", "csv"), _OUTPUT_OPTION)):
+        command = option(command)
+    return command
 
 
-def write_result(form: str, output: str | None, entry: Callable[[], Any], lines: Callable[[], Iterable[Line]]) -> None:
-    """Write a result as JSON or as text, to a file or to standard output. Raises ClickException if the file cannot be written."""
-    if form == "json":
+def _format_option(*forms: str) -> Callable[[Command], Command]:
+    sheet = ", or comma-separated values, a row for each model and target" if "csv" in forms else ""
+    told = f"Text to read, {'' if sheet else 'or '}JSON for programs{sheet}."
+    return click.option("--format", "form", type=click.Choice(forms), default="text", show_default=True, help=told)
+
+
+_OUTPUT_OPTION = click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
+_RESULT_OPTIONS = (_format_option("text", "json"), _OUTPUT_OPTION)
+
+
+def write_result(
+    form: str,
+    output: str | None,
+    entry: Callable[[], Any],
+    lines: Callable[[], Iterable[Line]],
+    sheet: Callable[[], str] | None = None,
+) -> None:
+    """Write a result as JSON, as text or as the ``sheet`` of comma-separated values, to a file or to standard output.
+
+    Raises ClickException if the file cannot be written.
+    """
+    if form == "csv" and sheet is not None:
+        text = sheet()
+        write(text) if output is None else write_file(output, text)
+    elif form == "json":
         import json
 
         text = json.dumps(entry(), indent=2) + "\n"

@@ -82,6 +82,7 @@ def command(
     a, b = a._replace(has_own_resolver=own_resolver), b._replace(has_own_resolver=own_resolver)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
+            read_model(path_a)  # what is wrong with the file comes first
             raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path, a, b, verbose))
     if not stands_for_many(path_a) and not stands_for_many(path_b):

@@ -13,7 +13,7 @@ from delegate_sim.diagnosis.diagnose import Diagnosis, diagnose
 from ..delegate_flags import DelegateCommand
 from ..models import Models, Unreadable, read_model, unreadable_entry
 from ..target_options import chosen_targets, several_targets_options
-from ..terminal import Line, result_options, width, write_result
+from ..terminal import Line, table_options, width, write_result
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import overview_lines
 from ..text.many import unanswered_lines
@@ -23,6 +23,7 @@ Examples:
   delegate-sim diagnose model.tflite
   delegate-sim diagnose model.tflite --delegate gpu --delegate nnapi
   delegate-sim diagnose a.tflite b.tflite --delegate all
+  delegate-sim diagnose models --delegate gpu --format csv --output causes.csv
   delegate-sim diagnose model.tflite --delegate nnapi --feature-level 30 --driver-rejects MEAN
   delegate-sim diagnose model.tflite --format json --output causes.json
 
@@ -37,7 +38,7 @@ the others; the exit code is then 2.
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @several_targets_options
-@result_options
+@table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     paths: Sequence[str],
@@ -68,9 +69,10 @@ def command(
     found = [answer for of_model in models.each(take) for answer in of_model]
     entries = [answer.entry for answer in found]
     entries += map(unreadable_entry, models.unreadable) if form == "json" else []
-    if found or form == "json" or not models.is_single:
+    if found or form != "text" or not models.is_single:
         lines = partial(_lines, found, models.unreadable, is_single)
-        write_result(form, output, lambda: entries[0] if models.is_single and len(entries) == 1 else entries, lines)
+        whole = partial(_whole, entries, models.is_single)
+        write_result(form, output, whole, lines, lambda: _sheet(found, models.unreadable))
     return models.exit_code
 
 
@@ -82,10 +84,21 @@ class _Answer(NamedTuple):
     lines: Sequence[Line]
 
 
+def _whole(entries: Sequence[Any], is_single: bool) -> Any:
+    return entries[0] if is_single and len(entries) == 1 else entries
+
+
+def _sheet(found: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
+    from ..formats.sheets import diagnosis_sheet
+
+    return diagnosis_sheet([answer.diagnosis for answer in found], unreadable)
+
+
 def _answer(diagnosis: Diagnosis, form: str, verbose: bool, is_single: bool) -> _Answer:
     if form == "json":
         return _Answer(diagnosis, diagnosis.to_dict(), ())
-    return _Answer(diagnosis, None, list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single)))
+    lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single)) if form == "text" else []
+    return _Answer(diagnosis, None, lines)
 
 
 def _lines(found: Sequence[_Answer], unreadable: Sequence[Unreadable], is_single: bool) -> Iterator[Line]:

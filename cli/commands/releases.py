@@ -19,9 +19,9 @@ from ..delegate_flags import (
     pairs_option,
     several_delegates_option,
 )
-from ..models import Models, read_model
+from ..models import Models, Unreadable, read_model
 from ..resolver_option import own_resolver_option
-from ..terminal import Line, result_options, width
+from ..terminal import Line, table_options, width
 from ..text.many import RELEASED, released_row
 from ..text.releases import releases_entry, releases_lines
 
@@ -42,7 +42,7 @@ so.
 @pairs_option
 @defaults_option
 @own_resolver_option
-@result_options
+@table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
 def command(
     paths: Sequence[str],
@@ -73,9 +73,16 @@ def command(
             lambda: list(map(releases_entry, tables)),
             lambda: _lines(tables, verbose),
             lambda: list(map(released_row, tables)),
+            lambda: [(path, table) for table in tables],
         )
 
-    return write_answers(Models(paths), form, output, ModelTable(RELEASED, is_left_out=verbose), answer)
+    return write_answers(Models(paths), form, output, ModelTable(RELEASED, verbose, _sheet), answer)
+
+
+def _sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
+    from ..formats.sheets import releases_sheet
+
+    return releases_sheet(tables, unreadable)
 
 
 def _lines(tables: Sequence[ReleaseTable], verbose: bool) -> Iterator[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.findings import Finding
@@ -28,18 +28,23 @@ _FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 def render(results: Results) -> str:
     """Return a header and the rows, quoted where needed."""
+    return sheet(_COLUMNS, [[*_case(case), *_findings(case.findings)] for case in results.cases])
+
+
+def sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a header and rows, quoted where needed; texts in them have gone through ``cell``."""
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    writer.writerows([*_case(case), *_findings(case.findings)] for case in results.cases)
+    writer.writerow(columns)
+    writer.writerows(rows)
     return output.getvalue()
 
 
 def _case(case: Case) -> list[object]:
     measures = case.measures
     return [
-        *map(_cell, (case.model, case.target, case.delegate, case.runtime, case.status)),
-        *(("", "", "") if measures is None else (_cell(measures.outcome), measures.nodes, measures.delegated_nodes)),
+        *map(cell, (case.model, case.target, case.delegate, case.runtime, case.status)),
+        *(("", "", "") if measures is None else (cell(measures.outcome), measures.nodes, measures.delegated_nodes)),
         *("" if number is None else number for number in (case.multiply_adds, case.delegated_multiply_adds)),
         *_numbers(case.measures),
         *_numbers(case.baseline),
@@ -63,10 +68,10 @@ def _findings(findings: Sequence[Finding]) -> list[object]:
     others = " | ".join([f"{members[0].code}: {finding_text(members)}" for members in groups[1:]])
     return [
         *(len(findings), first.code, first.level, place.subgraph, place.node),
-        *map(_cell, (place.op, place.name, finding_text(groups[0]), finding_hint(groups[0]), others)),
+        *map(cell, (place.op, place.name, finding_text(groups[0]), finding_hint(groups[0]), others)),
     ]
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Return text that a spreadsheet cannot take for a formula."""
     return _FORMULA.sub(r"\1'", message(text))

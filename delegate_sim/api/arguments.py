@@ -5,9 +5,10 @@ Whatever is wrong raises an error of this package that says what is possible.
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Union
 
 from ..errors import ModelError, OptionError
 
@@ -22,6 +23,9 @@ ModelLike: TypeAlias = Union["Model", str, os.PathLike[str], bytes, bytearray, m
 """A model that was read, the path of its file, or the file's bytes."""
 NodeLike: TypeAlias = int | tuple[int, int]
 """A node: its index in the first subgraph, or its subgraph and its index there."""
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 _DEFAULT_RUNTIME = "litert-2.3"
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -115,6 +119,34 @@ def delegate_of(name: Any) -> Delegate:
     if not isinstance(name, str):
         raise OptionError(f"a delegate is given by its name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)
+
+
+def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Let a function raise OptionError, naming its arguments, if it is called with others, without one, or with too many."""
+
+    @functools.wraps(function)
+    def call(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        try:
+            return function(*arguments, **named)
+        except TypeError as error:
+            refused = _refused(function, arguments, named)
+            if refused is None:
+                raise
+            raise OptionError(refused) from error
+
+    return call
+
+
+def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
+    """Say why a function cannot be called with some arguments, None if it can."""
+    import inspect  # which most callers need not wait for
+
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError as error:
+        return f"{function.__name__}: {error}; its arguments are {', '.join(signature.parameters)}"
+    return None
 
 
 def require_truth(name: str, value: object) -> None:

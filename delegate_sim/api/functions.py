@@ -18,6 +18,7 @@ from .arguments import (
     model_of,
     names_of,
     paths_of,
+    public,
     require_truth,
     supposition_of,
     target_of,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ..results.report import Report
 
 
+@public
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path (mapped into memory) or from bytes.
 
@@ -41,6 +43,7 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
     return model_of(source)
 
 
+@public
 def analyze(
     model: ModelLike,
     delegate: str | None = None,
@@ -71,6 +74,7 @@ def analyze(
     return Report(found, runs)
 
 
+@public
 def simulate(
     model: ModelLike,
     delegates: Sequence[tuple[str, Mapping[str, Any]]],
@@ -96,6 +100,7 @@ def simulate(
     return Report(found, simulate_chain(found, applications, release, defaults, assumptions=assumed), is_chain=True)
 
 
+@public
 def diagnose(
     model: ModelLike,
     delegate: str | None = None,
@@ -116,6 +121,7 @@ def diagnose(
     return diagnose(model_of(model), target)
 
 
+@public
 def compare(
     a: ModelLike,
     b: ModelLike | None = None,
@@ -139,13 +145,14 @@ def compare(
 
     before = target_of(delegate, options, runtime, defaults, own_resolver)
     after = changed_target(before, options, changed)
+    first = model_of(a)
     if (b is None or b is a) and after == before:
         raise OptionError("nothing differs between A and B: give a second model, or changed={'delegate': ...}")
-    first = model_of(a)
     second = first if b is None or b is a else model_of(b)
     return compare(simulated_side(first, before), simulated_side(second, after))
 
 
+@public
 def whatif(
     model: ModelLike,
     delegate: str | None = None,
@@ -183,6 +190,7 @@ def whatif(
     return compare(simulated_side(found, before), supposed_side(found, after, supposition))
 
 
+@public
 def check(
     config: str | os.PathLike[str] | None = None,
     models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
@@ -212,6 +220,7 @@ def check(
     return check_models(read_configuration(path), chosen, names, update=update, prune=prune)
 
 
+@public
 def reconcile(
     model: ModelLike,
     log: str | os.PathLike[str] | DeviceLog | Sequence[str | os.PathLike[str]],

@@ -35,6 +35,7 @@ class Remedy:
     release: Release | None = None
     has_own_resolver: bool = False
     repaired_nodes: frozenset[NodeKey] = frozenset()
+    removed_nodes: frozenset[NodeKey] = frozenset()
     ended: str = ""
     """The code of a refusal of the whole model that is supposed to have ended."""
 
@@ -101,5 +102,6 @@ class Blockers:
             has_own_resolver=any(remedy.has_own_resolver for remedy in remedies),
             release=next((remedy.release for remedy in remedies if remedy.release), None),
             repaired_nodes=frozenset().union(*[remedy.repaired_nodes for remedy in remedies]),
+            removed_nodes=frozenset().union(*[remedy.removed_nodes for remedy in remedies]),
         )
         return supposition, {name: value for remedy in remedies for name, value in remedy.options.items()}

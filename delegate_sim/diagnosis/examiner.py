@@ -84,6 +84,7 @@ class Examiner:
             supposition.ended,
             supposition.has_own_resolver,
             supposition.repaired_nodes,
+            supposition.removed_nodes,
             release,
             frozenset(options.items()),
         )

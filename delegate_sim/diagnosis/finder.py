@@ -7,20 +7,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..graph.graph import Graph, NodeView, file_graphs
-from ..model.model import Model, Node
+from ..graph.graph import NodeView, file_graphs
+from ..model.model import Model
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
+from ..runtime.fixed_inputs import open_inputs
 from ..runtime.interpreter import Refusal
 from ..runtime.suppositions import NodeKey, Supposition
-from ..versions.attempts import versions_to_try
-from ..versions.why import shared_version, version_cause
 from . import roots
 from .causes import Blockers, Cause, Identity, Remedy
 from .examiner import Examined
+from .others import Others
 from .roots import Simulate
-from .special import special_subject
-from .subjects import reason_of, subject_of, told_options
-from .whole import WholeCause, loading_cause, preparation_cause, whole_refusal
+from .special import special_subject, text_nodes
+from .subjects import reason_of, subject_of, told_options, types_of
+from .version_search import find_versions
+from .whole import WholeCause, loading_cause, nodes_behind, preparation_cause, whole_refusal
 from .wording import RefusedCase, Wording
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.RELEASE})
@@ -32,6 +33,8 @@ _MOST_REPAIRS = 16
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Problems for which another version or level is looked for, once for each node."""
 
+_TEXT = Identity(Problem.OPERATOR, ("text",))
+
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
 """Features that are gone once the model is converted in float, which is more than another version of the operator."""
 
@@ -39,28 +42,20 @@ _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "i
 def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
     """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels.
 
-    With ``names_others`` suggestions say which other delegates have an operator, for which all of them are loaded.
+    With ``names_others`` suggestions say which other delegates take the nodes, for which all of them are asked.
     """
     finder = _Finder(model, simulate, names_others)
     finder.look()
     return finder.blockers()
 
 
-_Entry = tuple[str, int]
-"""Operator and version, which nodes share in a file."""
-
-
-def _entry(view: NodeView) -> _Entry:
-    return view.op, view.version
-
-
 class _Finder:
     def __init__(self, model: Model, simulate: Simulate, names_others: bool) -> None:
         self.model = model
-        self.names_others = names_others
         self.simulate = simulate
         self.first = simulate(Supposition(), {})
         self.last = self.first
+        self.others = Others(self.first) if names_others else None
         self.base = Supposition()
         """What is supposed of the conversion so far; what stands behind it shows only then."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
@@ -72,7 +67,11 @@ class _Finder:
         """The nodes whose features raised a version, which others of the same operator then share."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
-        """What keeps the graph as a whole on the CPU, and is no reason of a node's own."""
+        """What keeps the graph as a whole on the CPU, and is no reason of a node's own but for those in ``own``."""
+        self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
+        """The cause of a size that is not known, and the nodes behind it, whose operands' sizes are guesses once it has ended."""
+        self.own: dict[Identity, set[NodeKey]] = {}
+        """The nodes that such a cause is about, where it is about some."""
 
     @property
     def delegate(self) -> Any:
@@ -86,13 +85,16 @@ class _Finder:
 
     def look(self) -> None:
         self._look_at_loading()
+        self._look_at_text()
         self._look_at_inputs()
         self._look_at_preparation()
         self._look_at_types()
         now = self.simulate(self.base, {})
         if roots.is_dynamic(now.run):
-            self._note_dynamic(now)
+            identity = self._note_dynamic(now)
             self.base = dataclasses.replace(self.base, fixed_shapes=True)
+            self.guessed = identity, nodes_behind(now)
+            self._repair_guesses(self.base, {})
             # What stands behind a refusal of the whole graph shows once that is gone.
             self._look_at_preparation()
             now = self.simulate(self.base, {})
@@ -107,7 +109,7 @@ class _Finder:
             options: dict[str, Any] = {name: value for found in self.level_options.values() for name, value in found.items()}
             accepted = frozenset(self.without_kernels)
             supposition = dataclasses.replace(self.base, accepted_nodes=accepted, node_versions=versions)
-            self.last = self.simulate(supposition, options)
+            self.last = self._repair_guesses(supposition, options)
         self._note_rest()
 
     def _look_at_loading(self) -> None:
@@ -131,6 +133,26 @@ class _Finder:
             repaired = self.base.repaired_nodes | cause.remedy.repaired_nodes
             self.base = dataclasses.replace(self.base, repaired_nodes=repaired)
 
+    def _repair_guesses(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
+        """Simulate as if nodes behind an unknown size refused nothing of the sizes that the file gives in its place.
+
+        What is supposed so belongs to the end of the unknown size.
+        """
+        now = self.simulate(supposition, options)
+        if self.guessed is None:
+            return now
+        identity, behind = self.guessed
+        for _ in range(_MOST_REPAIRS):
+            cause = preparation_cause(now)
+            if cause is None or not cause.remedy.repaired_nodes.issubset(behind):
+                break
+            remedy = self.remedies[identity]
+            repaired = remedy.repaired_nodes | cause.remedy.repaired_nodes
+            self.remedies[identity] = dataclasses.replace(remedy, repaired_nodes=repaired)
+            self.base = dataclasses.replace(self.base, repaired_nodes=self.base.repaired_nodes | repaired)
+            now = self.simulate(dataclasses.replace(supposition, repaired_nodes=self.base.repaired_nodes), options)
+        return now
+
     def _note_whole(self, cause: WholeCause, now: Examined) -> None:
         reason = whole_refusal(now.run)
         assert reason is not None
@@ -139,13 +161,31 @@ class _Finder:
         for refused in now.on_cpu():
             self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
 
+    def _look_at_text(self) -> None:
+        """Without its work on text, whose size is never known, a model may have nothing else that keeps it off a delegate."""
+        nodes = text_nodes(self.model)
+        if not nodes:
+            return
+        now = self.simulate(self.base, {})
+        supposition = dataclasses.replace(self.base, removed_nodes=nodes)
+        self.base = supposition
+        self.remedies[_TEXT] = Remedy(accepts=True, removed_nodes=nodes)
+        refusal = whole_refusal(now.run) if roots.is_no_longer_dynamic(now, self.simulate(supposition, {})) else None
+        if refusal is not None:
+            self.whole.add(_TEXT)
+        for refused in now.on_cpu():
+            is_own = refused.key in nodes
+            for reason in refused.reasons if refusal is None else (refusal,):
+                if is_own or refusal is not None:
+                    self._note(_TEXT, RefusedCase(refused.key, refused.op, reason), is_own=is_own)
+
     def _look_at_inputs(self) -> None:
         now = self.simulate(self.base, {}).run
         root = roots.unknown_inputs(self.model, self.simulate, self.base)
         if root is None:
             return
         self.base = root.supposition
-        identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",))
+        identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",) if open_inputs(self.model) else ("shapes",))
         self.remedies[identity] = Remedy(fixed_inputs=True)
         refusal = whole_refusal(now) if roots.is_dynamic(now) else None
         if refusal is not None:
@@ -202,27 +242,37 @@ class _Finder:
         self._note_kernel_failure(now)
         return known != (len(self.versions), len(self.level_options), len(self.without_kernels))
 
-    def _note(self, identity: Identity, case: RefusedCase) -> None:
+    def _note(self, identity: Identity, case: RefusedCase, *, is_own: bool = False) -> None:
         cases = self.cases.setdefault(identity, {})
         cases.setdefault((case.key, case.reason.code), case)
+        if is_own:
+            self.own.setdefault(identity, set()).add(case.key)
 
     def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
         identity = Identity(Problem.OPERATOR, subject)
         if subject[0] == "compiled":
             # A program for another accelerator is nothing that this one could take.
             self.remedies[identity] = Remedy()
-        self._note(identity, case)
+        self._note(identity, case, is_own=True)
 
-    def _note_dynamic(self, now: Examined) -> None:
+    def _note_dynamic(self, now: Examined) -> Identity:
         refusal, reason = now.run.refusal, whole_refusal(now.run)
         assert refusal is not None
         assert reason is not None
         origin = None if refusal.node is None else now.change.origin(NodeKey(refusal.subgraph, refusal.node))
-        identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
-        self.remedies[identity] = Remedy(fixed_shapes=True)
+        subject = None if origin is None else special_subject(self._view(origin, now))
+        if origin is not None and subject is not None:
+            # What makes the size unknown is no operator that a delegate would take with another size.
+            identity = Identity(Problem.OPERATOR, subject)
+            self.remedies[identity] = Remedy(accepts=True, fixed_shapes=True, repaired_nodes=frozenset({origin}))
+            self.base = dataclasses.replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
+        else:
+            identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
+            self.remedies[identity] = Remedy(fixed_shapes=True)
         self.whole.add(identity)
         for refused in now.on_cpu():
             self._note(identity, RefusedCase(refused.key, refused.op, reason))
+        return identity
 
     def _end_stages(self, now: Examined) -> Examined:
         """Note why LiteRT or a compiler plugin refuses the model as a whole, one after the other; return what is then."""
@@ -293,10 +343,11 @@ class _Finder:
             self.level_options[Identity(problem, subject)] = options
         elif problem is Problem.TARGET_LEVEL:
             problem, subject = Problem.OPERATOR, subject[:1]
+        alike = None if blamed is None else (blamed.op, types_of(graph.view(blamed)))
         for index in graph.execution_plan:
             node = graph.nodes[index]
             key = now.change.origin(NodeKey(graph.index, index))
-            if key is not None and (blamed is None or (node.op == blamed.op and _types(graph, node) == _types(graph, blamed))):
+            if key is not None and alike in (None, (node.op, types_of(graph.view(node)))):
                 self.without_kernels.add(key)
                 self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
 
@@ -311,55 +362,15 @@ class _Finder:
         return {}
 
     def _explain_versions(self, cases: Sequence[RefusedCase], now: Examined) -> None:
-        """Find the features without which each node's version is low enough, trying lower and lower versions.
+        def refused_with(versions: Mapping[NodeKey, int]) -> set[NodeKey]:
+            return self._refused_for(Problem.OPERATOR_VERSION, dataclasses.replace(self.base, node_versions=versions), {})
 
-        The nodes of one operator and version share an entry of the file, and with it the features that raised the version.
-        """
-        left = {case.key: case for case in cases}
-        views = {key: self._view(key, now) for key in left}
-        lowest = {_entry(view): view.version for view in views.values()}
-        while lowest:
-            codes: dict[_Entry, tuple[str, ...]] = {}
-            demanding: dict[_Entry, Sequence[tuple[int, int]]] = {}
-            for key in left:
-                entry = _entry(views[key])
-                if entry in lowest and entry not in codes:
-                    cause = version_cause(views[key], lowest[entry] - 1)
-                    codes[entry] = tuple([feature.code for feature in cause.features])
-                    demanding[entry] = cause.nodes
-                    lowest[entry] = shared_version(views[key], codes[entry]) if cause.is_explained and codes[entry] else 0
-            lowest = {entry: version for entry, version in lowest.items() if version and entry in codes}
-            tried = {key: lowest[_entry(views[key])] for key in left if _entry(views[key]) in lowest}
-            if not tried:
-                break
-            refused = self._refused_for(Problem.OPERATOR_VERSION, dataclasses.replace(self.base, node_versions=tried), {})
-            for key, version in tried.items():
-                if key not in refused:
-                    identity = Identity(Problem.OPERATOR_VERSION, codes[_entry(views[key])])
-                    self._note(identity, left.pop(key))
-                    self.versions.setdefault(identity, {})[key] = version
-                    self.demanding.setdefault(identity, set()).update(demanding[_entry(views[key])])
-            lowest = {entry: version for entry, version in lowest.items() if version > 1}
-        self._try_versions(left, views)
-
-    def _try_versions(self, left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView]) -> None:
-        """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
-        ways = {key: versions_to_try(views[key].version) for key in left}
-        for attempt in range(max(map(len, ways.values()), default=0)):
-            tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}
-            if not tried:
-                break
-            refused = self._refused_for(Problem.OPERATOR_VERSION, dataclasses.replace(self.base, node_versions=tried), {})
-            for key in [key for key in tried if key not in refused]:
-                self._note_version(left.pop(key), views[key].version, tried[key])
-        for case in left.values():
-            self._note_version(case, views[case.key].version, None)
-
-    def _note_version(self, case: RefusedCase, version: int, accepted: int | None) -> None:
-        identity = Identity(Problem.OPERATOR_VERSION, (case.op, str(version)))
-        self._note(identity, case)
-        if accepted is not None:
-            self.versions.setdefault(identity, {})[case.key] = accepted
+        for found in find_versions(cases, {case.key: self._view(case.key, now) for case in cases}, refused_with):
+            self._note(found.identity, found.case)
+            if found.version is not None:
+                self.versions.setdefault(found.identity, {})[found.case.key] = found.version
+            if found.demanding:
+                self.demanding.setdefault(found.identity, set()).update(found.demanding)
 
     def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
         """Find the mildest change to the delegate's options with which each node is not refused for its target any more."""
@@ -401,17 +412,15 @@ class _Finder:
         """Return the causes that were found."""
         causes_of: dict[NodeKey, set[Identity]] = {}
         for identity, cases in self.cases.items():
-            if identity not in self.whole:
-                for case in cases.values():
-                    causes_of.setdefault(case.key, set()).add(identity)
+            keys = {case.key for case in cases.values()} if identity not in self.whole else self.own.get(identity, ())
+            for key in keys:
+                causes_of.setdefault(key, set()).add(identity)
         causes = tuple([self._cause(identity, tuple(cases.values())) for identity, cases in self.cases.items()])
         return Blockers(causes, {key: frozenset(own) for key, own in causes_of.items()})
 
     def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
         operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
-        wording = Wording(
-            self.model, self.first, self.last, identity, operators, cases, self._remedy(identity), self.names_others
-        )
+        wording = Wording(self.model, self.first, self.last, identity, operators, cases, self._remedy(identity), self.others)
         suggestion, change = wording.suggestion()
         return Cause(
             identity,
@@ -437,7 +446,3 @@ class _Finder:
         if not _OF_QUANTIZATION.isdisjoint(identity.subject) and roots.form(self.model) != "float":
             return Remedy(conversion="float")
         return Remedy(node_versions=versions)
-
-
-def _types(graph: Graph, node: Node) -> list[str]:
-    return [tensor.type for tensor in (*graph.view(node).inputs, *graph.view(node).outputs)]

@@ -47,6 +47,9 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "EXPAND_DIMS": _any_type("RESHAPE", "RESHAPE"),
         "FLOOR_DIV": _of_floats("DIV and FLOOR", "DIV", "FLOOR"),
         "FLOOR_MOD": _of_floats("DIV, FLOOR, MUL and SUB", "DIV", "FLOOR", "MUL", "SUB"),
+        "FULLY_CONNECTED": _of_floats(
+            "CONV_2D with filters of 1 by 1 on [1, rows, 1, channels], with a RESHAPE before and after it", "RESHAPE", "CONV_2D"
+        ),
         "GATHER_ND": _any_type("RESHAPE and GATHER, with the indices counted in one dimension", "RESHAPE", "GATHER"),
         "GELU": (
             Rewrite(

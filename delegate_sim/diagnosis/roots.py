@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from ..graph.graph import file_graphs
 from ..model.model import Model, Tensor
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
-from ..runtime.fixed_inputs import open_inputs
+from ..runtime.fixed_inputs import computes_shapes, open_inputs
 from ..runtime.interpreter import Run
 from ..runtime.suppositions import Supposition
 from .examiner import Cost, Examined, RefusedNode
@@ -43,18 +43,22 @@ def is_dynamic(run: Run) -> bool:
     return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
 
 
-def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root | None:
-    """Say what converting with inputs of known sizes would end; None if every size is known, or that it would end nothing.
+def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
+    """Whether the runtime refuses the graph for a tensor of unknown size now, and not for the same one then."""
+    return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
-    ``given`` is what is supposed already.
+
+def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root | None:
+    """Say what converting with inputs of known sizes would end; None if nothing follows from these, or it would end nothing.
+
+    Where the file gives all sizes, what it still computes of them follows. ``given`` is what is supposed already.
     """
-    if not open_inputs(model):
+    if not open_inputs(model) and not computes_shapes(model):
         return None
     supposition = dataclasses.replace(given, fixed_inputs=True)
     now, then = simulate(given, {}), simulate(supposition, {})
     if is_dynamic(now.run):
-        remains = is_dynamic(then.run) and _blamed(now) == _blamed(then)
-        return None if remains else Root(supposition, tuple(now.on_cpu()))
+        return Root(supposition, tuple(now.on_cpu())) if is_no_longer_dynamic(now, then) else None
     ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
     return Root(supposition, ended) if ended else None
 

@@ -55,7 +55,9 @@ def parse_goal(text: str) -> Goal:
     """Read ``N`` or ``partitions=N``, ``kernels=N``, ``multiply-adds=P%``; raises OptionError."""
     match = _GOAL.fullmatch(text)
     if match is None or (match[3] and float(match[4]) > 100):
-        raise OptionError(f"a goal is a number of partitions, kernels=N or multiply-adds=P%, not {text!r}")
+        raise OptionError(
+            f"a goal is a number of partitions from 1 up, kernels=N with N from 1 up or multiply-adds=P%, not {text!r}"
+        )
     return Goal(MULTIPLY_ADDS, float(match[4])) if match[3] else Goal(match[1] or PARTITIONS, int(match[2]))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..graph.graph import NodeView
+from ..graph.graph import NodeView, file_graphs
+from ..model.model import Model
+from ..runtime.suppositions import NodeKey
 
 COMPILED: Mapping[str, str] = MappingProxyType(
     {
@@ -21,8 +23,8 @@ COMPILED: Mapping[str, str] = MappingProxyType(
 FLEX = "Flex"
 """What the names of TensorFlow's own operators begin with."""
 
-LISTS = "FlexTensorList"
-"""What those begin with that keep the state of a loop in a list; with inputs of known sizes the converter needs no list."""
+_LISTS = ("FlexTensorList", "TensorList")
+"""What the names of operators begin with that keep the steps of a loop in a list, TensorFlow's own and the runtime's."""
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
 """Operators of tables that look up text: the runtime has tables from text to numbers and back, and no others."""
@@ -45,13 +47,45 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
 
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
     """Return what a cause of this node is about, None if the code of the refusal says it."""
-    if node.node.is_custom:
-        if node.op in COMPILED:
-            return ("compiled", node.op)
-        if node.op.startswith(FLEX):
-            return ("flex", node.op)
-    elif node.op in _TABLES or any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
+    tensors = (*node.inputs, *node.outputs)
+    if node.node.is_custom and node.op in COMPILED:
+        return ("compiled", node.op)
+    if works_on_text(node):
         return ("text",)
-    if node.op in CONTROL_FLOW:
+    is_loop = node.op in CONTROL_FLOW and not node.node.is_custom
+    if (node.node.is_custom and node.op.startswith(_LISTS)) or (is_loop and any(tensor.type == "VARIANT" for tensor in tensors)):
+        return ("lists",)
+    if node.node.is_custom and node.op.startswith(FLEX):
+        return ("flex",)
+    if is_loop:
         return ("control-flow", node.op)
     return ("application", node.op) if node.op in IN_APPLICATION else None
+
+
+def works_on_text(node: NodeView) -> bool:
+    """Whether a node reads or gives text, looks words up in a table, or runs a subgraph that fills one."""
+    if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
+        return True
+    if node.node.is_custom:
+        return False
+    return node.op in _TABLES or (node.op == "CALL_ONCE" and _fills_a_table(node))
+
+
+def _fills_a_table(node: NodeView) -> bool:
+    graphs, called = file_graphs(node.graph.model), node.options.init_subgraph_index
+    if not 0 < called < len(graphs):
+        return False
+    nodes = graphs[called].nodes
+    return bool(nodes) and all(inner.op != "CALL_ONCE" and works_on_text(graphs[called].view(inner)) for inner in nodes)
+
+
+def text_nodes(model: Model) -> frozenset[NodeKey]:
+    """Return all nodes of a model that work on text."""
+    return frozenset(
+        [
+            NodeKey(graph.index, node.index)
+            for graph in file_graphs(model)
+            for node in graph.nodes
+            if works_on_text(graph.view(node))
+        ]
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..graph.graph import NodeView
 from ..rules.kinds import Problem
 from ..rules.rule import Reason
 from ..runtime.run import Refusal
@@ -36,3 +37,8 @@ def subject_of(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
         # Tensors of too many dimensions go from node to node, and one reshape ends it for all of them.
         return (case.reason.code,)
     return (case.op, case.reason.code, case.reason.needed)
+
+
+def types_of(node: NodeView) -> list[str]:
+    """Return the types of a node's operands and results."""
+    return [tensor.type for tensor in (*node.inputs, *node.outputs)]

@@ -16,6 +16,7 @@ from ..runtime.suppositions import NodeKey
 from .causes import Identity, Remedy
 from .examiner import Examined
 from .problems import OF_RUNTIME
+from .special import CONTROL_FLOW
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
     {
@@ -81,3 +82,23 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
     if refusal.node is None or refusal.node >= len(examined.change.origins[refusal.subgraph]):
         return None
     return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))
+
+
+def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
+    """Return the nodes of the file whose operands' sizes depend on the tensor that the runtime's refusal names, or may.
+
+    Those that run subgraphs may, and so may those in other subgraphs, which a caller gives sizes to.
+    """
+    refusal = examined.run.refusal
+    if refusal is None or refusal.tensor is None:
+        return frozenset()
+    graph = examined.run.subgraphs[refusal.subgraph].graph
+    reached = {refusal.tensor}
+    found = set()
+    for index in graph.execution_plan:
+        node = graph.nodes[index]
+        if node.op in CONTROL_FLOW or not reached.isdisjoint(node.inputs):
+            reached.update(node.outputs)
+            found.add(examined.change.origin(NodeKey(graph.index, index)))
+    found.update([key for key in examined.change.now if key.subgraph != graph.index])
+    return frozenset(key for key in found if key is not None)

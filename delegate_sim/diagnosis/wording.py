@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
 from ..options import as_typed
@@ -23,14 +21,20 @@ from ..versions.features import FEATURES
 from ..versions.why import version_cause
 from .causes import Identity, Remedy
 from .examiner import Examined
+from .others import Others
 from .problems import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import rewrite
-from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, LISTS, special_subject
+from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
 from .whole import releases_that_load
 
 _FINDINGS_TOLD = 3
 _NODES_TOLD = 10
 _INPUTS_TOLD = 3
+
+_HOW_FIXED = (
+    "in TensorFlow from a concrete function whose tf.TensorSpec has no None, in PyTorch by an export without dynamic shapes; the "
+    "converter then computes what is made of the shapes"
+)
 
 _FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -72,8 +76,8 @@ class Wording:
     operators: Sequence[tuple[str, int]]
     cases: Sequence[RefusedCase]
     remedy: Remedy
-    names_others: bool = True
-    """Whether to say which other delegates have the operators."""
+    others: Others | None = None
+    """Other delegates, to say which of them take the nodes; None to leave that out."""
 
     @property
     def _ops(self) -> str:
@@ -89,6 +93,8 @@ class Wording:
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return f"the model is converted with inputs of unknown size: {_told(open_inputs(self.model))}"
+            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
+                return "shapes are computed when the model runs, although they follow from the sizes that the file gives"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 return f"{_FORMS[subject[0]]}, and {self._ops} are taken with {_TAKEN[self.remedy.conversion]}"
             case Problem.RELEASE:
@@ -117,15 +123,29 @@ class Wording:
         match subject:
             case ("compiled", op):
                 return f"{op} holds a program that {COMPILED[op]} has made"
-            case ("flex", op):
-                return f"{op} is an operator of TensorFlow, for which the converter has none of TensorFlow Lite"
+            case ("flex",):
+                return f"{self._own_ops}: of TensorFlow's own operators, for which the converter has none of TensorFlow Lite"
+            case ("lists",):
+                return f"{self._own_ops}: a loop whose steps are kept in lists"
+            case ("text",) if self._is_all_text():
+                return "the whole model works on text"
             case ("text",):
-                return f"{self._ops}: work on text"
+                return f"{self._own_ops}: work on text"
             case ("control-flow", op):
                 return f"{op} is {CONTROL_FLOW[op]}, whose subgraphs run by themselves"
             case ("application", op):
                 return f"{op} is work that the application can do"
         return ""
+
+    @property
+    def _own_ops(self) -> str:
+        """The operators that a special cause is about, which may keep all others on the CPU as well."""
+        views = [self._view(case.key) for case in self.cases]
+        own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
+        return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
+
+    def _is_all_text(self) -> bool:
+        return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
         """Return what was found at the nodes; ``demanding`` are those whose features raised a version."""
@@ -149,8 +169,8 @@ class Wording:
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return code, self._fixed_inputs()
-            case Problem.DYNAMIC_SHAPE if origin := self._special_origin():
-                return dataclasses.replace(self, identity=Identity(Problem.OPERATOR, origin))._operator(code)
+            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
+                return code, self._known_shapes()
             case Problem.DYNAMIC_SHAPE:
                 return code, "; ".join([hint for hint in (self.cases[0].reason.hint, general) if hint])
             case Problem.QUANTIZATION if subject[0] in _FORMS:
@@ -170,16 +190,6 @@ class Wording:
                 return code, general if subject[0] == CPU_KERNEL_NOT_PREPARED.name else self.cases[0].reason.hint or general
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
 
-    def _special_origin(self) -> tuple[str, ...] | None:
-        """Return what the node is about that makes a tensor dynamic-sized; None if it could make one of a fixed size."""
-        subgraph, _, node = "".join(self.identity.subject).partition(":")
-        if not (subgraph.isdecimal() and node.isdecimal()):
-            # A delegate's own rule about a node names the operator; the runtime's refusal names the place of the first node.
-            return None
-        subject = special_subject(self._view(NodeKey(int(subgraph), int(node))))
-        # Loops and branches pass sizes on, which inputs of known sizes end.
-        return None if subject is not None and subject[0] == "control-flow" else subject
-
     def _options(self) -> str:
         """Return the options that remove the cause as the command line takes them."""
         known = self.last.run.delegate.options
@@ -188,12 +198,16 @@ class Wording:
 
     def _fixed_inputs(self) -> str:
         inputs = open_inputs(self.model)
-        told = ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in inputs[:_INPUTS_TOLD]])
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
         how = "a fixed batch" if only_batch else "inputs of fixed sizes"
+        return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
+
+    def _known_shapes(self) -> str:
+        first = self.model.subgraphs[0]
+        inputs = [first.tensors[index] for index in first.inputs if index >= 0]
         return (
-            f"convert with {how}, such as {told}: in TensorFlow from a concrete function whose tf.TensorSpec has no None, in "
-            "PyTorch by an export without dynamic shapes; the converter then computes what is made of the shapes"
+            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, which an older converter may have written for "
+            f"unknown ones: {_HOW_FIXED}"
         )
 
     def _not_loaded(self) -> str:
@@ -231,9 +245,14 @@ class Wording:
         match self.identity.subject:
             case ("compiled", _):
                 return "analyse-source", SUGGESTIONS["analyse-source"].change
-            case ("flex", op):
-                is_list = op.startswith(LISTS) and open_inputs(self.model)
-                return "avoid-flex", self._fixed_inputs() if is_list else SUGGESTIONS["avoid-flex"].change
+            case ("flex",):
+                return "avoid-flex", SUGGESTIONS["avoid-flex"].change
+            case ("lists",) if open_inputs(self.model):
+                return "unroll-control-flow", self._fixed_inputs()
+            case ("lists",):
+                return "unroll-control-flow", SUGGESTIONS["unroll-control-flow"].change
+            case ("text",) if self._is_all_text():
+                return "leave-on-cpu", "no delegate works on text, and the model does nothing else: run it without a delegate"
             case ("text",):
                 return (
                     "leave-to-application",
@@ -248,7 +267,7 @@ class Wording:
         own = [f"{op} can be written as {words}" for op, words in rewrites if words]
         if not own and self._is_at_an_end(views.values()):
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
-        others = self._other_delegates() if self.names_others and self.identity.problem is Problem.OPERATOR else ()
+        others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
         return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
 
     def _view(self, key: NodeKey) -> NodeView:
@@ -263,11 +282,15 @@ class Wording:
         return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
 
     def _other_delegates(self) -> Iterator[str]:
-        """Say which other delegates have all of the operators."""
-        others = [find_delegate(name) for name in DELEGATE_NAMES if name not in (self.last.run.delegate.name, *PLUGIN_NAMES)]
-        names = [other.name for other in others if all(op in other.rules.rules for op, _ in self.operators)]
-        if names:
-            yield f"among the operators of {', '.join(names)}"
+        """Say which other delegates take all of the nodes."""
+        if self.others is not None:
+            names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
+            if names:
+                yield f"taken by {', '.join(names)}"
+
+
+def _sizes(tensors: Sequence[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in tensors[:_INPUTS_TOLD]])
 
 
 def _told(tensors: Sequence[Tensor]) -> str:

@@ -7,7 +7,7 @@ Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -43,8 +43,9 @@ def prepare(
     """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
 
     With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
-    been converted so that it is known. Kernels of ``repaired`` nodes (subgraph and node) refuse nothing. The graphs of the last
-    model and release are kept, as several delegates are often asked about the same one.
+    been converted so that it is known; text has no size that a file could give. Kernels of ``repaired`` nodes (subgraph and
+    node) refuse nothing. The graphs of the last model and release are kept, as several delegates are often asked about the same
+    one.
     """
     interpreter = _Interpreter(model, fixed_shapes, release, _by_subgraph(repaired))
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
@@ -215,6 +216,8 @@ class _Interpreter:
     def _prepare(self, subgraph: KernelSubgraph) -> None:
         """``PrepareOpsStartingAt``: node by node, until one has a dynamic result or cannot be prepared."""
         self._preparing.append(subgraph)
+        if self.fixed_shapes:
+            self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
         subgraph.failure = None
         delegated = self._delegated.get(subgraph.graph.index, ())
@@ -231,15 +234,15 @@ class _Interpreter:
                 break
             subgraph.nodes[position] = running.node
             if self.fixed_shapes:
-                self._fix_shapes(subgraph, running.node)
+                self._fix_shapes(subgraph, running.node.outputs)
             dynamic = _first_dynamic(subgraph, running.node.outputs, node.index, running.cause)
             if dynamic is not None:
                 subgraph.dynamic = dynamic
                 break
         self._preparing.pop()
 
-    def _fix_shapes(self, subgraph: KernelSubgraph, node: Node) -> None:
-        for index in node.outputs:
+    def _fix_shapes(self, subgraph: KernelSubgraph, tensors: Iterable[int]) -> None:
+        for index in tensors:
             if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
                 subgraph.tensors[index].allocation = Allocation.ARENA
                 subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape

@@ -19,17 +19,24 @@ from .operands import known_array
 _OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
 """Operators whose results follow from the shape of their operand."""
 
+_PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "MUL")
+_MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
+"""Operators that give zeros of zeros."""
 
 _NOTHING = np.zeros((), np.int8)
 
 
 @dataclass(frozen=True)
 class FoldedGraph:
-    """A prepared subgraph: ``constants`` are the tensors that became constant, ``open`` those of unknown shape."""
+    """A prepared subgraph: ``constants`` are the tensors that became constant, ``open`` those of unknown shape.
+
+    ``zeros`` are those constants that are nothing but zeros.
+    """
 
     graph: Graph
     constants: frozenset[int]
     open: frozenset[int]
+    zeros: frozenset[int]
 
 
 class Folding:
@@ -38,6 +45,7 @@ class Folding:
     def __init__(self, subgraph: KernelSubgraph) -> None:
         self.subgraph = subgraph
         self.constants: set[int] = set()
+        self.zeros: set[int] = set()
         self.widened: dict[int, int] = {}
         """For tensors that a float16 constant is widened to: the constant."""
         self.open = {index for index in subgraph.inputs if index >= 0 and _is_open(subgraph.tensors[index])}
@@ -51,6 +59,10 @@ class Folding:
             self.widened[results[0]] = source.index
         if self._becomes_constant(node) and self._compute(node):
             return
+        if is_prepared and self._is_product_of_zeros(node):
+            value = self._product_of_zeros(node)
+            self._keep(node.output(0), value, is_zero=not value.any())
+            return
         tensors = self.subgraph.tensors
         is_dynamic = any(tensors[index].is_dynamic for index in results)
         if not is_prepared or is_dynamic or not self.open.isdisjoint(node.node.inputs):
@@ -62,7 +74,7 @@ class Folding:
 
     def freeze(self) -> FoldedGraph:
         """Return the subgraph in its present state."""
-        return FoldedGraph(self.subgraph.freeze(), frozenset(self.constants), frozenset(self.open))
+        return FoldedGraph(self.subgraph.freeze(), frozenset(self.constants), frozenset(self.open), frozenset(self.zeros))
 
     def _becomes_constant(self, node: KernelNode) -> bool:
         operands = [index for index in node.node.inputs if index >= 0]
@@ -81,7 +93,7 @@ class Folding:
         if not outputs or min(outputs) < 0:
             return False
         results = [self.subgraph.tensors[index] for index in outputs]
-        if any(tensor.quantization is not None and len(tensor.quantization.scales) for tensor in results):
+        if any(map(_is_quantized, results)):
             # A converter folds before it quantises; which values that would give decides nothing.
             is_known = not any(tensor.is_dynamic or min(tensor.shape, default=0) < 0 for tensor in results)
             values = [np.broadcast_to(_NOTHING, tensor.shape) for tensor in results] if is_known else None
@@ -90,9 +102,49 @@ class Folding:
         if values is None or len(values) != len(results):
             return False
         for tensor, value in zip(results, values, strict=True):
-            tensor.allocation, tensor.shape, tensor.computed = Allocation.CONSTANT, value.shape, value
-            self.constants.add(tensor.index)
+            is_zero = self._passes_zeros_on(node) if _is_quantized(tensor) else not value.any()
+            self._keep(tensor, value, is_zero=is_zero)
         return True
+
+    def _keep(self, tensor: KernelTensor, value: Array, *, is_zero: bool) -> None:
+        tensor.allocation, tensor.shape, tensor.computed = Allocation.CONSTANT, value.shape, value
+        self.constants.add(tensor.index)
+        if is_zero:
+            self.zeros.add(tensor.index)
+
+    def _passes_zeros_on(self, node: KernelNode) -> bool:
+        """Whether a node whose result is quantised, and so has no value here, gives zeros."""
+        if node.op != "FILL":
+            return node.op in _MOVING and node.node.input(0) in self.zeros
+        value = node.optional_input(1)
+        known = None if value is None else known_array(value)
+        return value is not None and known is not None and bool((known == value.zero_point).all())
+
+    def _is_product_of_zeros(self, node: KernelNode) -> bool:
+        """Whether one factor is nothing but zeros, which a converter takes the other for finite enough to compute with."""
+        if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs):
+            return False
+        if node.node.output(0) < 0 or node.output(0).is_dynamic or min(node.output(0).shape, default=0) < 0:
+            return False
+        factors = node.node.inputs[: 1 if node.op == "FULLY_CONNECTED" else 2]
+        is_plain = not node.options.fused_activation_function
+        return (
+            is_plain and not self.zeros.isdisjoint(factors) and (not self._has_bias(node) or self._is_known(node.node.input(2)))
+        )
+
+    def _has_bias(self, node: KernelNode) -> bool:
+        return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
+
+    def _product_of_zeros(self, node: KernelNode) -> Array:
+        """Return zeros, or a bias for each row; of a quantised result only whether there is anything but zeros counts."""
+        result = node.output(0)
+        bias = None
+        if self._has_bias(node):
+            index = node.node.input(2)
+            bias = known_array(self.subgraph.tensors[self.widened.get(index, index)])
+        if _is_quantized(result):
+            return np.broadcast_to(_NOTHING if bias is None or not bias.any() else _NOTHING + 1, result.shape)
+        return np.broadcast_to(np.zeros((), np.float32) if bias is None else bias, result.shape)
 
     def _values(self, node: KernelNode, results: list[KernelTensor]) -> list[Array] | None:
         if node.op == "ZEROS_LIKE":
@@ -113,3 +165,7 @@ class Folding:
 
 def _is_open(tensor: KernelTensor) -> bool:
     return tensor.source.has_unspecified_dimension
+
+
+def _is_quantized(tensor: KernelTensor) -> bool:
+    return tensor.quantization is not None and len(tensor.quantization.scales) > 0

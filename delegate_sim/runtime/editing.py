@@ -109,6 +109,10 @@ class Editor:
         self.options[position] = {**dict(iter(options)), **changes}
         return node._replace(options=(options.table, position))
 
+    def with_op(self, node: Node, op: str, inputs: tuple[int, ...]) -> Node:
+        """Return a node as another operator of the same results, in its first version and without options."""
+        return node._replace(op=op, builtin_code=_builtin_code(op), version=1, inputs=inputs, options=None)
+
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
         """Let nodes, and the outputs, read other tensors. Of tensors that replace each other in a circle, none is replaced."""
         if not replaced:

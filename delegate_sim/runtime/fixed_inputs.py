@@ -20,6 +20,8 @@ from .simplification import simplify
 _FLOAT16_DEQUANTIZE = 3
 """The version of DEQUANTIZE that float16 needs."""
 
+_OF_SHAPES = ("SHAPE", "RANK")
+
 
 def open_inputs(model: Model) -> tuple[Tensor, ...]:
     """Return the inputs of which a size is unknown."""
@@ -29,14 +31,20 @@ def open_inputs(model: Model) -> tuple[Tensor, ...]:
     )
 
 
+def computes_shapes(model: Model) -> bool:
+    """Whether a node gives the shape of its operand, or of how many dimensions it is, which a converter knows of known shapes."""
+    return any(node.op in _OF_SHAPES for subgraph in model.subgraphs for node in subgraph.nodes)
+
+
 def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
     """Return the model converted with inputs of known sizes.
 
     ``batch`` is the leading size of every input; with ``all_sizes`` those that are open are as the file has them. What follows
-    from the shapes is folded, in every subgraph; with a batch that the file has already as well, as some tools leave such nodes.
+    from the shapes is folded, in every subgraph; with sizes that the file has already as well, as older converters leave such
+    nodes behind inputs whose sizes they do not know, and write 1 for these.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
-    if batch is None and subgraphs[0] is model.subgraphs[0]:
+    if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):
         return unchanged(model)
     known = dataclasses.replace(model, subgraphs=subgraphs)
     folded = fold(known, release)
@@ -74,8 +82,8 @@ def _fold(editor: Editor, folded: FoldedGraph) -> None:
     editor.remove([node.index for node in before.nodes if node.outputs and folded.constants.issuperset(node.outputs)])
     orphans = {index for node in before.nodes if folded.constants.issuperset(node.outputs) for index in node.inputs}
     editor.remove_unread(orphans)
+    simplify(editor, folded.constants, folded.zeros)
     _narrow(editor, folded)
-    simplify(editor, folded.constants)
 
 
 def _narrow(editor: Editor, folded: FoldedGraph) -> None:

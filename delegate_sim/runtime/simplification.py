@@ -8,26 +8,62 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ..model.model import OPTIONAL_TENSOR, Node
+import numpy as np
+
+from ..model.model import OPTIONAL_TENSOR, Node, Tensor
 from .editing import Editor
 
 _SHAPING = ("BROADCAST_TO", "RESHAPE")
 
 
-def simplify(editor: Editor, constants: frozenset[int]) -> None:
-    """Leave out nodes that do nothing, given the tensors that became constant.
+def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -> None:
+    """Leave out nodes that do nothing, given the tensors that became constant, and which of them are zeros.
 
     Only nodes of shapes that were unknown are looked at: with others the converter has done what it can.
     """
+    _remove_additions_of_zeros(editor, zeros)
+    _reshape_in_place_of_transposing(editor, constants)
     _remove_reshapes_to_the_same(editor, constants)
     _join_reshapes(editor, constants)
-    _add_before_reshapes(editor)
+    _add_in_layers(editor)
     _keep_dimensions(editor, constants)
 
 
 def _was_unknown(editor: Editor, node: Node, constants: frozenset[int]) -> bool:
     """Whether the shape of a node's result was not known before."""
     return not constants.isdisjoint(node.inputs[1:]) or editor.graph.tensor(node.output(0)).has_unspecified_dimension
+
+
+def _remove_additions_of_zeros(editor: Editor, zeros: frozenset[int]) -> None:
+    replaced, gone = {}, set()
+    for origin, node in editor.nodes:
+        first, second = (*node.inputs, OPTIONAL_TENSOR, OPTIONAL_TENSOR)[:2]
+        if node.op not in ("ADD", "SUB") or editor.options_of(node).fused_activation_function:
+            continue
+        rest = first if second in zeros else second if first in zeros and node.op == "ADD" else OPTIONAL_TENSOR
+        if rest >= 0 and node.outputs and editor.tensors[rest].shape == editor.tensor(node.output(0)).shape:
+            replaced[node.output(0)] = rest
+            gone.add(origin)
+    editor.remove(gone)
+    editor.replace_operands(replaced)
+
+
+def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) -> None:
+    """A TRANSPOSE that only moves dimensions of size 1 becomes a RESHAPE."""
+    for place, (origin, node) in enumerate(editor.nodes):
+        if node.op != "TRANSPOSE" or not _was_unknown(editor, node, constants):
+            continue
+        order = editor.model.constant(editor.tensor(node.input(1)))
+        before, after = editor.tensor(node.input(0)).shape, editor.tensor(node.output(0)).shape
+        if (
+            order is None
+            or sorted(int(axis) for axis in order) != list(range(len(before)))
+            or [int(axis) for axis in order if before[axis] != 1] != [axis for axis, size in enumerate(before) if size != 1]
+        ):
+            continue
+        shape = np.array(after, np.int32)
+        told = editor.add_tensor(editor.tensor(node.input(1))._replace(shape=shape.shape, type="INT32", value=shape, data=None))
+        editor.nodes[place] = origin, editor.with_op(node, "RESHAPE", (node.input(0), told))
 
 
 def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> None:
@@ -78,6 +114,10 @@ class _Neighbours:
         self._readers = {index: place for place, (_, node) in enumerate(editor.nodes) for index in node.inputs}
         self._reads = Counter([*editor.outputs, *[index for _, node in editor.nodes for index in node.inputs]])
 
+    def is_shared(self, index: int) -> bool:
+        """Whether several nodes read a tensor."""
+        return self._reads[index] > 1
+
     def before(self, index: int, *ops: str) -> int | None:
         """Return the place of the node that writes a tensor, None unless it is of these operators and the tensor is read once."""
         place = self._writers.get(index)
@@ -91,18 +131,18 @@ class _Neighbours:
         return None if place is None or self._reads[index] != 1 or self.nodes[place][1].op not in ops else place
 
 
-def _add_before_reshapes(editor: Editor) -> None:
-    """A constant added behind FULLY_CONNECTED and RESHAPE, one value for each unit, becomes the bias of the FULLY_CONNECTED."""
+def _add_in_layers(editor: Editor) -> None:
+    """A constant added behind FULLY_CONNECTED, or a RESHAPE of it, one value for each unit, becomes the bias of it."""
     neighbours = _Neighbours(editor)
     replaced, gone = {}, set()
     for origin, node in editor.nodes:
         place = _layer_before(editor, node, neighbours)
         if place is not None:
             layer_origin, layer = editor.nodes[place]
-            _make_bias(editor, node.input(1))
+            bias = _as_bias(editor, node.input(1), neighbours)
             activation = editor.options_of(node).fused_activation_function
             changed = editor.with_options(layer, fused_activation_function=activation) if activation else layer
-            editor.nodes[place] = layer_origin, changed._replace(inputs=(*layer.inputs[:2], node.input(1)))
+            editor.nodes[place] = layer_origin, changed._replace(inputs=(*layer.inputs[:2], bias))
             replaced[node.output(0)] = node.input(0)
             gone.add(origin)
     editor.remove(gone)
@@ -117,7 +157,7 @@ def _layer_before(editor: Editor, node: Node, neighbours: _Neighbours) -> int | 
     if not _is_fixed(editor, constant) or not editor.graph.tensor(node.output(0)).has_unspecified_dimension:
         return None
     reshape = neighbours.before(source, "RESHAPE")
-    place = None if reshape is None else neighbours.before(editor.nodes[reshape][1].input(0), "FULLY_CONNECTED")
+    place = neighbours.before(source if reshape is None else editor.nodes[reshape][1].input(0), "FULLY_CONNECTED")
     if place is None:
         return None
     layer = editor.nodes[place][1]
@@ -142,15 +182,23 @@ def _widens(editor: Editor, index: int) -> int | None:
     return None
 
 
-def _make_bias(editor: Editor, index: int) -> None:
-    """Give a constant one dimension, and the type of a bias."""
-    for own in (index, _widens(editor, index)):
-        if own is not None:
-            tensor = editor.tensors[own]
-            kind = "INT32" if tensor.type in ("INT8", "UINT8") else tensor.type
-            editor.tensors[own] = tensor._replace(
-                shape=(tensor.element_count,), type=kind, data=None if kind == "INT32" else tensor.data
-            )
+def _as_bias(editor: Editor, index: int, neighbours: _Neighbours) -> int:
+    """Give a constant one dimension, and the type of a bias; return it, or a copy if others read it as it is."""
+    own = editor.tensors[index]
+    flat, kind = (own.element_count,), "INT32" if own.type in ("INT8", "UINT8") else own.type
+    if own.shape == flat and own.type == kind:
+        return index
+    if own.is_constant and neighbours.is_shared(index):
+        return editor.add_tensor(_biased(own))
+    for each in (index, _widens(editor, index)):
+        if each is not None:
+            editor.tensors[each] = _biased(editor.tensors[each])
+    return index
+
+
+def _biased(tensor: Tensor) -> Tensor:
+    kind = "INT32" if tensor.type in ("INT8", "UINT8") else tensor.type
+    return tensor._replace(shape=(tensor.element_count,), type=kind, data=None if kind == "INT32" else tensor.data)
 
 
 def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:

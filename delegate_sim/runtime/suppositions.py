@@ -14,6 +14,7 @@ from .conversions import CONVERSIONS, with_converted_versions
 from .editing import Edited, Editor, NodeKey, edited, unchanged
 from .fixed_inputs import with_inputs
 from .interpreter import Assumptions, Run, simulate
+from .removal import without_nodes
 
 __all__ = ["CONVERSIONS", "Edited", "NodeKey", "Supposition", "changed", "changed_model", "simulate_changed", "simulate_if"]
 
@@ -44,6 +45,8 @@ class Supposition:
     """Another release of the runtime."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that their CPU kernels do not refuse to prepare."""
+    removed_nodes: frozenset[NodeKey] = frozenset()
+    """Nodes whose work the application does: the model is made without them."""
 
 
 def simulate_if(
@@ -72,6 +75,8 @@ def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -
     _check(model, supposition)
     release = supposition.release or release
     result = unchanged(model)
+    if supposition.removed_nodes:
+        result = result.then(lambda model: without_nodes(model, supposition.removed_nodes))
     if supposition.batch is not None or supposition.fixed_inputs or supposition.fixed_shapes:
         all_sizes = supposition.fixed_inputs or supposition.fixed_shapes
         result = result.then(lambda model: with_inputs(model, release, supposition.batch, all_sizes=all_sizes))

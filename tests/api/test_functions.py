@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 import typing
@@ -253,3 +254,19 @@ def test_hints_can_be_resolved():
     assert returned["diagnose"] is Diagnosis
     assert returned["compare"] is returned["whatif"] is Comparison
     assert (returned["check"], returned["reconcile"], returned["load"]) == (Checked, Reconciliation, Model)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (
+            lambda: delegate_sim.analyze(b"", foo=1),
+            "analyze: got an unexpected keyword argument 'foo'; its arguments are model, ",
+        ),
+        (delegate_sim.diagnose, "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),
+        (lambda: delegate_sim.load(b"", b""), "load: too many positional arguments; its arguments are source"),
+    ],
+)
+def test_arguments_that_a_function_does_not_have_are_an_error_of_this_package(call, told):
+    with pytest.raises(delegate_sim.OptionError, match=f"^{re.escape(told)}"):
+        call()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
 
+import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
@@ -51,7 +54,7 @@ Now
    replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
      0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
-     among the operators of gpu, mldrift, vx, vx-nxp, xnnpack
+     taken by gpu, mldrift, vx, vx-nxp, xnnpack
 
 Without any of them
   delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
@@ -172,7 +175,10 @@ def test_what_would_move(run, chain):
         (["--set-version", "ADD=0"], "takes OP=VERSION or node:N=VERSION, not 'ADD=0'"),
         (["--batch", "0"], "a batch has at least 1 element, not 0"),
         (["--base", "level=1"], "nnapi has no option 'level'"),
-        (["--search", "0"], "a goal is a number of partitions, kernels=N or multiply-adds=P%, not '0'"),
+        (
+            ["--search", "0"],
+            "a goal is a number of partitions from 1 up, kernels=N with N from 1 up or multiply-adds=P%, not '0'",
+        ),
         (["--search", "1", "--accept", "GELU"], "--search takes options of the delegate only"),
     ],
 )
@@ -196,7 +202,7 @@ simulations)
     replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
       0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
       converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
-      among the operators of gpu, mldrift, vx, vx-nxp, xnnpack
+      taken by gpu, mldrift, vx, vx-nxp, xnnpack
 """
 
 
@@ -266,3 +272,25 @@ def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
 def test_a_batch_that_the_file_has_already_folds_what_is_made_of_the_shapes(run_json):
     found = run_json("whatif", MODELS / "dynamic_shape_chain.tflite", "--batch", "1")
     assert [side["measures"]["delegated_nodes"] for side in (found["a"], found["b"])] == [0, 2]
+
+
+def test_comma_separated_values_have_a_row_for_each_model_and_delegate(run, chain, tmp_path):
+    broken = tmp_path / "=broken.tflite"
+    broken.write_bytes(b"no model")
+    result = run("diagnose", chain, broken, "--delegate", "nnapi", "--delegate", "gpu", "--format", "csv")
+    assert result.exit_code == 2
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [(row["model"], row["delegate"]) for row in rows] == [
+        (str(chain), "nnapi"),
+        (str(chain), "gpu"),
+        (str(broken), ""),
+    ]
+    diagnosis = delegate_sim.diagnose(chain, "nnapi")
+    first = diagnosis.findings[0]
+    assert rows[0]["cause"] == first.cause.name
+    assert rows[0]["causes"] == str(len(diagnosis.findings))
+    assert rows[0]["delegated_nodes"] == str(diagnosis.now.measures.delegated_nodes)
+    assert rows[0]["without_first_delegated_nodes"] == str(first.alone.measures.delegated_nodes)
+    assert rows[0]["without_all_delegated_nodes"] == str(diagnosis.without_all.measures.delegated_nodes)
+    assert rows[2]["error"].startswith(str(broken))
+    assert not any(row["error"] for row in rows[:2])

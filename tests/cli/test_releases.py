@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,24 @@ def test_a_model_that_no_release_prepares(run):
     models = Path(__file__).parents[2] / "fixtures" / "models"
     lines = run("releases", models / "cannot_prepare.tflite").stdout.splitlines()
     assert lines[2].split() == ["tf-2.10", "to", "litert-2.3.0", "yes", "not", "prepared", "0", "0"]
+    assert "No release of android is asked, as nothing is delegated." in lines
+    assert not any(line.startswith("  13:") for line in lines)
+
+
+def test_comma_separated_values_have_a_row_for_each_model_and_delegate(run, chain, tmp_path):
+    broken = tmp_path / "broken.tflite"
+    broken.write_bytes(b"no model")
+    result = run("releases", chain, broken, "--delegate", "nnapi", "--delegate", "gpu", "--format", "csv")
+    assert result.exit_code == 2
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [(row["model"], row["delegate"], row["newest_delegated_nodes"]) for row in rows] == [
+        (str(chain), "nnapi", "2"),
+        (str(chain), "gpu", "3"),
+        (str(broken), "", ""),
+    ]
+    assert (rows[0]["loads_from_tf"], rows[0]["fully_delegated_from"]) == ("tf-2.10", "")
+    assert rows[1]["fully_delegated_to"] == rows[1]["newest"] == "litert-2.3.0"
+    assert rows[2]["error"].startswith(str(broken))
 
 
 def test_what_is_uncertain_of_the_table(run, chain):

@@ -68,3 +68,13 @@ def test_a_rewrite_of_floats_is_not_told_of_integers():
     integers = subgraph._replace(tensors=tuple(tensor._replace(type="INT64") for tensor in subgraph.tensors))
     (graph,) = file_graphs(dataclasses.replace(model, subgraphs=(integers,)))
     assert rewrite(graph.view(graph.nodes[0]), target("xnnpack").delegate) == ""
+
+
+@pytest.mark.parametrize(("form", "nodes"), [("usual", 0), ("suggested", 3)])
+def test_core_ml_takes_a_layer_over_a_sequence_as_a_convolution(form, nodes):
+    (layer,) = [layer for layer in LAYERS if layer["operator"] == "FULLY_CONNECTED"]
+    content = (FOLDER / f"{layer['model']}.{form}.tflite").read_bytes()
+    found = diagnosed(content, "coreml", coreml_version=2, min_nodes_per_partition=1)
+    assert found.now.measures.delegated_nodes == nodes
+    if form == "usual":
+        assert "CONV_2D with filters of 1 by 1" in found.findings[0].cause.change

@@ -7,8 +7,10 @@ import pytest
 from delegate_sim.diagnosis.causes import Identity
 from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.rules.kinds import Problem
+from delegate_sim.runtime.suppositions import NodeKey
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
+from fixtures.runtime_cases import dynamic_shape_chain
 from tests.diagnosis.diagnoses import diagnosed
 from tests.models import chain_model
 from tests.runtime.conversions import convolutions, open_batch
@@ -65,7 +67,7 @@ def test_what_brings_most_comes_first_and_a_limit_that_brings_nothing_last():
         ("edgetpu-custom-op", "operator:compiled:edgetpu-custom-op", "analyse-source"),
         ("DISPATCH_OP", "operator:compiled:DISPATCH_OP", "analyse-source"),
         ("NeutronGraph", "operator:compiled:NeutronGraph", "analyse-source"),
-        ("FlexErf", "operator:flex:FlexErf", "avoid-flex"),
+        ("FlexErf", "operator:flex", "avoid-flex"),
     ],
 )
 def test_operators_that_no_rewriting_helps(custom, name, suggestion):
@@ -86,8 +88,8 @@ def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
         layers.node("RELU", (layers.node("CUSTOM", (layers.node("RELU", (x,)),), custom="FlexTensorListReserve"),))
 
     causes = {finding.cause.name: finding.cause for finding in diagnosed(_built(build)).findings}
-    found = causes["operator:flex:FlexTensorListReserve"]
-    assert found.suggestion == "avoid-flex"
+    found = causes["operator:lists"]
+    assert found.suggestion == "unroll-control-flow"
     assert ("fixed batch" in found.change) == has_open_batch
 
 
@@ -127,8 +129,79 @@ def test_text_of_unknown_size_is_not_to_be_given_a_shape():
 
     diagnosis = diagnosed(_built(build))
     assert diagnosis.is_dynamic
-    assert names(diagnosis) == ["dynamic-shape:0:0", "operator:text"]
-    assert {finding.cause.suggestion for finding in diagnosis.findings} == {"leave-to-application"}
+    assert names(diagnosis) == ["operator:text"]
+    cause = diagnosis.findings[0].cause
+    assert (cause.title, cause.suggestion) == ("the whole model works on text", "leave-on-cpu")
+    assert diagnosis.without_all.measures.nodes == 0
+
+
+def test_without_its_work_on_text_the_rest_of_a_model_is_delegated():
+    def build(layers):
+        words = layers.input("STRING", 4)
+        chosen = layers.node("GATHER", (words, layers.constant("INT32", (0, 1))), "STRING", shape=(2,))
+        numbers = layers.node("CUSTOM", (chosen,), "FLOAT32", shape=(1, 8), custom="FlexStringToNumber")
+        layers.node("RELU", (numbers,))
+
+    diagnosis = diagnosed(_built(build), "gpu", own_resolver=True)
+    assert names(diagnosis) == ["operator:text"]
+    first = diagnosis.findings[0]
+    assert first.cause.title == "GATHER, FlexStringToNumber: work on text"
+    assert first.cause.nodes == (NodeKey(0, 0), NodeKey(0, 1), NodeKey(0, 2)), "the runtime refuses the graph as a whole"
+    assert first.cause.suggestion == "leave-to-application"
+    measures = first.alone.measures
+    assert (measures.outcome, measures.nodes, measures.delegated_nodes) == ("delegated", 1, 1)
+
+
+def test_operators_of_tensorflow_are_one_cause():
+    def build(layers):
+        x = layers.input("FLOAT32", 1, 8)
+        for op in ("FlexErf", "FlexTan", "FlexErf"):
+            x = layers.node("RELU", (layers.node("CUSTOM", (x,), custom=op),))
+
+    diagnosis = diagnosed(_built(build))
+    assert names(diagnosis) == ["operator:flex"]
+    assert diagnosis.findings[0].cause.operators == (("FlexErf", 2), ("FlexTan", 1))
+
+
+@pytest.mark.parametrize("delegate", ["gpu", "xnnpack", "vx"])
+def test_shapes_of_known_sizes_that_are_computed_have_one_cause(delegate):
+    diagnosis = diagnosed(dynamic_shape_chain(), delegate)
+    assert names(diagnosis) == ["dynamic-shape:shapes"]
+    first = diagnosis.findings[0]
+    assert "float32_input_0 [1, 4, 4, 2]" in first.cause.change
+    assert first.alone.measures.nodes == 2, "the chain is folded away"
+    assert first.alone.measures.fallback_nodes == 0
+
+
+def test_a_loop_of_unknown_results_is_one_cause_with_its_lists():
+    """What stands behind the loop is prepared from sizes that are guesses, and is not to blame for refusing them."""
+    builder = ModelBuilder()
+    main, condition, body = (builder.subgraph(name) for name in ("main", "condition", "body"))
+    layers = Layers(main)
+    x = layers.input("FLOAT32", 1, 4)
+    results = (layers.tensor("FLOAT32", 1, 4),)
+    layers.node("WHILE", (x,), outputs=results, options={"cond_subgraph_index": 1, "body_subgraph_index": 2})
+    layers.node("CONCATENATION", (results[0], layers.input("FLOAT32", 1, 4)), shape=(1, 9), options={"axis": 1})
+    layers.finish()
+    layers = Layers(condition)
+    layers.node(
+        "REDUCE_ANY",
+        (
+            layers.node("GREATER", (layers.input("FLOAT32", 1, 4), layers.constant("FLOAT32", 1.0)), "BOOL"),
+            layers.constant("INT32", (0, 1)),
+        ),
+        shape=(),
+    )
+    layers.finish()
+    layers = Layers(body)
+    y = layers.input("FLOAT32", 1, 4)
+    layers.node("CONCATENATION", (y, y), shape=(1, 8), options={"axis": 1})
+    layers.finish()
+    diagnosis = diagnosed(builder, "gpu")
+    assert diagnosis.is_dynamic
+    assert names(diagnosis)[0] == "operator:control-flow:WHILE"
+    assert diagnosis.findings[0].cause.suggestion == "unroll-control-flow"
+    assert not any(name.startswith(("dynamic-shape", "model")) for name in names(diagnosis))
 
 
 def test_a_node_that_only_its_neighbours_keep_on_the_cpu_has_a_cause():

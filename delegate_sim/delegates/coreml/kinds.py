@@ -39,7 +39,7 @@ KINDS = (
     kinds.SHAPE.reworded(
         meaning="Core ML's layer demands certain sizes: FULLY_CONNECTED takes one row of input, and filters are at most 16384 "
         "wide and high.",
-        advice="Run with a batch of 1, and flatten the input of a fully connected layer.",
+        advice="Run with a batch of 1, and a fully connected layer over a sequence as a convolution of 1 by 1.",
     ),
     kinds.BROADCAST.reworded(
         meaning="Operands of ADD and MUL must have equal batches, unless one is a constant number; equal height and width, "

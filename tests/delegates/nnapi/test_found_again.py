@@ -49,3 +49,27 @@ def test_a_partition_that_shrank_initialises(name):
     options = {"driver_rejects": REJECTED, "accelerator_name": "accelerator", "max_number_delegated_partitions": 0}
     options["nnapi_runtime"] = "none"
     assert delegate_sim.analyze(path, "nnapi", options).to_dict()["runs"][0]["outcome"] == "delegated"
+
+
+@pytest.mark.parametrize(
+    ("release", "node"), [("tf-2.14", 10), ("litert-1.1", None), ("litert-1.2", None), ("litert-2.2", 10), ("litert-2.3", 10)]
+)
+def test_releases_differ_in_whether_transpose_conv_takes_float16_weights_left_on_the_cpu(release, node):
+    path = REPRO / "chain" / "00151_n40_s4.tflite"
+    if not path.exists():
+        pytest.skip("the models of ../shared are not here")
+    options = {"max_number_delegated_partitions": 1, "feature_level": 29, "nnapi_runtime": "none"}
+    refusal = delegate_sim.analyze(path, "nnapi", options, runtime=release).runs[0].refusal
+    assert (None if refusal is None else refusal.node) == node
+
+
+@pytest.mark.parametrize("release", ["litert-2.1", "litert-2.3"])
+def test_a_partition_of_a_subgraph_in_which_the_driver_rejects_nothing_is_built_as_it_is(release):
+    """Kernels are kept for one subgraph at a time, so that of another with the same first node is not found."""
+    path = REPRO / "chain" / "00151_n40_s4.tflite"
+    if not path.exists():
+        pytest.skip("the models of ../shared are not here")
+    options = {"driver_rejects": REJECTED, "accelerator_name": "accelerator", "max_number_delegated_partitions": 0}
+    options |= {"nnapi_runtime": "none", "feature_level": 29}
+    refusal = delegate_sim.analyze(path, "nnapi", options, runtime=release).runs[0].refusal
+    assert (refusal.code, refusal.subgraph) == ("nnapi-empty-pool", 2)

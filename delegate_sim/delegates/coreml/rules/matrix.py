@@ -27,7 +27,13 @@ RULES = {
     "FULLY_CONNECTED": coreml_rule(
         option("weights_format", 0),
         *where_given(_WEIGHTS, typed(_WEIGHTS, FLOAT_TYPES), constant(_WEIGHTS)),
-        check(SHAPE, "one row of input", _several_rows, "run with a batch of 1, and flatten the input"),
+        check(
+            SHAPE,
+            "one row of input",
+            _several_rows,
+            "run with a batch of 1; over a sequence write the layer as CONV_2D with filters of 1 by 1 on "
+            "[1, length, 1, channels], with a RESHAPE before and after it, which coreml_version 2 takes",
+        ),
         *where_given(_BIAS, typed(_BIAS, FLOAT_TYPES), constant(_BIAS)),
         *where(_names_no_missing_bias, "unless a bias is named and left out", NO_SIGN_BIT),
         source=(builder("fully_connected_op_builder.cc", "IsFullyConnectedOpSupported"),),

@@ -1,0 +1,78 @@
+"""Diagnoses and tables of releases as comma-separated values: a row for each model and target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from delegate_sim.diagnosis.diagnose import Cost, Diagnosis
+from delegate_sim.results.release_table import ReleaseTable
+
+from ..models import Unreadable
+from ..text.releases import FAMILIES
+from .comma_separated import cell, sheet
+
+_COST = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds", "partitions", "delegate_kernels",
+         "border_bytes")  # fmt: skip
+_DIAGNOSED = (
+    *("model", "delegate", "runtime"),
+    *_COST,
+    *("causes", "cause", "title", "codes", "cause_nodes", "suggestion", "change"),
+    *[f"without_first_{name}" for name in _COST],
+    *[f"without_all_{name}" for name in _COST],
+    "error",
+)
+_RELEASED = (
+    *("model", "delegate"),
+    *[f"loads_from_{family}" for family in FAMILIES],
+    *("fully_delegated_from", "fully_delegated_to", "newest", "newest_outcome", "newest_nodes", "newest_delegated_nodes"),
+    "error",
+)
+
+
+def diagnosis_sheet(found: Sequence[Diagnosis], unreadable: Sequence[Unreadable]) -> str:
+    """Return a row for each diagnosis, with the cause that comes first, and one for each model that cannot be read."""
+    rows = [_diagnosis(diagnosis) for diagnosis in found]
+    return sheet(_DIAGNOSED, [*rows, *_errors(unreadable, len(_DIAGNOSED))])
+
+
+def releases_sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
+    """Return a row for each path and delegate, and one for each model that cannot be read."""
+    rows = [_released(path, table) for path, table in tables]
+    return sheet(_RELEASED, [*rows, *_errors(unreadable, len(_RELEASED))])
+
+
+def _diagnosis(diagnosis: Diagnosis) -> list[object]:
+    target = diagnosis.target
+    row: list[object] = [cell(diagnosis.model.path or ""), target.delegate.name, str(target.release), *_cost(diagnosis.now)]
+    row.append(len(diagnosis.findings))
+    if diagnosis.findings:
+        first = diagnosis.findings[0]
+        cause = first.cause
+        row += map(cell, (cause.name, cause.title, ", ".join(cause.codes)))
+        row += [len(cause.nodes), cause.suggestion, cell(cause.change), *_cost(first.alone)]
+    else:
+        row += [""] * (6 + len(_COST))
+    return [*row, *_cost(diagnosis.without_all), ""]
+
+
+def _cost(cost: Cost | None) -> list[object]:
+    if cost is None:
+        return [""] * len(_COST)
+    found = cost.measures
+    counts = (found.nodes, found.delegated_nodes, cost.total_multiply_adds, cost.multiply_adds)
+    return [found.outcome, *counts, found.partitions, found.delegate_kernels, found.border_bytes]
+
+
+def _released(path: str, table: ReleaseTable) -> list[object]:
+    first = [table.first_loading.get(family) for family in FAMILIES]
+    newest = table.rows[-1]
+    return [
+        *(cell(path), table.delegate.name),
+        *["" if found is None else str(found.release) for found in first],
+        *((str(table.full[0]), str(table.full[-1])) if table.full else ("", "")),
+        *(str(newest.release), newest.measures.outcome, newest.measures.nodes, newest.measures.delegated_nodes, ""),
+    ]
+
+
+def _errors(unreadable: Sequence[Unreadable], columns: int) -> list[list[object]]:
+    return [[cell(model.path), *[""] * (columns - 2), cell(model.message)] for model in unreadable]
