@@ -13,7 +13,7 @@ SEED ?= 1
 MODELS ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo test matrix wheel installs lint conformance fixtures docs sources gpu-comparison peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
 
 setup: $(STAMP)
 
@@ -29,7 +29,7 @@ lock:  ## remake the lock with the newest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
-	  --extra test --extra lint --extra live --custom-compile-command 'make lock' --output-file $(LOCK)
+	  --extra test --extra lint --extra live --extra report --extra export --extra browser --custom-compile-command 'make lock' --output-file $(LOCK)
 
 demo: setup  ## analyse a model (MODEL=...), by default a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
@@ -39,6 +39,22 @@ test: setup lint  ## lint, types, unit tests, property tests, conformance
 
 matrix: setup  ## unit tests with the lowest and the newest versions, on every Python that is there (ARGS=--help)
 	$(BIN)/python -m benchmarks.matrix $(ARGS)
+
+# Debian's Chromium for the tests of the report page, where it is missing and can be installed; they are skipped without it.
+browser:
+	@command -v chromium > /dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
+	} > /dev/null 2>&1 || echo "no Chromium here, and it cannot be installed: the browser tests are skipped"
+
+screenshots: setup  ## remake the pictures in docs/pictures with Chromium
+	$(BIN)/python -m benchmarks.screenshots
+
+page-figures: setup  ## size, time and frames per second of the report page
+	$(BIN)/python -m benchmarks.page_figures
+
+site: setup  ## the documentation as pages with search, in site/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6'
+	$(BIN)/python -m benchmarks.site
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there
 	$(BIN)/python -m benchmarks.wheel
@@ -72,7 +88,7 @@ sources: setup  ## whether every place that a rule names exists upstream (TREES=
 gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
 	$(BIN)/python -m benchmarks.gpu_comparison --write
 
-peers: setup  ## remake the table in the README that compares with TensorFlow's analyzer
+peers: setup  ## remake the table in docs/analyzer.md that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \
 	  test -x .venv-tensorflow-$$version/bin/python || { \
 	    $(PYTHON) -m venv .venv-tensorflow-$$version && \
@@ -87,7 +103,7 @@ rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFL
 model-types: setup  ## remake docs/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m benchmarks.model_types
 
-android-releases: setup  ## remake the table in the README of what Android's NNAPI runtime accepts, where ../shared exists
+android-releases: setup  ## remake the table in docs/targets.md of what Android's NNAPI runtime accepts, where ../shared exists
 	$(BIN)/python -m benchmarks.android_releases
 
 releases: setup  ## remake docs/releases.md from the converted models, where ../shared exists

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.options import DEFAULT_SETS, RELEASE, Option, boolean
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
@@ -18,6 +18,11 @@ from .layout import default_text
 ALL_DELEGATES = "all"
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # takes no type in brackets before release 8.2
 
 _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
 _CHOSEN = "delegate_sim.delegates"
@@ -57,6 +62,14 @@ class DelegateCommand(click.Command):
                     formatter.write_dl([(_spelling(option), _help(option)) for option in delegate.options])
 
 
+class DelegateName(_Choice):
+    """The name of a delegate; one that is only run live is left to the command, which says so."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse any other name."""
+        return value if value in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
+
+
 def several_delegates_option(shown_default: str) -> Callable[[Command], Command]:
     """Return the option ``--delegate`` of which several may be given; help says what is meant where none is."""
     return click.option(
@@ -64,7 +77,7 @@ def several_delegates_option(shown_default: str) -> Callable[[Command], Command]
         "delegates",
         multiple=True,
         show_default=shown_default,
-        type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
+        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
         help="A delegate to apply; may be given several times.",
     )
 
@@ -85,10 +98,14 @@ defaults_option = click.option(
 )
 
 
-def chosen_delegates(names: Sequence[str]) -> tuple[Delegate, ...]:
-    """Return the delegates with these names, each once; without a name, all of them."""
+def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[Delegate, ...]:
+    """Return the delegates with these names, each once; without a name, all of them. Raises OptionError.
+
+    Only with ``is_live`` may one be named that cannot be simulated.
+    """
     every = not names or ALL_DELEGATES in names
-    return tuple(find_delegate(name) for name in (DELEGATE_NAMES if every else dict.fromkeys(names)))
+    find = find_live if is_live else find_delegate
+    return tuple(find(name) for name in (DELEGATE_NAMES if every else dict.fromkeys(names)))
 
 
 def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Mapping[str, str | None]) -> list[dict[str, str]]:

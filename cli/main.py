@@ -22,6 +22,8 @@ _COMMANDS = {
     "diagnose": ("diagnose", "What keeps nodes off a delegate, what each cause costs, and what to change."),
     "compare": ("compare", "Two models, or two targets, side by side: which nodes move, and why."),
     "whatif": ("whatif", "What would happen if nodes were accepted, or versions, shapes or options changed."),
+    "report": ("report", "A page to look at: the graph, where it is cut, and why, as one HTML file."),
+    "export": ("export", "What delegates do to a model, for Model Explorer, Graphviz and others."),
     "releases": ("releases", "How each release of the runtime treats a model."),
     "reconcile": ("reconcile", "What a device's log says a delegate did, compared with the simulation."),
     "scan": ("scan", "Many models on many targets, into a table: folders, archives, bundles."),

@@ -14,6 +14,7 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
 from .delegate_flags import (
+    DelegateName,
     chosen_delegates,
     defaults_option,
     given_options,
@@ -98,7 +99,7 @@ _OPTIONS = (
         "delegate",
         default=DEFAULT_DELEGATE,
         show_default=True,
-        type=click.Choice(DELEGATE_NAMES),
+        type=DelegateName(DELEGATE_NAMES),
         help="The delegate to apply.",
     ),
     pairs_option,
@@ -114,6 +115,6 @@ _TWO_DELEGATES = click.option(
     "delegates",
     multiple=True,
     show_default=DEFAULT_DELEGATE,
-    type=click.Choice(DELEGATE_NAMES),
+    type=DelegateName(DELEGATE_NAMES),
     help="The delegate to apply; a second one is that of B.",
 )

@@ -26,6 +26,8 @@ class Line(NamedTuple):
 
     text: str
     style: str = ""
+    parts: tuple[tuple[int, int, str], ...] = ()
+    """Parts with styles of their own: first and last column, the latter excluded, and style."""
 
 
 def print_error(message: str) -> None:
@@ -51,6 +53,15 @@ def width() -> int:
         except (OSError, ValueError):
             columns = 0
     return max(columns or _USUAL_WIDTH, _NARROWEST)
+
+
+def can_write(text: str) -> bool:
+    """Whether standard output has these characters."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def write(text: str, form: str = "text") -> None:
@@ -196,4 +207,7 @@ def _write_coloured(lines: Iterable[Line]) -> None:
 
     console = Console(file=sys.stdout)
     for line in lines:
-        console.print(Text(neutral(line.text, "text"), style=line.style), soft_wrap=True)
+        text = Text(neutral(line.text, "text"), style=line.style)
+        for start, end, style in line.parts:
+            text.stylize(style, start, end)
+        console.print(text, soft_wrap=True)

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from .api.functions import analyze, check, compare, diagnose, load, reconcile, simulate, whatif
+from .api.functions import analyze, check, compare, compiled_model, diagnose, load, reconcile, simulate, whatif
 from .errors import DelegateSimError, MissingPackageError, ModelError, OptionError
 from .version import __version__
 
@@ -21,6 +21,7 @@ __all__ = [
     "analyze",
     "check",
     "compare",
+    "compiled_model",
     "diagnose",
     "load",
     "reconcile",

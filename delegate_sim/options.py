@@ -31,6 +31,8 @@ class Option:
     flag: str | None = None
     is_path: bool = False
     """Whether a text is the path of a file, which in a configuration is relative to the configuration's folder."""
+    conflict: Callable[[Mapping[str, Any]], str] | None = None
+    """Says why the option's value does not go with those of the other options; nothing if it does."""
     printed: tuple[str, ...] = ()
     """How benchmark_model describes the flag in the list of parameters that it prints, in lower case; releases differ."""
 
@@ -42,7 +44,10 @@ class Option:
 def parse_options(
     delegate: str, declared: Sequence[Option], given: Mapping[str, Any], defaults: str = "api"
 ) -> Mapping[str, Any]:
-    """Return every option's value; raises OptionError for an unknown name or a value that the option does not take."""
+    """Return every option's value.
+
+    Raises OptionError for an unknown name, a value that the option does not take, and values that do not go together.
+    """
     if defaults not in DEFAULT_SETS:
         raise OptionError(f"there are no defaults named {defaults!r}; known are {', '.join(DEFAULT_SETS)}")
     by_name = {option.name: option for option in declared}
@@ -58,6 +63,10 @@ def parse_options(
             values[name] = option.parse(given[name])
         except (ValueError, TypeError) as error:
             raise OptionError(f"option {name} of {delegate}: {error}") from error
+    for name, option in by_name.items():
+        conflict = option.conflict(values) if option.conflict is not None else ""
+        if conflict:
+            raise OptionError(f"option {name} of {delegate}: {conflict}")
     return MappingProxyType(values)
 
 

@@ -32,7 +32,7 @@ LAYERS = (
     ("runtime",),
     ("results",),
     ("device", "diagnosis", "live"),
-    ("gate", "scan"),
+    ("export", "gate", "page", "scan"),
     ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
@@ -40,11 +40,11 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "faults", "layout", "progress", "resolver_option", "runner", "suggestions"),
+    ("codes", "exits", "faults", "layout", "live_options", "progress", "resolver_option", "runner", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
-    ("models", "pytest_plugin", "target_options", "text"),
+    ("model_explorer", "models", "pytest_plugin", "target_options", "text"),
     ("answers", "formats"),
-    ("outputs",),
+    ("outputs", "watching"),
     ("commands",),
     ("main",),
     ("start",),

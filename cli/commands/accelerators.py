@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -22,6 +23,23 @@ from ..text.view import View
 _FORMS = ("text", "json")
 
 
+def asked_stacks(accelerators: str, socs: Sequence[str]) -> list[Stack]:
+    """Return the accelerators on each SoC that is asked for; raises UsageError and OptionError."""
+    asked = parse_accelerators(accelerators)
+    if "npu" in asked and not socs:
+        raise click.UsageError("the NPU needs a SoC: give --soc VENDOR:SOC, such as google:Tensor_G5")
+    if socs and "npu" not in asked:
+        raise click.UsageError("--soc is for the NPU, which is not among --accelerators")
+    return [Stack(asked, soc) for soc in dict.fromkeys(socs)] or [Stack(asked)]
+
+
+def stack_options(stacks: Sequence[Stack], pairs: Sequence[str], flags: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the options that are given to the delegates of all stacks; raises OptionError."""
+    delegates = list(dict.fromkeys(delegate for stack in stacks for delegate in delegates_of(stack)))
+    refuse_foreign_flags(delegates, flags)
+    return {key: value for given in given_options(delegates, pairs, flags) for key, value in given.items()}
+
+
 def analyze_accelerators(
     models: Sequence[str],
     accelerators: str,
@@ -38,15 +56,8 @@ def analyze_accelerators(
     """Write what becomes of each model, on each SoC; return the exit code. Raises UsageError and OptionError."""
     if form not in _FORMS:
         raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")
-    asked = parse_accelerators(accelerators)
-    if "npu" in asked and not socs:
-        raise click.UsageError("the NPU needs a SoC: give --soc VENDOR:SOC, such as google:Tensor_G5")
-    if socs and "npu" not in asked:
-        raise click.UsageError("--soc is for the NPU, which is not among --accelerators")
-    stacks = [Stack(asked, soc) for soc in dict.fromkeys(socs)] or [Stack(asked)]
-    delegates = list(dict.fromkeys(delegate for stack in stacks for delegate in delegates_of(stack)))
-    refuse_foreign_flags(delegates, flags)
-    options = {key: value for given in given_options(delegates, pairs, flags) for key, value in given.items()}
+    stacks = asked_stacks(accelerators, socs)
+    options = stack_options(stacks, pairs, flags)
     assumptions = Assumptions(has_own_resolver=own_resolver)
     parsed = parse_release(release)
 

@@ -27,6 +27,7 @@ from ..delegate_flags import (
     release_in,
     several_delegates_option,
 )
+from ..live_options import live_options
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
@@ -52,6 +53,7 @@ Examples:
   delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
   delegate-sim analyze models --format csv --output table.csv
+  delegate-sim analyze model.tflite --delegate gpu --watch
   delegate-sim analyze model.tflite --accelerators npu,gpu,cpu --soc google:Tensor_G5 --soc mediatek:mt6991
 
 Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
@@ -128,7 +130,7 @@ def _spans(releases: Iterable[str]) -> str:
     show_default=True,
     help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
 )
-@click.option("--live", is_flag=True, help="Also run the real delegate on this host, and compare (see doctor).")
+@live_options
 @own_resolver_option
 @pairs_option
 @click.option(
@@ -143,7 +145,22 @@ def _spans(releases: Iterable[str]) -> str:
 @output_options
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
-def command(
+@click.option("--watch", is_flag=True, help="Run again whenever a model's file changes, until interrupted.")
+def command(watch: bool, **given: Any) -> int:
+    """Show what a delegate does to each MODEL.
+
+    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
+    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
+    bytes that cross their borders.
+    """
+    if not watch:
+        return _analyze(**given)
+    from ..watching import run_watching
+
+    return run_watching(given["models"], lambda: _analyze(**given))
+
+
+def _analyze(
     models: Sequence[str],
     delegates: Sequence[str],
     chain: bool,
@@ -151,6 +168,7 @@ def command(
     socs: Sequence[str],
     applies_default: bool,
     live: bool,
+    live_report: str | None,
     own_resolver: bool,
     pairs: Sequence[str],
     release: str,
@@ -161,20 +179,21 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> int:
-    """Show what a delegate does to each MODEL.
-
-    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
-    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
-    bytes that cross their borders.
-    """
+    """Analyse once; returns the exit code."""
     pairs, release = release_in(pairs, release)
     if accelerators is not None or socs:
         if delegates or chain:
             raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
         if accelerators is None:
             raise click.UsageError("--soc needs --accelerators")
-        if live or files:
-            raise click.UsageError(f"--accelerators does not take {'--live' if live else '--report'}")
+        refused = {
+            "--live": live or live_report is not None,
+            "--report": bool(files),
+            "--defaults": _is_given("defaults"),
+            f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
+        }
+        if any(refused.values()):
+            raise click.UsageError(f"--accelerators does not take {', '.join([name for name in refused if refused[name]])}")
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(
@@ -189,7 +208,7 @@ def command(
             output=output,
             verbose=verbose,
         )
-    chosen = chosen_delegates(delegates)
+    chosen = chosen_delegates(delegates, is_live=live)
     given = given_options(chosen, pairs, flags)
     targets = tuple(
         (delegate, parse_options(delegate.name, delegate.options, own, defaults))
@@ -198,14 +217,12 @@ def command(
     if chain and not delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     has_default = applies_default and (chain or len(delegates) == 1) and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
-    if live:
-        if chain or not delegates:
-            raise click.UsageError("--live needs the delegates to run, without --chain: name them with --delegate (see doctor)")
-        from .live import analyze_live
+    if live or live_report is not None:
+        from .live import analyze_live, refuse_other_options
 
+        refuse_other_options(live, has_targets=bool(delegates) and not chain, own_resolver=own_resolver, has_files=bool(files))
         view = View(width(), verbose)
-        assumptions = Assumptions(has_own_resolver=own_resolver)
-        return analyze_live(models, targets, parse_release(release), assumptions, form=form, output=output, view=view)
+        return analyze_live(models, targets, parse_release(release), form=form, output=output, report=live_report, view=view)
     by_default = _default_delegate if has_default else None
     is_chain = chain or by_default is not None
     assumptions = Assumptions(has_own_resolver=own_resolver)
@@ -228,6 +245,11 @@ def command(
     if output is None and not streams:
         write(documents.whole(form), form)
     return chosen_models.exit_code
+
+
+def _is_given(parameter: str) -> bool:
+    """Whether a parameter was given on the command line."""
+    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
 def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice]:

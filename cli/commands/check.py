@@ -14,9 +14,10 @@ from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Result
 from ..exits import DONE, FINDINGS, USAGE
 from ..exits import INTERNAL_ERROR as FAULT
 from ..faults import fault_message
+from ..live_options import live_options
 from ..models import STANDARD_INPUT, model_paths
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
-from ..terminal import plain, print_error, show_progress, width, write, write_lines
+from ..terminal import plain, print_error, show_progress, width, write, write_file, write_lines
 from ..text.check import check_lines
 
 _EPILOG = """\b
@@ -25,12 +26,13 @@ Examples:
   delegate-sim check --update
   delegate-sim check
   delegate-sim check models/detector.tflite --target pixel
+  delegate-sim check --target cpu --live
   delegate-sim check --format github --report sarif=delegate-sim.sarif
 
 \b
 Exit codes:
   0  as good as the baseline or better, and within the budgets
-  1  something is worse, over budget, or missing on one side
+  1  something is worse, over budget, or missing on one side; or, with --live, the real delegate decides otherwise
   2  the configuration, the baseline or a model cannot be read
   70 an error of delegate-sim itself, which is the finding of the models that it concerns
 
@@ -52,6 +54,7 @@ entry has no model (--prune removes such entries). Processes that update the sam
 )
 @click.option("--update", is_flag=True, help="Write the baseline entries of the models and targets that are checked.")
 @click.option("--prune", is_flag=True, help="Remove baseline entries that have no model or target.")
+@live_options
 @output_options
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
@@ -61,6 +64,8 @@ def command(
     targets: Sequence[str],
     update: bool,
     prune: bool,
+    live: bool,
+    live_report: str | None,
     form: str,
     files: Sequence[ReportFile],
     exit_zero: bool,
@@ -74,10 +79,23 @@ def command(
     """
     if STANDARD_INPUT in models:
         raise click.UsageError("the baseline knows models by their files: give a file in place of - (standard input)")
+    if live_report is not None and not live:
+        raise click.UsageError("--live-report needs --live")
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
     checked = check_models(
-        configuration, model_paths(models), targets, update=update, prune=prune, begins=_begins, fault=fault_message
+        configuration,
+        model_paths(models),
+        targets,
+        update=update,
+        prune=prune,
+        live=live,
+        begins=_begins,
+        fault=fault_message,
     )
+    if live_report is not None:
+        import json
+
+        write_file(live_report, json.dumps(checked.live_reports, indent=2) + "\n")
     for message in _unreadable(checked.results):
         print_error(message)
     write_files(files, lambda chosen: _rendered(chosen, checked, verbose))

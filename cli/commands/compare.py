@@ -24,7 +24,7 @@ from ..suggestions import suggestion
 from ..target_options import refuse_foreign_flags, two_targets_options
 from ..terminal import result_options, width
 from ..text.compare import compare_lines
-from ..text.many import COMPARED, compared_row
+from ..text.many import compared_columns, compared_row
 
 _EPILOG = """\b
 Examples:
@@ -77,9 +77,9 @@ def command(
     delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
     different reasons.
     """
-    table = ModelTable(COMPARED, is_left_out=verbose)
     a, b = _targets(*_named(delegates, _settings(settings)), pairs, release, defaults, flags)
     a, b = a._replace(has_own_resolver=own_resolver), b._replace(has_own_resolver=own_resolver)
+    table = ModelTable(compared_columns([a.delegate.name, b.delegate.name]), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
             read_model(path_a)  # what is wrong with the file comes first

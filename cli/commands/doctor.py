@@ -7,14 +7,14 @@ import json
 import click
 
 from delegate_sim.live.engines import engines
+from delegate_sim.live.trial import lacking
 from delegate_sim.version import __version__
 
-from ..layout import wrapped
+from ..layout import message, wrapped
 from ..terminal import Line, width, write, write_lines
 
 SCHEMA = "delegate-sim/doctor/1"
 
-_CLOSED = "Qualcomm's plugin, whose rules are closed, can be neither simulated nor, so far, run here."
 _EPILOG = """\b
 Examples:
   delegate-sim doctor
@@ -31,32 +31,26 @@ def command(form: str) -> None:
 
     The libraries of vendors are yours, and so are their licences: nothing of them is downloaded, stored or passed on.
     """
-    found = list(engines())
+    found = [(engine, lacking(engine)) for engine in engines()]
     if form == "json":
         entries = [
             {
-                "target": each.delegate.name,
-                "ready": each.is_ready,
-                "software": each.software,
-                "lacks": each.lacks,
-                "needs": each.needs,
+                "target": engine.delegate.name,
+                "ready": not lacks,
+                "software": engine.software,
+                "lacks": lacks,
+                "simulated": not engine.delegate.is_live_only,
             }
-            for each in found
+            for engine, lacks in found
         ]
         document = {"schema": SCHEMA, "tool": {"name": "delegate-sim", "version": __version__}, "engines": entries}
         write(json.dumps(document, indent=2) + "\n", "json")
         return
-    column = max(len(each.delegate.name) for each in found)
-    lines = [Line("Real delegates on this host", "bold")]
-    for each in found:
-        words = (
-            f"lacks {each.lacks}"
-            if each.lacks
-            else f"needs {each.needs}; tried when asked"
-            if each.needs
-            else f"ready ({each.software})"
-        )
-        label = f"  {each.delegate.name:<{column}}  "
+    column = max(len(engine.delegate.name) for engine, _ in found)
+    lines = [Line("Real delegates on this host, each tried with a model of one node", "bold")]
+    for engine, lacks in found:
+        words = f"lacks {message(lacks)}" if lacks else f"ready ({message(engine.software)})"
+        words += "; it is closed code, which is run live only, never simulated" if engine.delegate.is_live_only else ""
+        label = f"  {engine.delegate.name:<{column}}  "
         lines += [Line(line) for line in wrapped(words, width(), label, " " * len(label))]
-    lines += [Line(line) for line in wrapped(_CLOSED, width(), "", "")]
     write_lines(lines)

@@ -12,6 +12,7 @@ from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.version import __version__
 
+from ..delegate_flags import DelegateName
 from ..layout import counted
 from ..terminal import write, write_file
 
@@ -33,7 +34,7 @@ _MOST_FOLDERS = 8
     multiple=True,
     default=(DEFAULT_DELEGATE,),
     show_default=True,
-    type=click.Choice(DELEGATE_NAMES),
+    type=DelegateName(DELEGATE_NAMES),
     help="A delegate to start with; may be given several times.",
 )
 @click.option("--force", is_flag=True, help=f"Replace an existing {OWN_FILE}.")

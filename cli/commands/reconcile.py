@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES
 from delegate_sim.device.contents import DeviceLog, UnknownDelegateError
+from delegate_sim.device.devices_learning import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.log import join_logs, read_runs_file
 from delegate_sim.device.reconcile import reconcile
@@ -26,7 +27,7 @@ from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..terminal import width, write, write_file, write_lines
 from ..text.log import summary_lines
-from ..text.reconcile import learning_lines, reconciliation_lines
+from ..text.reconcile import devices_lines, learning_lines, reconciliation_lines
 
 _EPILOG = """\b
 Examples:
@@ -34,6 +35,7 @@ Examples:
   delegate-sim reconcile model.tflite --log benchmark.txt --log logcat.txt --feature-level 30
   delegate-sim reconcile model.tflite --log benchmark.txt --learn driver.toml
   delegate-sim analyze other.tflite --delegate nnapi --driver driver.toml
+  delegate-sim reconcile model.tflite --log logcat.txt --accelerators npu,gpu,cpu --soc mediatek:mt6991
 
 \b
 Exit codes:
@@ -66,7 +68,11 @@ last one is used, or the one that --run says.
     help="The run that is meant, counted from 1, if a log holds several.",
 )
 @click.option(
-    "--learn", "learned", metavar="FILE", type=click.Path(), help="A driver profile to write, or to refine if it exists."
+    "--learn",
+    "learned",
+    metavar="FILE",
+    type=click.Path(),
+    help="A driver profile to write, or to refine if it exists; from a log of debug.nn.vlog a profile for --devices.",
 )
 @click.option(
     "--delegate",
@@ -76,6 +82,13 @@ last one is used, or the one that --run says.
     show_default="that of the log",
     help="The delegate.",
 )
+@click.option(
+    "--accelerators",
+    metavar="LIST",
+    default=None,
+    help=f"LiteRT 2's accelerators that the application asked for, such as {','.join(ACCELERATORS)}, in place of one delegate.",
+)
+@click.option("--soc", metavar="VENDOR:SOC", default=None, help="With npu among --accelerators: the SoC.")
 @click.option(
     "--option",
     "pairs",
@@ -106,6 +119,8 @@ def command(
     number: int | None,
     learned: str | None,
     delegate: str | None,
+    accelerators: str | None,
+    soc: str | None,
     pairs: Sequence[str],
     release: str | None,
     defaults: str | None,
@@ -119,6 +134,12 @@ def command(
     Nodes that ran on the CPU although the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit
     on partitions.
     """
+    if accelerators is not None or soc is not None:
+        if accelerators is None:
+            raise click.UsageError("--soc needs --accelerators")
+        if delegate is not None or learned is not None or defaults is not None:
+            raise click.UsageError("--accelerators takes neither --delegate nor --learn nor --defaults")
+        return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, form, verbose)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     try:
@@ -132,6 +153,8 @@ def command(
     if learned is None:
         found = reconcile(model, log, setting)
         _write(found, None, form, verbose)
+    elif not os.path.exists(learned) and can_teach_devices(found := reconcile(model, log, setting)):
+        _learn_devices(found, learned, form, verbose)
     elif (found := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
         _write(found, None, form, verbose)
     else:
@@ -141,6 +164,54 @@ def command(
             _write(found, None, form, verbose)
             raise
         _write(found, learning, form, verbose, learned)
+    return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
+
+
+def _learn_devices(found: Reconciliation, path: str, form: str, verbose: bool) -> None:
+    """Write a profile of devices; unlike a driver's, it has no record of logs, so that it is always a new file."""
+    learning = learn_devices(found)
+    try:
+        write_file(path, learning.text)
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    if form == "json":
+        import json
+
+        learnt = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
+        write(json.dumps({**found.to_dict(), "learnt": learnt}, indent=2) + "\n")
+    else:
+        write_lines([*reconciliation_lines(found, width(), verbose), *devices_lines(learning, path, width())])
+
+
+def _reconcile_accelerators(
+    path: str,
+    logs: Sequence[str],
+    number: int | None,
+    accelerators: str,
+    soc: str | None,
+    pairs: Sequence[str],
+    flags: Mapping[str, str | None],
+    release: str | None,
+    form: str,
+    verbose: bool,
+) -> int:
+    from delegate_sim.device.stacked import reconcile_stack
+
+    from ..text.reconcile_stack import stack_reconciliation_lines
+    from .accelerators import asked_stacks, stack_options
+
+    (stack,) = asked_stacks(accelerators, [soc] if soc is not None else [])
+    options = stack_options([stack], pairs, flags)
+    model = read_model(one_path(path))
+    log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    found = reconcile_stack(model, log, stack, release, options)
+    found = dataclasses.replace(found, notes=(*note, *found.notes))
+    if form == "json":
+        import json
+
+        write(json.dumps(found.to_dict(), indent=2) + "\n")
+    else:
+        write_lines(stack_reconciliation_lines(found, width(), verbose))
     return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 

@@ -22,7 +22,7 @@ from ..delegate_flags import (
 from ..models import Models, Unreadable, read_model
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, table_options, width
-from ..text.many import RELEASED, released_row
+from ..text.many import released_columns, released_row
 from ..text.releases import releases_entry, releases_lines
 
 _EPILOG = """\b
@@ -76,7 +76,8 @@ def command(
             lambda: [(path, table) for table in tables],
         )
 
-    return write_answers(Models(paths), form, output, ModelTable(RELEASED, verbose, _sheet), answer)
+    columns = released_columns([delegate.name for delegate in chosen])
+    return write_answers(Models(paths), form, output, ModelTable(columns, verbose, _sheet), answer)
 
 
 def _sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:

@@ -14,6 +14,7 @@ from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.rule_changes import rule_changes
 from delegate_sim.rules.rule import OpRule
 
+from ..delegate_flags import DelegateName
 from ..suggestions import suggestion
 from ..terminal import width, write
 from ..text.rules import OTHERS, changes_entry, changes_text, rules_entry, rules_markdown, rules_text
@@ -32,7 +33,7 @@ first one named up to but excluding the second. "explain CODE" tells what a code
 
 @click.command("rules", epilog=_EPILOG)
 @click.option(
-    "--delegate", "name", default=DEFAULT_DELEGATE, show_default=True, type=click.Choice(DELEGATE_NAMES), help="The delegate."
+    "--delegate", "name", default=DEFAULT_DELEGATE, show_default=True, type=DelegateName(DELEGATE_NAMES), help="The delegate."
 )
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @click.option(

@@ -23,7 +23,7 @@ from ..models import Models, read_model
 from ..target_options import chosen_target, target_options
 from ..terminal import result_options, width
 from ..text.compare import compare_lines
-from ..text.many import COMPARED, SEARCHED, compared_row, searched_row
+from ..text.many import compared_columns, compared_row, searched_columns, searched_row
 from ..text.search import search_entry, search_lines
 
 _EPILOG = """\b
@@ -120,13 +120,15 @@ def command(
         if supposition != Supposition() or base:
             raise click.UsageError("--search takes options of the delegate only: leave out the suppositions and --base")
         aim = parse_goal(goal)
-        table = ModelTable(SEARCHED, is_left_out=verbose)
+        table = ModelTable(searched_columns(after.delegate.name), is_left_out=verbose)
         return write_answers(models, form, output, table, lambda path: _searched(read_model(path), after, aim, verbose))
     before = _before(after, base)
     if before == after and supposition == Supposition():
         raise click.UsageError(
             "no change is given: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
+
+    columns = compared_columns([before.delegate.name, after.delegate.name])
 
     def supposed(path: str) -> Answer:
         model = read_model(path)
@@ -137,12 +139,16 @@ def command(
             lambda: [compared_row(found)],
         )
 
-    return write_answers(models, form, output, ModelTable(COMPARED, is_left_out=verbose), supposed)
+    return write_answers(models, form, output, ModelTable(columns, is_left_out=verbose), supposed)
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
     found = search(diagnose(model, target), aim)
-    return Answer(lambda: [search_entry(found)], lambda: search_lines(found, width(), verbose), lambda: [searched_row(found)])
+    return Answer(
+        lambda: [search_entry(found)],
+        lambda: search_lines(found, target.delegate.name, width(), verbose),
+        lambda: [searched_row(found)],
+    )
 
 
 def _supposition(

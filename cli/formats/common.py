@@ -13,6 +13,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
+from delegate_sim.results.words import words_of
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, message, name, options_text, share
@@ -20,8 +21,17 @@ from ..text.findings import alike, finding_hint, finding_text
 
 PROGRAM = "delegate-sim"
 
-NUMBERS = ("partitions", "delegate kernels", "fallback nodes", "delegated share", "border bytes")
-"""What ``numbers`` returns, in its order."""
+
+def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return the titles of what ``numbers`` returns, in its order, for cases that may be of delegates and of compiler plugins."""
+    words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
+    kernels, left, shares = (
+        " / ".join(each) for each in zip(*[(one.kernels, one.left_nodes, one.share) for one in words], strict=True)
+    )
+    return ("partitions", kernels, left, shares, "border bytes")
+
+
+_NUMBERS = 5
 
 _REPOSITORY_VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 _WORDS = {FAILED: "failed", UNREADABLE: "unreadable", BETTER: "better than the baseline"}
@@ -89,7 +99,7 @@ def numbers(case: Case) -> list[str]:
 
 def _texts(measures: Measures | None) -> list[str]:
     if measures is None:
-        return [""] * len(NUMBERS)
+        return [""] * _NUMBERS
     counts = (measures.partitions, measures.delegate_kernels, measures.fallback_nodes)
     part = share(measures.delegated_nodes, measures.nodes) if measures.nodes else share(1, 1)
     return [*[f"{count:,}" for count in counts], part, f"{measures.border_bytes:,}"]

@@ -12,7 +12,7 @@ from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
 from ..layout import counted, message, name
 from ..text.findings import LEVELS, alike, finding_hint, finding_text
 from . import markdown
-from .common import NUMBERS, PROGRAM, numbers, repository_path, state, title, verdict
+from .common import PROGRAM, number_titles, numbers, repository_path, state, title, verdict
 
 _ANNOTATIONS = 10
 """GitHub shows no more for a step."""
@@ -65,7 +65,7 @@ def _annotation(case: Case, members: Sequence[Finding]) -> str:
 
 
 def _line(case: Case, command: str) -> str:
-    said = ", ".join([f"{what} {number}" for what, number in zip(NUMBERS, numbers(case), strict=True) if number])
+    said = ", ".join([f"{what} {number}" for what, number in zip(number_titles([case]), numbers(case), strict=True) if number])
     return f"{title(case)}: {state(case, command)}{'; ' if said else ''}{said}"
 
 

@@ -8,11 +8,13 @@ from delegate_sim.gate.check import Checked, Update
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case
 from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.findings import Finding
+from delegate_sim.results.words import words_of
 
 from ..layout import counted, message, name, wrapped
 from ..terminal import Line
 from . import changes as changes_text
 from . import findings as findings_text
+from .measures import measures_text
 
 _HEADING = "bold"
 _STYLES = {"error": "red", "warning": "yellow", "note": ""}
@@ -46,12 +48,7 @@ def _update_text(update: Update) -> str:
 def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
     yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, _HEADING))
     if case.measures is not None:
-        measures = case.measures
-        text = (
-            f"{measures.outcome}: {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated, "
-            f"{counted(measures.partitions, 'partition')}, {counted(measures.delegate_kernels, 'delegate kernel')}"
-        )
-        yield from _paragraph(text, width, "  ")
+        yield from _paragraph(measures_text(case.measures, words_of(case.delegate)), width, "  ")
     if case.findings or verbose:
         yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
     yield from _finding_lines(case.findings, width, verbose)

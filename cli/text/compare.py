@@ -9,6 +9,7 @@ from delegate_sim.options import as_typed
 from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.report import CPU
+from delegate_sim.results.words import Words, words_of
 from delegate_sim.text import printable
 
 from ..layout import counted, message, name, node_list, option_value, share, wrapped
@@ -64,11 +65,14 @@ class _Text:
         yield from self._side("B", found.b, found.a)
         yield from self._numbers()
         yield from self._inputs()
-        yield from self._section("Delegated in A, on the CPU in B", found.to_cpu, lambda node: _reasons(node.b))
-        yield from self._section("On the CPU in A, delegated in B", found.to_delegate, lambda node: _bare(_reasons(node.a)))
+        a, b = words_of(found.a.run.delegate.name), words_of(found.b.run.delegate.name)
+        yield from self._section(f"{a.taken.capitalize()} in A, {b.left} in B", found.to_cpu, lambda node: _reasons(node.b))
+        yield from self._section(
+            f"{_capital(a.left)} in A, {b.taken} in B", found.to_delegate, lambda node: _bare(_reasons(node.a))
+        )
         yield from self._section("Only in A", found.only_in_a, lambda node: _bare(_placed(node.a)))
         yield from self._section("Only in B", found.only_in_b, lambda node: _placed(node.b))
-        yield from self._section("On the CPU for different reasons", found.reasons_changed, _both)
+        yield from self._section(_left_for_other_reasons(a, b), found.reasons_changed, _both)
         if not (found.to_cpu or found.to_delegate or found.only_in_a or found.only_in_b):
             yield Line("")
             yield Line("No node moves: each runs in the same place on both sides.")
@@ -200,16 +204,31 @@ def _differing_options(side: Side, other: Side) -> str:
 def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     """Return the numbers of both sides, and by how much they differ."""
     old, new = a.measures, b.measures
+    first, second = words_of(a.run.delegate.name), words_of(b.run.delegate.name)
+    taken = _either(first.taken, second.taken)
     yield "outcome", old.outcome, new.outcome, ""
     yield _row("nodes", old.nodes, new.nodes)
-    yield _row("delegated", old.delegated_nodes, new.delegated_nodes)
-    yield "share delegated", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
-    yield _row("on the CPU", old.fallback_nodes, new.fallback_nodes)
+    yield _row(taken, old.delegated_nodes, new.delegated_nodes)
+    yield f"share {taken}", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
+    yield _row(_either(first.left, second.left), old.fallback_nodes, new.fallback_nodes)
     yield _row("partitions", old.partitions, new.partitions)
-    yield _row("delegate kernels", old.delegate_kernels, new.delegate_kernels)
+    yield _row(_either(first.kernels, second.kernels), old.delegate_kernels, new.delegate_kernels)
     yield _row("bytes across borders", old.border_bytes, new.border_bytes)
     yield _row("multiply-adds", a.compute.multiply_adds, b.compute.multiply_adds)
-    yield _row("multiply-adds delegated", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
+    yield _row(f"multiply-adds {taken}", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
+
+
+def _either(first: str, second: str) -> str:
+    """Return the words for both sides."""
+    return first if first == second else f"{first} / {second}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _left_for_other_reasons(a: Words, b: Words) -> str:
+    return f"{_capital(_either(a.left, b.left))} for different reasons"
 
 
 def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.results.differences import Disagreement, disagreements, operator_rows
+from delegate_sim.results.words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run
 
@@ -19,7 +20,8 @@ _WIDEST_OPERATOR = 32
 
 def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     """Return the table and the list."""
-    yield Line("Side by side: nodes delegated", _HEADING)
+    taken = dict.fromkeys([words_of(run.delegate.name).taken for run in runs])
+    yield Line(f"Side by side: nodes {' or '.join(taken)}", _HEADING)
     yield from _table(runs, verbose)
     yield Line("")
     yield from _disagreements(runs, width, verbose)
@@ -50,7 +52,7 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
     yield Line(f"They disagree on {counted(len(found), 'node')}", _HEADING)
     groups: dict[tuple[int, str, tuple[str, ...]], list[Disagreement]] = {}
     for one in found:
-        words = tuple(_state(reasons) for reasons in one.reasons)
+        words = tuple(_state(reasons, run) for reasons, run in zip(one.reasons, runs, strict=True))
         groups.setdefault((one.subgraph, one.node.op, words), []).append(one)
     several = len(runs[0].subgraphs) > 1
     shown = list(groups.items()) if verbose else list(groups.items())[:_GROUPS_SHOWN]
@@ -66,7 +68,8 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
         yield Line(f"  ... and {len(groups) - len(shown):,} more groups of nodes (--verbose lists all)")
 
 
-def _state(reasons: tuple[Reason, ...] | None) -> str:
+def _state(reasons: tuple[Reason, ...] | None, run: Run) -> str:
+    words = words_of(run.delegate.name)
     if reasons is None:
-        return "delegated"
-    return "; ".join(f"{reason.code}: {reason.message}" for reason in reasons) or "on the CPU"
+        return words.taken
+    return "; ".join(f"{reason.code}: {reason.message}" for reason in reasons) or words.left

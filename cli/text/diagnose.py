@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, RankedCause
 from delegate_sim.results.nodes import on_cpu
+from delegate_sim.results.words import Words, words_of
 from delegate_sim.text import printable
 
 from ..layout import counted, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
 from .diagnoses import model_name, multiply_adds_share
+from .measures import measures_text
 
 _HEADING = "bold"
 _CODE = "yellow"
@@ -33,10 +35,11 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
         yield Line("")
     yield Line("Now", _HEADING)
     delegate, options, release, _, _ = diagnosis.target
+    words = words_of(delegate.name)
     yield from _paragraph(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
-    yield from _paragraph(_cost_text(diagnosis.now), width, "  ")
+    yield from _paragraph(_cost_text(diagnosis.now, words), width, "  ")
     if diagnosis.limited:
-        text = f"on the CPU only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
+        text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
         yield from _paragraph(text, width, "  ")
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
     for number, finding in enumerate(shown, 1):
@@ -47,16 +50,17 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
         yield Line(f"... and {counted(len(diagnosis.findings) - len(shown), 'more cause')} (--verbose lists all)")
     yield Line("")
     if not diagnosis.findings:
-        yield Line("Nothing in the model keeps nodes on the CPU.", _HEADING)
+        yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
     else:
         yield Line("Without any of them", _HEADING)
-        yield from _paragraph(_cost_text(diagnosis.without_all), width, "  ")
+        yield from _paragraph(_cost_text(diagnosis.without_all, words), width, "  ")
     yield Line("")
     yield from _paragraph("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
 
 
 def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
     cause = finding.cause
+    words = words_of(diagnosis.target.delegate.name)
     total = diagnosis.total_multiply_adds
     yield from _paragraph(f"{number}. {message(cause.title)}", width, "", _HEADING)
     yield from _paragraph(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
@@ -64,7 +68,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
     # What stands behind another cause may be about nodes that the delegate takes as they are now.
     keeps = "keeps" if staying.issuperset(cause.nodes) else "once another cause is removed, would keep"
-    text = f"{keeps} {counted(len(cause.nodes), 'node')} on the CPU: {operators}"
+    text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
     yield from _paragraph(text, width, "   ")
@@ -79,11 +83,13 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
         versions = sorted(set(cause.node_versions.values()))
         yield from _paragraph(f"version without it: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
-        yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
+        yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone, words.taken)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:
         yield from _paragraph(_needs_text(finding, len(diagnosis.findings)), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
-        yield from _paragraph(f"without all up to here: {_change_text(diagnosis.now, finding.together)}", width, "   ")
+        yield from _paragraph(
+            f"without all up to here: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   "
+        )
     yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
 
 
@@ -105,25 +111,20 @@ def _needs_text(finding: RankedCause, causes: int) -> str:
     return message(f"removing it alone brings nothing: {item_list(names)} must be removed too")
 
 
-def _cost_text(cost: Cost) -> str:
-    measures = cost.measures
-    text = (
-        f"{measures.outcome}: {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated "
-        f"({share(measures.delegated_nodes, measures.nodes)}), {counted(measures.partitions, 'partition')}, "
-        f"{counted(measures.delegate_kernels, 'delegate kernel')}, {measures.border_bytes:,} bytes across borders"
-    )
-    return text + (f", {multiply_adds_share(cost)} of multiply-adds delegated" if cost.total_multiply_adds else "")
+def _cost_text(cost: Cost, words: Words) -> str:
+    text = f"{measures_text(cost.measures, words, has_share=True)}, {cost.measures.border_bytes:,} bytes across borders"
+    return text + (f", {multiply_adds_share(cost)} of multiply-adds {words.taken}" if cost.total_multiply_adds else "")
 
 
-def _change_text(now: Cost, then: Cost) -> str:
+def _change_text(now: Cost, then: Cost, taken: str) -> str:
     old, new = now.measures, then.measures
     words = [] if old.outcome == new.outcome else [f"{old.outcome} -> {new.outcome}"]
     before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
-    words.append(f"delegated {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
+    words.append(f"{taken} {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
     words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
     words.append(f"bytes across borders {old.border_bytes:,} -> {new.border_bytes:,}")
     if now.total_multiply_adds or then.total_multiply_adds:
-        words.append(f"multiply-adds delegated {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
+        words.append(f"multiply-adds {taken} {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
     return ", ".join(words)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.delegates.registry import DISPATCH_KERNEL
 from delegate_sim.device.summary import (
     APPLIED_TO,
     FAILED,
     MADE,
     NONE,
     NOT_CREATED,
+    NOT_LOADED,
     PART,
     REQUESTED,
     UNKNOWN,
@@ -31,6 +33,7 @@ _OUTCOMES = {
     NONE: "was applied, and took no node",
     FAILED: "could not be applied",
     NOT_CREATED: "could not be created",
+    NOT_LOADED: "was not applied: the runtime could not load or prepare the model",
     APPLIED_TO: "was applied; how much of the graph it took is not in the log",
     MADE: "was created; how much of the graph it took is not in the log",
     REQUESTED: "was asked for; nothing shows whether it was applied",
@@ -63,7 +66,8 @@ def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, colu
 def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
     own = summary.delegate
     who = message(own.title) if own.title else "not shown"
-    yield from _fact("delegate", who if own.name or not own.title else f"{who}, which is not simulated", columns)
+    rest = "; reconcile --accelerators compares it" if DISPATCH_KERNEL in own.title else ", which is not simulated"
+    yield from _fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
     yield from _fact("outcome", _OUTCOMES[own.outcome], columns)
     yield from _counts(own.counts, columns)
     for other in summary.others:
@@ -80,6 +84,8 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     ):
         if values:
             yield from _fact(title, message(", ".join(values)), columns)
+    for text in summary.compiled:
+        yield from _fact("compiled", message(text), columns)
     if summary.parts:
         text = ", ".join(f"{part} ({counted(count, 'line')})" for part, count in summary.parts)
         yield from _fact("also of", text, columns)

@@ -63,7 +63,8 @@ def _call(call: LoweredCall, model: LoweredModel, graph: Graph, width: int) -> I
     function = call.function.partition("_")[2]
     if call.subject is None:
         lists = {"identifyInputsAndOutputs": f" {_indices(model.inputs)} -> {_indices(model.outputs)}"}
-        return map(Line, wrapped(f"{function}{lists.get(function, '')}", width, "  ", "      "))
+        value = "" if call.value is None else f" {str(call.value).lower()}"
+        return map(Line, wrapped(f"{function}{lists.get(function, value)}", width, "  ", "      "))
     if function == "addOperation":
         text, style = _operation(model.operations[call.subject], graph), _OPERATION
     else:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from delegate_sim.results.measures import TAKEN
+from delegate_sim.results.words import taken_by, words_of
 from delegate_sim.text import printable
 
 from ..layout import counted, message, name, share, wrapped
@@ -35,12 +37,25 @@ class Columns(NamedTuple):
     numbers: Sequence[int]
 
 
-COMPARED = Columns(("delegated", "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
-SEARCHED = Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "removed"), 5, range(5))
-RELEASED = Columns(("delegate", "loads from", "fully delegated", "newest"), 4, (3,))
 INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), 5, range(4))
 STACKED = Columns(("SoC", "CompiledModel", "where nodes run"), 3, ())
 LIVED = Columns(("target", "live"), 2, ())
+
+
+def compared_columns(delegates: Iterable[str]) -> Columns:
+    """Return the columns of comparisons; what is taken is called as it is with these delegates."""
+    taken = taken_by(delegates)
+    return Columns((taken, "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
+
+
+def searched_columns(delegate: str) -> Columns:
+    """Return the columns of searches for causes."""
+    return Columns(("causes", words_of(delegate).taken, "multiply-adds", "partitions", "kernels", "removed"), 5, range(5))
+
+
+def released_columns(delegates: Iterable[str]) -> Columns:
+    """Return the columns of tables of releases."""
+    return Columns(("delegate", "loads from", f"fully {taken_by(delegates)}", "newest"), 4, (3,))
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
@@ -96,7 +111,7 @@ def released_row(found: ReleaseTable) -> Sequence[str]:
     loading = " or ".join([str(first.release) for first in found.first_loading.values() if first is not None]) or "none known"
     full = f"{found.full[0]} to {found.full[-1]}" if found.full else "never"
     newest = found.rows[-1].measures
-    delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome == "delegated" else newest.outcome
+    delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome in TAKEN else newest.outcome
     return [found.delegate.name, loading, full, delegated]
 
 
@@ -127,7 +142,7 @@ def shortened(path: str, room: int) -> str:
 
 def _side(side: Side) -> Sequence[str]:
     measures, compute = side.measures, side.compute
-    delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome == "delegated" else measures.outcome
+    delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome in TAKEN else measures.outcome
     work = _work(compute.delegated_multiply_adds, compute.multiply_adds)
     return [delegated, work, f"{measures.delegate_kernels:,}", f"{measures.border_bytes:,}"]
 

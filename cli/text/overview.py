@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from delegate_sim.results.blockers import Blocker, BlockerSummary, summary_of
+from delegate_sim.results.measures import TAKEN
 from delegate_sim.results.report import Report
-from delegate_sim.runtime.interpreter import Run
+from delegate_sim.results.words import taken_by
 
 from ..layout import counted, name, share, wrapped
 from ..terminal import Line
@@ -16,9 +17,7 @@ from .tables import table
 
 _HEADING = "bold"
 _HINT = "cyan"
-_COLUMNS = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
 _NUMBERS = range(2, 7)
-_MODEL_COLUMNS = ("model", "delegate", "delegated", "multiply-adds", "kernels", "border bytes", "first blocker")
 _NARROWEST_MODEL = 24
 _SELECTED = (
     "selected: by a compiler plugin, on the host; whether the vendor's compiler takes the nodes, and whether they run, is not "
@@ -34,18 +33,15 @@ def overview_lines(report: Report, width: int) -> Iterator[Line]:
     runs = report.runs
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     yield Line(f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}", _HEADING)
-    rows = [_COLUMNS, *[_selected(run, _cells(run.delegate.name, summary_of(report.model, run))) for run in runs]]
+    taken = taken_by([run.delegate.name for run in runs])
+    titles = ("delegate", "outcome", taken, "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
+    rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
     yield from map(Line, table(rows, _NUMBERS, width, 6))
     if any(run.delegate.is_plugin for run in runs):
         yield Line("")
         yield from (Line(line) for line in wrapped(_SELECTED, width, "", ""))
     yield Line("")
     yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
-
-
-def _selected(run: Run, cells: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a row with the word for what a compiler plugin takes: it is selected, and neither compiled nor delegated."""
-    return (cells[0], "selected", *cells[2:]) if run.delegate.is_plugin and cells[1] == "delegated" else cells
 
 
 class ModelRow(NamedTuple):
@@ -70,7 +66,9 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     room = max(_NARROWEST_MODEL, width // 3)
     common = common_folder([row.path for row in rows])
     cells = [(shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
-    yield from map(Line, table([_MODEL_COLUMNS, *cells], range(2, 6), width, 5, keys=2))
+    taken = taken_by([row.delegate for row in rows])
+    titles = ("model", "delegate", taken, "multiply-adds", "kernels", "border bytes", "first blocker")
+    yield from map(Line, table([titles, *cells], range(2, 6), width, 5, keys=2))
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
 
@@ -108,6 +106,6 @@ def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
     if summary is None:
         return "unreadable", "", "", "", ""
     measures = summary.measures
-    nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome == "delegated" else measures.outcome
+    nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome in TAKEN else measures.outcome
     _, _, _, multiply_adds, _, kernels, border_bytes, blocker = _cells("", summary)
     return nodes, multiply_adds, kernels, border_bytes, blocker

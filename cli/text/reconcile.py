@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.device.causes import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
+from delegate_sim.device.devices_learning import DevicesLearning
 from delegate_sim.device.differences import ListedRefusal
+from delegate_sim.device.errors import ExplainedError
 from delegate_sim.device.learning import Learning, rejection_text
 from delegate_sim.device.matching import OTHER_MODEL
 from delegate_sim.device.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.stage import compilation_text
 from delegate_sim.device.summary import chosen_devices
 from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
@@ -77,6 +80,23 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
         yield from _paragraph(message(f"open: {note}"), width, "  ", "    ")
 
 
+def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:
+    """Return what was learnt about the devices behind the delegate."""
+    yield Line("")
+    yield Line(f"Profile of devices: {message(path)} (for --devices)", _HEADING)
+    for device in learning.devices:
+        rejected = ", ".join(dict.fromkeys([each.operation for each in device.rejects]))
+        parts = [f"does not take {rejected}" if rejected else "takes everything that it was asked about"]
+        parts += ["fails to compile whatever it is given"] if device.fails_to_compile else []
+        parts += [f"fails to compile {', '.join(device.cannot_compile)}"] if device.cannot_compile else []
+        parts += (
+            [f"fails to compile steps of more than {device.largest_bytes:,} bytes"] if device.largest_bytes is not None else []
+        )
+        yield from _paragraph(message(f"{device.name}: {'; '.join(parts)}"), width, "  - ", "    ")
+    for note in learning.notes:
+        yield from _paragraph(message(f"open: {note}"), width, "  ", "    ")
+
+
 def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
     setting = found.setting
     known = {key: value for key, value in setting.options.items() if key in setting.known}
@@ -92,20 +112,27 @@ def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
 
 def _tallies(found: Reconciliation, width: int) -> Iterator[Line]:
     """The log lines are shown as they were printed, neither wrapped nor styled."""
-    for title, tally in (("Device", found.device), ("Simulated", found.simulated)):
+    yield from tally_lines(found.device, found.simulated, width, is_plugin=found.setting.delegate.is_plugin)
+
+
+def tally_lines(device: Tally, simulated: Tally, width: int, *, is_plugin: bool) -> Iterator[Line]:
+    """Return the lines and numbers of both sides."""
+    for title, tally in (("Device", device), ("Simulated", simulated)):
         yield Line(title, _HEADING)
         for line in tally.lines:
             yield Line(f"  {message(line)}")
-        yield from _fact("nodes", _numbers(tally), width)
+        yield from _fact("nodes", _numbers(tally, is_plugin), width)
 
 
-def _numbers(tally: Tally) -> str:
-    values = (
+def _numbers(tally: Tally, is_plugin: bool) -> str:
+    values: tuple[tuple[str, int | None], ...] = (
         ("delegated", tally.delegated),
         ("on the CPU", tally.on_cpu),
         ("partitions", tally.partitions),
         ("delegate kernels", tally.kernels),
     )
+    if is_plugin:
+        values = (("selected", tally.delegated), ("left", tally.on_cpu), ("partitions to compile", tally.partitions))
     return ", ".join([f"{title}: {_UNKNOWN if number is None else f'{number:,}'}" for title, number in values])
 
 
@@ -114,7 +141,8 @@ def _result(found: Reconciliation, width: int) -> Iterator[Line]:
         yield Line("Reproduced: the simulation reproduces the device", _GOOD)
         return
     if found.status == NOT_COMPARED:
-        yield Line("Not compared: the log does not say what became of the delegate; it is cut short, or of something else", _BAD)
+        why = "does not say what became of the delegate; it is cut short, or of something else"
+        yield Line(f"Not compared: the log {'is of another delegate' if found.is_foreign else why}", _BAD)
         return
     if found.status == UNEXPLAINED or found.account is None:
         yield Line("Unexplained: the device did something else, and none of the explanations tried accounts for it", _BAD)
@@ -168,23 +196,31 @@ def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
         yield Line("")
         yield Line("Operators that the delegate lists as refused", _HEADING)
     for listed in found.listed_refusals:
-        yield from _listed(listed, width)
+        yield from listed_lines(listed, width)
     devices = ", ".join([f"{name(device)} for {counted(count, 'operation')}" for device, count in chosen_devices(found.log)])
     if devices:
         yield Line("")
         yield from _paragraph(f"Devices that the runtime behind the delegate chose: {devices}", width, "", "  ")
-    if found.errors:
-        yield Line("")
-        yield Line("Errors in the log", _HEADING)
-    for error in found.errors:
-        yield from _paragraph(message(error.line), width, "  ", "    ")
-        if error.meaning:
-            yield from _paragraph(message(error.meaning), width, "    ", "    ")
+    for compilation in found.log.runtime.compilations:
+        yield from _paragraph(message(f"The runtime compiled {compilation_text(compilation)}"), width, "", "  ")
+    yield from error_lines(found.errors, width)
     yield Line("")
     yield from _paragraph(f"Evidence: {_EVIDENCE[found.evidence]}", width, "", "  ")
 
 
-def _listed(listed: ListedRefusal, width: int) -> Iterator[Line]:
+def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
+    """Return the errors in a log with what they mean."""
+    if errors:
+        yield Line("")
+        yield Line("Errors in the log", _HEADING)
+    for error in errors:
+        yield from _paragraph(message(error.line), width, "  ", "    ")
+        if error.meaning:
+            yield from _paragraph(message(error.meaning), width, "    ", "    ")
+
+
+def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
+    """Return an operator that the delegate lists as refused, on both sides."""
     device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
     simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
     sign = "same" if listed.is_same else "differs"

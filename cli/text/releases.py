@@ -8,6 +8,7 @@ from typing import Any
 
 from delegate_sim.results.measures import NONE_FAILS, NOT_LOADED, NOT_PREPARED
 from delegate_sim.results.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
+from delegate_sim.results.words import Words, words_of
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.resolver import Loads
 from delegate_sim.version import __version__
@@ -22,7 +23,7 @@ FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
 """What the families of releases are called."""
 
 _HEADING = "bold"
-_COLUMNS = ("releases", "loads", "delegated", "partitions", "moved")
+_COLUMNS = ("releases", "loads", "{taken}", "partitions", "moved")
 _PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
@@ -34,13 +35,14 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
     """Return a table with a row for each span of releases that behave the same, what changes at each step, and a summary."""
     spans = _spans(table.rows)
     yield Line(f"{table.delegate.name}: {counted(table.rows[0].measures.nodes, 'node')} by release of the runtime", _HEADING)
-    rows = [_COLUMNS, *[_cells(span) for span in spans]]
+    taken = words_of(table.delegate.name).taken
+    rows = [tuple([title.format(taken=taken) for title in _COLUMNS]), *[_cells(span) for span in spans]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [pad(cell, size) for pad, cell, size in zip(_PADDING, row, widths, strict=True)]
         yield Line("  ".join(["", *cells]).rstrip())
     for span in spans:
-        yield from _step(span[0], width, verbose)
+        yield from _step(span[0], words_of(table.delegate.name), width, verbose)
     yield from _refusals(spans, width)
     yield Line("")
     for answer in answers(table):
@@ -65,10 +67,14 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
 
 def answers(table: ReleaseTable) -> Iterator[str]:
     """Say which releases delegate the whole model, and which is the first to load it."""
+    if table.delegate.starts_at_known:
+        since = table.delegate.known_since
+        yield f"Not shown: releases before {since}, which do not have {table.delegate.name}, or in which it is not known."
+    taken = words_of(table.delegate.name).taken
     if table.full:
-        yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
+        yield f"Fully {taken}: first in {table.full[0]}, last in {table.full[-1]}."
     else:
-        yield "Fully delegated: in no known release."
+        yield f"Fully {taken}: in no known release."
     for family, first in table.first_loading.items():
         newest = [row for row in table.rows if row.release.family == family][-1]
         if first is None and newest.loads is Loads.UNKNOWN:
@@ -123,7 +129,7 @@ def span_text(span: Sequence[ReleaseRow]) -> str:
     return str(first) if first == last else f"{first} to {last}"
 
 
-def _step(row: ReleaseRow, width: int, verbose: bool) -> Iterator[Line]:
+def _step(row: ReleaseRow, words: Words, width: int, verbose: bool) -> Iterator[Line]:
     """Say what changed with a release."""
     if not row.moves:
         return
@@ -132,7 +138,7 @@ def _step(row: ReleaseRow, width: int, verbose: bool) -> Iterator[Line]:
     moves = sorted(row.moves, key=lambda move: -len(move.nodes))
     shown = moves if verbose else moves[:_MOVES_SHOWN]
     for move in shown:
-        yield from (Line(line) for line in wrapped(move_text(move, verbose), width, "  ", "    "))
+        yield from (Line(line) for line in wrapped(move_text(move, words, verbose), width, "  ", "    "))
     if len(shown) < len(moves):
         hidden = sum([len(move.nodes) for move in moves[len(shown) :]])
         yield Line(f"  ... and {counted(hidden, 'more node')} (--verbose lists all)")
@@ -156,17 +162,18 @@ def _family_spans(rows: Sequence[ReleaseRow]) -> list[str]:
     return [span_text(span) for family in FAMILIES if (span := [row for row in rows if row.release.family == family])]
 
 
-def move_text(move: Move, verbose: bool = False) -> str:
+def move_text(move: Move, words: Words, verbose: bool = False) -> str:
     """Say which nodes moved, where to and why."""
     nodes = node_list(sorted([node for _, node in move.nodes]), None if verbose else _NODES_WIDTH)
     why = message("; ".join([reason.message for reason in move.reasons])) or "no delegate was asked about it"
-    where = f"delegated; before: {why}" if move.is_delegated else f"on the CPU: {why}"
+    where = f"{words.taken}; before: {why}" if move.is_delegated else f"{words.left}: {why}"
     return f"{name(move.op)}: {counted(len(move.nodes), 'node')} [{nodes}] {where}"
 
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
+    """Name what a release does not load; a file that contradicts itself is loaded by none."""
     operators = [f"{name(op)} version {version}" for op, version in unloaded]
-    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80)
+    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80) or "the file"
 
 
 def releases_entry(table: ReleaseTable) -> dict[str, Any]:

@@ -12,15 +12,19 @@ from delegate_sim.graph.partition import Subset
 from delegate_sim.results.compute import Compute, compute_of
 from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
+from delegate_sim.results.strip import strip
+from delegate_sim.results.words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line
+from .measures import kernels_text
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
 from .splits import split_lines
+from .strip import strip_lines
 from .view import HEADING, View
 
 if TYPE_CHECKING:
@@ -64,11 +68,11 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 """Told of kernels that the newest sources cannot make, where the release's own are not known."""
 
 
-def report_lines(report: Report, view: View) -> Iterator[Line]:
-    """Return the text of a report: run by run and side by side, or as a chain."""
+def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
+    """Return the text of a report: run by run and side by side, or as a chain; of one that does not run no places are said."""
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
-        yield from _chain_lines(report, view)
+        yield from _chain_lines(report, view, is_running)
         if len(explicit) == 1:
             yield from _diagnose(report, explicit[0], view)
         return
@@ -106,7 +110,7 @@ def _advice(model: Model, run: Run, view: View) -> Advice | None:
     return view.advise(model, run)
 
 
-def _chain_lines(report: Report, view: View) -> Iterator[Line]:
+def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
     """All log lines come first, as on a device; a delegate that the runtime applies by default has no details."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
@@ -118,7 +122,7 @@ def _chain_lines(report: Report, view: View) -> Iterator[Line]:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         # Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
         yield from _details(run, view, _advice(report.model, run, view) if len(explicit) == 1 else None)
-    if not all(run.is_loaded and run.is_prepared for run in runs):
+    if not is_running or not all(run.is_loaded and run.is_prepared for run in runs):
         return
     yield Line("")
     yield from placement_lines(runs, view.width, view.verbose)
@@ -197,15 +201,14 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     yield Line("")
     yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
-    what = "partition to compile" if run.delegate.is_plugin else "delegate kernel"
-    made = f"{kernels:,} partitions to compile" if run.delegate.is_plugin and kernels != 1 else counted(kernels, what)
+    made = kernels_text(kernels, words_of(run.delegate.name))
     text = f"{total:,} total, {delegated:,} {_verb(run)} ({share(delegated, total)}), {made}"
     yield from _fact("nodes", text, view)
     yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, _verb(run), view)
 
 
 def _verb(run: Run) -> str:
-    return "selected" if run.delegate.is_plugin else "delegated"
+    return words_of(run.delegate.name).taken
 
 
 def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice: Advice | None) -> Iterator[Line]:
@@ -227,6 +230,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), verb, view)
     dropped = dropped_partitions(run)
+    yield from strip_lines(strip(run), whole.delegate.name, view.width)
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, whole, view, advice)

@@ -8,11 +8,13 @@ from typing import Any
 
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
+from delegate_sim.results.words import Words, words_of
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, wrapped
 from ..terminal import Line
 from .diagnoses import multiply_adds_share
+from .measures import kernels_text, nodes_text
 
 SCHEMA = "delegate-sim/search/1"
 
@@ -21,24 +23,25 @@ _HINT = "cyan"
 _WAYS_SHOWN = 5
 
 
-def search_lines(search: Search, width: int, verbose: bool) -> Iterator[Line]:
+def search_lines(search: Search, delegate: str, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text: how certain the answer is, then each set of causes with the result without them."""
-    for line in wrapped(_heading(search), width):
+    words = words_of(delegate)
+    for line in wrapped(_heading(search, words), width):
         yield Line(line, _HEADING)
     shown = search.ways if verbose else search.ways[:_WAYS_SHOWN]
     for way in shown:
         yield Line("")
-        yield from _way_lines(way, width)
+        yield from _way_lines(way, words, width)
     if len(shown) < len(search.ways):
         yield Line("")
         yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} of as many causes (--verbose lists all)")
 
 
-def _heading(search: Search) -> str:
-    aim = _aim(search.goal)
+def _heading(search: Search, words: Words) -> str:
+    aim = _aim(search.goal, words)
     tried = f"{counted(search.simulations, 'simulation')}"
     if not search.ways:
-        return f"No set of causes reaches {aim} ({tried}); without any of them: {_cost_text(search.without_all)}"
+        return f"No set of causes reaches {aim} ({tried}); without any of them: {_cost_text(search.without_all, words)}"
     number = len(search.ways[0].causes)
     if not number:
         return f"Reached already: {aim}"
@@ -50,23 +53,20 @@ def _heading(search: Search) -> str:
     )
 
 
-def _aim(goal: Goal) -> str:
+def _aim(goal: Goal, words: Words) -> str:
     if goal.measure == MULTIPLY_ADDS:
-        return f"at least {goal.value:g} % of multiply-adds on the delegate"
-    return f"at most {counted(int(goal.value), 'partition' if goal.measure == PARTITIONS else 'delegate kernel')}"
+        return f"at least {goal.value:g} % of multiply-adds {words.taken}"
+    number = int(goal.value)
+    return f"at most {counted(number, 'partition') if goal.measure == PARTITIONS else kernels_text(number, words)}"
 
 
-def _cost_text(cost: Cost) -> str:
-    measures = cost.measures
-    text = (
-        f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated, "
-        f"{counted(measures.partitions, 'partition')}, {counted(measures.delegate_kernels, 'delegate kernel')}"
-    )
+def _cost_text(cost: Cost, words: Words) -> str:
+    text = nodes_text(cost.measures, words)
     return text + (f", {multiply_adds_share(cost)} of multiply-adds" if cost.total_multiply_adds else "")
 
 
-def _way_lines(way: Way, width: int) -> Iterator[Line]:
-    text = _cost_text(way.cost) + (", without:" if way.causes else "")
+def _way_lines(way: Way, words: Words, width: int) -> Iterator[Line]:
+    text = _cost_text(way.cost, words) + (", without:" if way.causes else "")
     yield from (Line(line) for line in wrapped(text, width))
     for cause in way.causes:
         yield from (Line(line) for line in wrapped(f"- {message(cause.name)}: {message(cause.title)}", width, "  ", "    "))

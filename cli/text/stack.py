@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.results.report import placements
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.stack import StackResult
+from delegate_sim.text import printable
 
 from ..layout import counted, message, name, wrapped
 from ..terminal import Line
@@ -15,6 +18,7 @@ from .tables import table
 from .view import HEADING, View
 
 _BAD = "bold red"
+_HINT = "cyan"
 
 
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
@@ -24,17 +28,18 @@ def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
             yield Line("")
         if len(results) > 1:
             yield Line(f"--- {message(_target(result))} ---", HEADING)
-        yield from report_lines(result.report, view)
+        yield from report_lines(result.report, view, is_running=result.is_created)
         yield Line("")
         yield from _outcome(result, view)
     if len(results) > 1:
         yield Line("")
         yield from _side_by_side(results, view)
+    yield from _diagnoses(results)
 
 
 def stacked_row(result: StackResult) -> Sequence[str]:
     """Return the SoC, whether CompiledModel is created, and how many nodes run where."""
-    places = _places(_summed(_by_operator(result)))
+    places = _places(_summed(result.places()))
     return [message(_target(result)), "created" if result.is_created else "not created", places]
 
 
@@ -52,29 +57,41 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
         yield from (Line(line) for line in wrapped(message(note), view.width, "  - ", "    "))
 
 
+def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
+    """Point to the commands that say what keeps nodes off the NPU."""
+    leaving = {result.report.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
+    if leaving:
+        yield Line("")
+        yield Line("What keeps nodes off the NPU, and what to change:", _HINT)
+    for delegate, result in leaving.items():
+        run = result.report.runs[0]
+        release = "" if str(run.release) == DEFAULT_RELEASE else f" --runtime {run.release}"
+        path = shlex.quote(result.report.model.path or "-")
+        # Not wrapped, so that it can be copied.
+        yield Line(f"  {printable(f'delegate-sim diagnose {path} --delegate {delegate}{release}')}", _HINT)
+
+
+def _leaves_nodes(result: StackResult) -> bool:
+    runs = result.report.runs
+    return bool(runs) and runs[0].delegate.is_plugin and any(True for _ in on_cpu(runs[0]))
+
+
 def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
     """Return a row for each operator, with how many of its nodes run where on each target."""
-    counts = [_by_operator(result) for result in results]
+    counts = [result.places() for result in results]
     operators = list(dict.fromkeys([op for found in counts for op in found]))
     operators.sort(key=lambda op: -sum([sum(found.get(op, Counter()).values()) for found in counts]))
     total = [_summed(found) for found in counts]
     yield Line("Side by side: where the nodes of each operator run", HEADING)
     rows = [
         ("operator", *[message(_target(result)) for result in results]),
-        ("all", *[_places(each) for each in total]),
+        ("all", *[_places(each) if result.is_created else "not created" for each, result in zip(total, results, strict=True)]),
         *[(name(op), *[_places(found.get(op, Counter())) for found in counts]) for op in operators],
     ]
     yield from map(Line, table(rows, (), view.width, 2))
-    nodes = {sum(each.values()) for each in total}
-    yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")
-
-
-def _by_operator(result: StackResult) -> dict[str, Counter[str]]:
-    found: dict[str, Counter[str]] = {}
-    for places in placements(result.report.runs):
-        for node, place in places:
-            found.setdefault(node.op, Counter())[place] += 1
-    return found
+    nodes = {sum(each.values()) for each, result in zip(total, results, strict=True) if result.is_created}
+    if nodes:
+        yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")
 
 
 def _summed(found: dict[str, Counter[str]]) -> Counter[str]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
     from ..results.comparison import Comparison
     from ..results.report import Report
+    from ..results.stack import StackResult
 
 
 @public
@@ -62,6 +63,7 @@ def analyze(
     (``own_resolver``).
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
+    from ..page.viewer import Viewer
     from ..releases.catalogue import parse_release
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
@@ -71,7 +73,7 @@ def analyze(
     application, release = application_of(delegate, options, defaults)
     assumed = Assumptions(has_own_resolver=own_resolver)
     runs = simulate_chain(found, [application], parse_release(agreed([runtime, release])), defaults, assumptions=assumed)
-    return Report(found, runs)
+    return Report(found, runs, viewer=Viewer(defaults, own_resolver))
 
 
 @public
@@ -88,6 +90,7 @@ def simulate(
     ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
     and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError if there is no delegate.
     """
+    from ..page.viewer import Viewer
     from ..releases.catalogue import parse_release
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
@@ -97,7 +100,48 @@ def simulate(
     found = model_of(model)
     release = parse_release(agreed([runtime, *releases]))
     assumed = Assumptions(has_own_resolver=own_resolver)
-    return Report(found, simulate_chain(found, applications, release, defaults, assumptions=assumed), is_chain=True)
+    runs = simulate_chain(found, applications, release, defaults, assumptions=assumed)
+    return Report(found, runs, is_chain=True, viewer=Viewer(defaults, own_resolver))
+
+
+@public
+def compiled_model(
+    model: ModelLike,
+    accelerators: str | Sequence[str] | None = None,
+    soc: str = "",
+    options: Mapping[str, Any] | None = None,
+    *,
+    runtime: str | None = None,
+    own_resolver: bool = False,
+) -> StackResult:
+    """Give a model to LiteRT 2's CompiledModel with some accelerators, and say where each node runs, or that there is none.
+
+    ``accelerators`` are some of ``npu``, ``gpu`` and ``cpu``, by default all; they are applied in this order. With ``npu``,
+    ``soc`` names the vendor and the SoC, such as ``google:Tensor_G5``: what the vendor's plugin selects counts as running there,
+    though the vendor's compiler, which is not simulated, has yet to take it. ``options`` go to the plugin and the delegates that
+    have them. The result has ``is_created``, ``notes`` on what CompiledModel does about failures, ``places()``, and the
+    ``report`` of every step.
+    Raises ModelError if the model cannot be read, OptionError for an unknown accelerator, vendor, option, value or runtime, and
+    for a SoC without ``npu`` or the other way round.
+    """
+    from ..delegates.registry import ACCELERATORS
+    from ..options import without_release
+    from ..releases.catalogue import parse_release
+    from ..results.stack import Stack, parse_accelerators, simulate_stack
+    from ..runtime.interpreter import Assumptions
+
+    require_truth("own_resolver", own_resolver)
+    asked = parse_accelerators(",".join(ACCELERATORS if accelerators is None else names_of(accelerators, "accelerators")))
+    if not isinstance(soc, str):
+        raise OptionError(f"soc is a text such as 'google:Tensor_G5', not {soc!r}")
+    if soc and "npu" not in asked:
+        raise OptionError("soc is for the NPU, which is not among the accelerators")
+    if options is not None and not isinstance(options, Mapping):
+        raise OptionError(f"options are a mapping of names to values, not {options!r}")
+    own, release = without_release(options or {})
+    found = model_of(model)
+    assumed = Assumptions(has_own_resolver=own_resolver)
+    return simulate_stack(found, Stack(asked, soc), parse_release(agreed([runtime, release])), own, assumed)
 
 
 @public
@@ -173,8 +217,8 @@ def whatif(
     A is the model as it is, on the target that the arguments describe as for ``analyze``. B is what is supposed: that the
     delegate accepts what ``accept`` names (operators, or nodes as index or (subgraph, index)), that operators or nodes have other
     ``versions``, that the first dimension of every input is ``batch``, that every tensor has the shape which the file gives it
-    (``fix_shapes``), that it is converted without quantisation or fully quantised (``conversion``: ``float`` or ``int8``), and
-    that the target is ``changed`` as for ``compare``.
+    (``fix_shapes``), that it is converted without quantisation or fully quantised (``conversion``: ``float``, ``int8`` or
+    ``int8-per-tensor``), and that the target is ``changed`` as for ``compare``.
     Raises as ``analyze`` does, and OptionError if nothing is supposed or the model does not have what is named.
     """
     from ..results.comparison import compare
@@ -198,13 +242,15 @@ def check(
     *,
     update: bool = False,
     prune: bool = False,
+    live: bool = False,
 ) -> Checked:
     """Hold every model of a configuration to its baseline and budgets on every target.
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
     nearest one from the working directory upwards. ``models`` and ``targets`` choose some of those that it names; a folder or a
     pattern stands for the models below it or that it matches. ``update`` writes the baseline for what was run, ``prune`` drops
-    entries without a model or target.
+    entries without a model or target. ``live`` also runs the real delegates on this host, where there is one: one that differs,
+    or that cannot be run, is a finding.
     Raises ConfigurationError or BaselineError naming the file and what is wrong in it; a model that cannot be read is a case
     with the status ``unreadable``.
     """
@@ -214,10 +260,11 @@ def check(
 
     require_truth("update", update)
     require_truth("prune", prune)
+    require_truth("live", live)
     chosen = [file for path in paths_of(models, "models") for file in files_for(path)]
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
-    return check_models(read_configuration(path), chosen, names, update=update, prune=prune)
+    return check_models(read_configuration(path), chosen, names, update=update, prune=prune, live=live)
 
 
 @public

@@ -20,7 +20,7 @@ from ..releases.notes import release_notes
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
-from .driver import DriverInterface
+from .driver import DevicesInterface, DriverInterface
 from .live_traits import LiveTraits
 from .lowered import LoweredModel
 
@@ -87,7 +87,8 @@ class KernelFailure(NamedTuple):
     is_later: bool = False
     """Whether it shows only after everything has been applied: it fails the model, though nothing is undone."""
     log_lines: tuple[str, ...] = ()
-    """What is printed of it, after the line of its stage, where that is not only the line of a plan that is restored."""
+    """What is printed of it, where that is not only the line of a plan that is restored: after the line of its stage, unless that
+    is among them."""
     stage: StageRefusal | None = None
 
 
@@ -210,6 +211,12 @@ class LogTraits(NamedTuple):
     """A part of the file name of the library that it comes in, in lower case, where it is loaded from one."""
     has_runtime_behind: bool = False
     """Whether it hands its partitions to Android's neural networks runtime, whose own lines a log may have."""
+    speaks_as: str = ""
+    """What its own lines call it, where another delegate's lines say the same of that one."""
+    options_by_kernel: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    """The options that the name of a kernel tells."""
+    options_by_interface: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    """The options that follow from the graphics interface that the delegate says it initialises, in lower case."""
 
     @property
     def off_flag(self) -> str:
@@ -277,6 +284,8 @@ class Delegate:
     levels: Levels | None = None
     driver: DriverInterface | None = None
     """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
+    devices: DevicesInterface | None = None
+    """What can be known of the devices behind the delegate; None if nothing chooses among devices there."""
     log: LogTraits = LogTraits()
     platform: Platform | None = None
     """The platform behind the delegate, if its releases are told apart."""
@@ -286,9 +295,13 @@ class Delegate:
 
     live: LiveTraits | None = None
     """How it is run on this host; None if it cannot be."""
+    is_live_only: bool = False
+    """Whether closed code decides, so that it can be run, but not simulated."""
 
     known_since: str = ""
     """The oldest release of the runtime whose rules are known; empty if the delegate does not come with the runtime."""
+    starts_at_known: bool = False
+    """Whether releases before ``known_since`` do not have it, or nothing is known of what they have: tables leave them out."""
     is_unchanged_since: bool = False
     """Whether all later releases have the same rules, so that it does not matter which of two a release's rules are taken
     from.

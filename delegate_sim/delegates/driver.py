@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from ..graph.graph import Graph, NodeView
@@ -16,6 +16,15 @@ class Driver:
     def rejects(self, operation: str, view: NodeView) -> bool:
         """Whether the driver rejects an operation that a node was mapped to."""
         raise NotImplementedError
+
+    @property
+    def has_open_rejections(self) -> bool:
+        """Whether of some operations it is only known that at least one is rejected."""
+        return False
+
+    def rejects_some(self, asked: Set[OperationSignature]) -> bool:
+        """Whether it rejects at least one of all that it is asked about, though it is not known which."""
+        return False
 
 
 class OperationSignature(NamedTuple):
@@ -68,6 +77,57 @@ class DriverInterface(NamedTuple):
     """What the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
     operations: Mapping[str, str]
     """The driver's operation that stands for each operator."""
+
+
+class StageOperation(NamedTuple):
+    """One operation that a stage behind the delegate compiles, with the node that it is for."""
+
+    node: int
+    name: str
+    types: tuple[str, ...]
+    """Those of its inputs, the first of which decides what it costs."""
+    shapes: tuple[tuple[int, ...], ...]
+    cost: str
+    """What its cost is listed under."""
+    operands: tuple[tuple[int, int], ...]
+    """All of its operands by index, each with its bytes."""
+
+
+class StageSignature(NamedTuple):
+    """Operations of a stage: of a name, with these types of inputs, and with these shapes; what is None does not matter."""
+
+    operation: str
+    types: tuple[str, ...] | None = None
+    shapes: tuple[tuple[int, ...], ...] | None = None
+
+
+class DeviceTraits(NamedTuple):
+    """What is known of one device behind a delegate."""
+
+    name: str
+    costs: Mapping[str, float]
+    """Relative to the CPU's 1, by what ``StageOperation.cost`` names."""
+    rejects: tuple[StageSignature, ...]
+    fails_to_compile: bool = False
+    cannot_compile: tuple[str, ...] = ()
+    largest_bytes: int | None = None
+
+
+class DevicesInterface(NamedTuple):
+    """What a delegate says about the devices behind it, so that the log of what chooses among them can be learnt from."""
+
+    option: str
+    """The option that takes a profile of devices."""
+    reference: str
+    """The name of the CPU among them, whose cost is 1 and which is always there."""
+    reference_options: Mapping[str, str]
+    """The options under which it is among the devices to choose from."""
+    operations: Callable[[Any, Sequence[Any]], Iterator[tuple[StageOperation, ...]]]
+    """The operations of each delegated partition of a decision in the order in which they are compiled; none where one cannot be
+    built.
+    """
+    profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
+    """The text of a profile's file, for the options under which the log was taken."""
 
 
 def driver(value: Any) -> Driver | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature
-from .profile_file import ProfileEntry, boolean, number, read_entries, shown, text, texts
+from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, shape_lists, shown, text, texts
 
 SCHEMA = "delegate-sim/driver/1"
 
@@ -63,6 +63,8 @@ class DriverProfile(Driver):
     accelerator: str | None = None
     path: str | None = None
     """The file that it was read from."""
+    one_of: tuple[frozenset[OperationSignature], ...] = ()
+    """Operations of which at least one is rejected, and it is not known which."""
 
     def __str__(self) -> str:
         # Where the file lies differs between machines, and a committed baseline holds this text.
@@ -75,6 +77,15 @@ class DriverProfile(Driver):
             return False
         found = signature(operation, view)
         return any(rejection.covers(found) for rejection in rejections)
+
+    @property
+    def has_open_rejections(self) -> bool:
+        """Whether there are such operations."""
+        return bool(self.one_of)
+
+    def rejects_some(self, asked: Set[OperationSignature]) -> bool:
+        """Whether all operations of such a group are asked about."""
+        return any(group <= asked for group in self.one_of)
 
     @functools.cached_property
     def _by_operation(self) -> Mapping[str, Sequence[Rejection]]:
@@ -93,10 +104,11 @@ def _profile(path: str, entry: ProfileEntry) -> DriverProfile:
     entry.take("schema", _schema, is_required=True)
     accelerator = entry.take("accelerator", text)
     rejections = tuple([_rejection(each) for each in entry.entries("rejects")])
+    one_of = tuple([_group(each) for each in entry.entries("rejects_one_of")])
     sources = tuple([_source(each) for each in entry.entries("logs")])
     observations = tuple([_observation(each, len(sources)) for each in entry.entries("seen")])
     entry.finish()
-    return DriverProfile(rejections, observations, sources, accelerator, path)
+    return DriverProfile(rejections, observations, sources, accelerator, path, one_of)
 
 
 def _rejection(entry: ProfileEntry) -> Rejection:
@@ -104,16 +116,30 @@ def _rejection(entry: ProfileEntry) -> Rejection:
         entry.take("operation", text, is_required=True),
         entry.take("types", texts),
         entry.take("rank", number),
-        entry.take("shapes", _shapes),
+        entry.take("shapes", shape_lists),
     )
     entry.finish()
     return found
 
 
+def _group(entry: ProfileEntry) -> frozenset[OperationSignature]:
+    found = []
+    for each in entry.entries("operations"):
+        operation = each.take("operation", text, is_required=True)
+        types = each.take("types", texts, is_required=True)
+        shapes = each.take("shapes", shape_lists, is_required=True)
+        each.finish()
+        found.append(OperationSignature(operation, types, shapes))
+    entry.finish()
+    if not found:
+        raise ProfileProblem((*entry.key, "operations"), "names no operation")
+    return frozenset(found)
+
+
 def _observation(entry: ProfileEntry, sources: int) -> Observation:
     operation = entry.take("operation", text, is_required=True)
     types = entry.take("types", texts, is_required=True)
-    shapes = entry.take("shapes", _shapes, is_required=True)
+    shapes = entry.take("shapes", shape_lists, is_required=True)
     is_accepted = entry.take("accepted", boolean, is_required=True)
     logs = entry.take("logs", lambda value: _numbers(value, sources))
     entry.finish()
@@ -143,11 +169,3 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
     if any(number >= below for number in found):
         raise ValueError(f"takes positions in [[logs]], of which there are {below}")
     return found
-
-
-def _shapes(value: Any) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(value, list) or not all(isinstance(shape, list) for shape in value):
-        raise ValueError(f"takes a list of shapes, not {shown(value)}")
-    if not all(isinstance(size, int) and not isinstance(size, bool) for shape in value for size in shape):
-        raise ValueError(f"takes shapes of whole numbers, not {shown(value)}")
-    return tuple(map(tuple, value))

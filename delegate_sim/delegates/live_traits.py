@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 
@@ -13,12 +14,14 @@ class PluginTraits(NamedTuple):
     """What the tool calls the vendor."""
     folder: str
     """Where LiteRT's package has the plugin, below ``vendors``."""
-    package: str = ""
-    """The package that has the libraries that the plugin is linked to; empty if it needs none."""
-    libraries: str = ""
-    """Their folder in that package."""
-    needs: str = ""
-    """What else must be there to run it, in words."""
+    libraries: tuple[tuple[str, str], ...]
+    """Packages that may have the libraries of the vendor, each with their folder in it."""
+    needs: str
+    """The libraries that must be there, and where they come from, in words."""
+    texts: Mapping[str, str] = MappingProxyType({})
+    """Options whose text the tool takes from a file, each with the tool's flag for it."""
+    closed_line: str = ""
+    """What the plugin logs where closed code of the vendor decides in place of the rules that are simulated."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Return the tool's flags for a plugin's options."""
@@ -37,4 +40,24 @@ class RuntimeTraits(NamedTuple):
     """The name of its kernels in execution plans."""
 
 
-LiveTraits: TypeAlias = PluginTraits | RuntimeTraits
+class AcceleratorTraits(NamedTuple):
+    """An accelerator that LiteRT's CompiledModel loads from a library beside it, and that needs a graphics driver."""
+
+    library: str
+    """The library's file in LiteRT's package."""
+    fixed: Mapping[str, Any]
+    """The values of options that it cannot be given others of in Python."""
+    heading: str
+    """The first line of what it prints of refused nodes."""
+    last: str
+    """What the last line of it matches, as a regular expression."""
+    adapter: str
+    """What is in its log once a device was found."""
+
+    def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
+        """Return what CompiledModel is given: the accelerators, and the precision."""
+        yield "gpu,cpu" if options["cpu_fallback"] else "gpu"
+        yield options["precision"]
+
+
+LiveTraits: TypeAlias = PluginTraits | RuntimeTraits | AcceleratorTraits

@@ -34,10 +34,14 @@ class LoweredOperation(NamedTuple):
 
 
 class LoweredCall(NamedTuple):
-    """One call, in order; ``subject`` is the operand or operation that it is about, if it is about one."""
+    """One call, in order.
+
+    ``subject`` is the operand or operation that it is about, if it is about one; ``value`` what it sets of the whole model.
+    """
 
     function: str
     subject: int | None
+    value: bool | None = None
 
 
 class LoweredRefusal(NamedTuple):

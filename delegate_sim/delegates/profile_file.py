@@ -109,6 +109,15 @@ def boolean(value: Any) -> bool:
     return value
 
 
+def shape_lists(value: Any) -> tuple[tuple[int, ...], ...]:
+    """Parse a list of shapes."""
+    if not isinstance(value, list) or not all(isinstance(shape, list) for shape in value):
+        raise ValueError(f"takes a list of shapes, not {shown(value)}")
+    if not all(isinstance(size, int) and not isinstance(size, bool) for shape in value for size in shape):
+        raise ValueError(f"takes shapes of whole numbers, not {shown(value)}")
+    return tuple(map(tuple, value))
+
+
 def shown(value: Any) -> str:
     """Return a value for a message."""
     words = repr(value)

@@ -30,11 +30,20 @@ _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
-LIVE_NAMES = (*PLUGIN_NAMES, "xnnpack")
+_LIVE_ONLY = {"npu-qualcomm": ".npu.qualcomm"}
+"""Those that closed code decides for, so that nothing of them can be simulated (``Delegate.is_live_only``)."""
+LIVE_ONLY_NAMES = tuple(_LIVE_ONLY)
+LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which they are applied, each with its delegate; the NPU's plugin is its vendor's."""
+
+APPLIED_AHEAD = "npu"
+"""The accelerator that works on the file before the runtime loads it: a compiler plugin, whose parts a kernel of its own runs."""
+
+DISPATCH_KERNEL = "DispatchDelegate"
+"""The kernel that runs what a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
 """The option that says of one delegate what the accelerators say of all: whether the CPU is among them."""
@@ -48,15 +57,28 @@ APPLIED_BY_DEFAULT = "xnnpack"
 
 def plugin_of(vendor: str) -> str:
     """Return the name of a vendor's compiler plugin; raises OptionError naming the vendors."""
-    vendors = {name.partition("-")[2]: name for name in PLUGIN_NAMES}
+    vendors = {name.partition("-")[2]: name for name in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES)}
     if vendor not in vendors:
         raise OptionError(f"there is no NPU of {vendor!r}; known vendors are {', '.join(vendors)}")
     return vendors[vendor]
 
 
 def find_delegate(name: str) -> Delegate:
-    """Return the delegate of this name; raises OptionError naming the known ones."""
+    """Return the delegate of this name; raises OptionError naming the known ones, also for one that is only run live."""
+    if name in _LIVE_ONLY:
+        raise OptionError(
+            f"{name} cannot be simulated, since closed code of its vendor decides about every node: run it with "
+            f"`delegate-sim analyze MODEL --delegate {name} --live` (see delegate-sim doctor)"
+        )
     if name not in _PACKAGES:
         raise OptionError(f"there is no delegate {name!r}; known are {', '.join(DELEGATE_NAMES)}")
     delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
+    return delegate
+
+
+def find_live(name: str) -> Delegate:
+    """Return the delegate of this name, also one that is only run live; raises OptionError naming the known ones."""
+    if name not in _LIVE_ONLY:
+        return find_delegate(name)
+    delegate: Delegate = import_module(_LIVE_ONLY[name], __package__).DELEGATE
     return delegate

@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import DelegateSimError
-from .statements import COMPILED, ERRORS, FAILURE, LISTED_REFUSAL, OTHER_ERROR, PROGRESS, Statement
+from .runtime_log import NOTHING_COMPILED, RuntimeLog
+from .statements import (
+    COMPILED,
+    ERRORS,
+    FAILURE,
+    LISTED_REFUSAL,
+    LITERT,
+    OTHER_ERROR,
+    PROGRESS,
+    REGISTERED,
+    SKIPPED,
+    Statement,
+)
 from .tables import RunOrder, Summary
 
 
@@ -111,6 +123,8 @@ class DeviceLog:
     """How many of them say nothing that is understood."""
     unused: tuple[str, ...] = ()
     """The first of those."""
+    runtime: RuntimeLog = NOTHING_COMPILED
+    """What the runtime behind a delegate says that it chose and compiled."""
 
     @property
     def is_empty(self) -> bool:
@@ -147,6 +161,11 @@ class DeviceLog:
             subgraph, *counts = (int(each.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
             found[subgraph] = PluginLine(each.line, subgraph, *counts)
         return tuple(found.values())
+
+    @property
+    def is_of_compiled_model(self) -> bool:
+        """Whether lines of LiteRT 2's own runtime are in the log, which applies accelerators in place of delegates."""
+        return bool(self.of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any("source" in each.values for each in self.statements)
 
     @property
     def errors(self) -> tuple[Statement, ...]:

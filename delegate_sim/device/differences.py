@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..rules.kinds import FLOAT16_DEQUANTIZE
 from ..runtime.interpreter import Run, SubgraphRun
 from .contents import DeviceLog, Replacement
-from .facts import Facts
+from .facts import OTHER_KERNEL, Facts
 from .log import read_lines
 from .statements import OWN_COUNT
 
@@ -63,7 +63,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
         return ()
     on_device: dict[str, list[str]] = {}
     for op, reason in facts.listed_refusals:
-        on_device.setdefault(op, []).append(reason)
+        on_device.setdefault(op.removeprefix(OTHER_KERNEL), []).append(reason)
     needed: dict[str, dict[str, None]] = {}
     nodes: Counter[str] = Counter()
     for subgraph in run.subgraphs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .contents import DeviceLog
-from .identity import delegate_named, other_name
+from .identity import delegate_named, other_name, plain_name
 from .statements import (
     API_ERROR,
     BENCHMARK_FAILED,
@@ -16,15 +16,21 @@ from .statements import (
     CUSTOM_ERROR,
     DYNAMIC_ERROR,
     FAILURE,
+    FLEX_ERROR,
     IMMUTABLE_ERROR,
     KERNEL_ERROR,
+    LIBRARY_ERROR,
     LOAD_ERROR,
     NODE_ERROR,
     NOT_REGISTERED,
+    OTHER_ERROR,
+    OWN_COUNT,
     PREPARATION_ERROR,
+    RUNTIME_ERROR,
     Statement,
 )
 
+_PREFIX = "ANEURALNETWORKS_"
 _CODES = {
     "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
     "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
@@ -42,6 +48,8 @@ _CODES = {
     "ANEURALNETWORKS_DEAD_OBJECT": "the process of the driver has died",
     "GENERAL_FAILURE": "the driver gives no reason",
 }
+_NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in list(_CODES) if name.startswith(_PREFIX)])
+"""The codes by their numbers, in the order of ``NeuralNetworks.h``."""
 _CALLS = (
     ("setting new operand value", "ANeuralNetworksModel_setOperandValue", "the model is being built"),
     ("adding operand", "ANeuralNetworksModel_addOperand", "the model is being built"),
@@ -68,6 +76,7 @@ _MEANINGS = {
     BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
     CRASH: "the process crashed",
     LOAD_ERROR: "the runtime could not load or prepare the model",
+    FLEX_ERROR: "the model has operators of TensorFlow's own; the application has to link the Flex delegate and apply it",
     NOT_REGISTERED: "the accelerator is not there, so nothing can be applied to it",
 }
 
@@ -92,6 +101,10 @@ _FAILURES = (
 """What LiteRT 2's errors mean, by words in them."""
 
 
+_NOT_CREATED = "not-created"
+_MISSING_DELEGATE = "the delegate is not there on this device, or lacks what it needs; nothing is applied"
+
+
 class ExplainedError(NamedTuple):
     """An error in a log: its line, what it means, and how often it was printed. ``node`` is the one that the line names."""
 
@@ -102,9 +115,23 @@ class ExplainedError(NamedTuple):
     node: int | None
 
 
+_RUNTIME_FAILURES = (
+    ("No driver can do", "none of the devices that were chosen takes this operation, so nothing is compiled"),
+    ("getSupportedOperations", "a driver does not say what it takes, so that nothing is given to it"),
+    ("prepareModelFromCache", "a driver does not take what it compiled before, and compiles again"),
+    ("prepareModel", "a driver could not compile a model"),
+    ("Invalid Operation", "the runtime's own validation refuses the operation"),
+    ("called on invalid model", "the runtime finds the model invalid as a whole"),
+    ("newer what is allowed", "the model needs a higher feature level than the runtime's"),
+    ("ANeuralNetworksModel_", "the runtime refuses the model that the delegate builds"),
+    ("ANeuralNetworksCompilation_", "the runtime refuses to compile"),
+)
+"""What errors of Android's neural networks runtime mean, by words in them."""
+
+
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return every error in a log with what it means, each once."""
-    found = []
+    found = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
     for each in log.errors:
         node = each.values.get("node")
         found.append(ExplainedError(each.kind, each.line, _meaning(each, log), each.times, None if node is None else int(node)))
@@ -133,11 +160,19 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         return f"the kernel of {values['name']} failed in {values['stage']}"
     if error.kind == FAILURE and "source" in values:
         return next((meaning for words, meaning in _FAILURES if words in error.line), "")
+    if error.kind == LIBRARY_ERROR:
+        return "the delegate's library, or one that it needs, is not there, or not for this device; nothing is applied"
+    if error.kind == OTHER_ERROR and "versions" in error.line:
+        return "the delegate's libraries on the device are of different versions"
+    if error.kind == RUNTIME_ERROR:
+        return next((meaning for words, meaning in _RUNTIME_FAILURES if words in error.line), "")
     return _MEANINGS.get(error.kind, "")
 
 
 def _api_meaning(error: Statement) -> str:
     code, doing = error.values["code"], error.values.get("doing", "")
+    if code.isdigit() and int(code) < len(_NUMBERS):
+        code = _PREFIX + _NUMBERS[int(code)]
     meaning = _CODES.get(code, "a code that is not known")
     call = next((f" {call}, while {stage}" for words, call, stage in _CALLS if words in doing), "")
     return f"{code}: {meaning}; returned by{call}" if call else f"{code}: {meaning}"
@@ -150,6 +185,9 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         known = other_name(op)
         return f"node {node} could not {stage}{f'; {op} is of {known}' if known else ''}"
     totals = [each.total for each in log.replacements if each.kernel == op and each.total is not None]
+    if not totals:
+        own = [each for each in log.of(OWN_COUNT) if plain_name(each.values["name"]) == plain_name(op)]
+        totals = [int(each.values["total"]) for each in own]
     if totals and node >= totals[-1]:
         return (
             f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "

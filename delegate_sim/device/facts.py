@@ -12,11 +12,15 @@ from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..graph.graph import Graph
 from ..model.schema import is_operator
 from .contents import DeviceLog, PluginLine, ReconcileError, Replacement
-from .identity import UNNAMED_KERNEL, delegate_named, is_of, plain_name
+from .identity import UNNAMED_KERNEL, delegate_named, is_of, names_of, plain_name
 from .matching import OTHER_MODEL, matched_nodes
+from .runtime_log import NOTHING_COMPILED, RuntimeLog
 from .setting import flags_without_others
 from .statements import BENCHMARK_FAILED, CRASH, LISTED_REFUSALS, NODE_ERROR, OWN_COUNT, SPLIT, Statement
 from .tables import RunOrder, Summary
+
+OTHER_KERNEL = "DELEGATE "
+"""What stands before a kernel of another delegate where operators are listed as refused."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Facts:
     notes: tuple[str, ...]
     plugins: tuple[PluginLine, ...] = ()
     """What a compiler plugin selected, where the delegate is one."""
+    runtime: RuntimeLog = NOTHING_COMPILED
+    """What the runtime behind the delegate says that it chose."""
 
     @property
     def can_be_compared(self) -> bool:
@@ -127,6 +133,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         lines=tuple(lines),
         notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, delegate, own)])),
         plugins=log.plugins if delegate.is_plugin else (),
+        runtime=log.runtime if delegate.devices is not None else NOTHING_COMPILED,
     )
 
 
@@ -134,7 +141,10 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
     """Say which other kernel the lines are of, if they are of none of the delegate's; a compiler plugin has no such lines."""
     if log.replacements and not delegate.is_plugin and _is_unknown(log, own):
         kernels = ", ".join(dict.fromkeys([each.kernel for each in log.replacements]))
-        yield f"the lines of the log are of {kernels}, and none is of the delegate that is simulated"
+        offered = [each for line in log.replacements if (each := delegate_named(line.kernel)) is not None]
+        offered = [each for each in offered if not each.is_applied_by_default] or offered
+        offer = f"; give --delegate {offered[0].name}" if offered else ""
+        yield f"the lines of the log are of {kernels}, and none is of the delegate that is simulated{offer}"
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
@@ -150,7 +160,7 @@ def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
 
 def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
     """Return the statements in which the delegate speaks of itself."""
-    names = {plain_name(name) for name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
+    names = names_of(log, delegate)
     return tuple([each for each in log.of(*kinds) if plain_name(each.values.get("name", "")) in names])
 
 

@@ -58,7 +58,7 @@ def learn(found: Reconciliation, log_name: str, profile: DriverProfile | None = 
     profile = profile or DriverProfile()
     seen = _seen(found, interface)
     notes: list[str] = []
-    rejected = _rejected(seen, profile, interface.operations, notes)
+    rejected, open_groups = _rejected(seen, profile, interface.operations, notes)
     source = LogSource(_base_name(log_name), _base_name(found.model.path or "model"), found.model.sha256)
     sources = [*profile.sources]
     if source not in sources:
@@ -72,7 +72,7 @@ def learn(found: Reconciliation, log_name: str, profile: DriverProfile | None = 
                 raise LearningError(f"the profile rejects {rejection_text(rejection)}, but in {where} the driver accepted it")
     rejections = (*own, *_rejections(observations))
     accelerator = found.setting.options.get(interface.accelerator_option) or profile.accelerator
-    refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path)
+    refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
     if not _reproduces(found, interface, refined):
         notes.append("these rules alone do not reproduce the log; what it leaves open would have to be known")
     added = tuple(rejection for rejection in rejections if rejection not in profile.rejections)
@@ -155,8 +155,12 @@ def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open:
         seen.open.append(entries)
 
 
-def _rejected(seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], notes: list[str]) -> set[OperationSignature]:
-    """Say which operations were rejected. Where it may have been any of several, choose the likeliest and note that.
+def _rejected(
+    seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], notes: list[str]
+) -> tuple[set[OperationSignature], tuple[frozenset[OperationSignature], ...]]:
+    """Say which operations were rejected, and of which groups at least one was, in nodes that are taken together.
+
+    Where a node may have been rejected for any of several operations, choose the likeliest and note that.
 
     ``mapped`` are the operations that stand for operators.
     """
@@ -174,25 +178,31 @@ def _rejected(seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], no
             found.add(left[0])
         else:
             several[op, left] = None
-    for op, left in several:
-        if found.isdisjoint(left) and before.isdisjoint(left):
-            chosen = _likeliest(mapped.get(op), left, accepted, found | before)
+    for op, candidates in several:
+        if found.isdisjoint(candidates) and before.isdisjoint(candidates):
+            chosen = _likeliest(mapped.get(op), candidates, accepted, found | before)
             found.add(chosen)
-            names = ", ".join(each.operation for each in left)
+            names = ", ".join(each.operation for each in candidates)
             notes.append(f"{op} maps to several operations ({names}); {chosen.operation} is assumed to be the one rejected")
+    groups: dict[frozenset[OperationSignature], None] = {}
     for entries in seen.open:
-        possible = {each for _, operations in entries for each in operations} - accepted
-        if not possible.isdisjoint(found | before):
+        groups[frozenset([each for _, operations in entries for each in operations])] = None
+    remaining: dict[frozenset[OperationSignature], None] = {}
+    for group in (*groups, *profile.one_of):
+        possible = group - accepted
+        if not possible or not possible.isdisjoint(found | before):
             continue
         if len(possible) == 1:
             found |= possible
         else:
-            names = ", ".join(sorted({each.operation for each in possible}))
-            notes.append(
-                f"the driver rejects at least one of {names} in nodes that are delegated together or not at all; which one is "
-                f"not known"
-            )
-    return found
+            remaining[possible] = None
+    for group in [group for group in remaining if group.isdisjoint(found)]:
+        names = ", ".join(sorted({each.operation for each in group}))
+        notes.append(
+            f"the driver rejects at least one of {names} in nodes that are delegated together or not at all; which one is not "
+            f"known, so another model is given nothing only if it has all of them"
+        )
+    return found, tuple([group for group in remaining if group.isdisjoint(found)])
 
 
 def _likeliest(
@@ -320,6 +330,10 @@ def profile_text(profile: DriverProfile) -> str:
             lines.append(f"rank = {rejection.rank}")
         if rejection.shapes is not None:
             lines.append(f"shapes = {json.dumps(rejection.shapes)}")
+    for group in profile.one_of:
+        lines += ["", "[[rejects_one_of]]", "operations = ["]
+        lines += [f"    {_inline(each)}," for each in sorted(group)]
+        lines.append("]")
     for source in profile.sources:
         lines += ["", "[[logs]]", *[f"{key} = {_quoted(value)}" for key, value in _source_entry(source).items()]]
     for each in profile.observations:
@@ -333,6 +347,11 @@ def profile_text(profile: DriverProfile) -> str:
             f"logs = {json.dumps(each.logs)}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _inline(found: OperationSignature) -> str:
+    types, shapes = _texts(found.types), json.dumps(found.shapes)
+    return f"{{ operation = {_quoted(found.operation)}, types = {types}, shapes = {shapes} }}"
 
 
 def _source_entry(source: LogSource) -> Mapping[str, str]:

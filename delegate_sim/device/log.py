@@ -11,7 +11,10 @@ from typing import Any
 from ..files import open_input
 from ..text import printable
 from .contents import ApplicationLine, DeviceLog, LogError, PluginLine, ReconcileError, RefusedOperator, Replacement
+from .profile_output import read_binary, read_json
 from .reader import Reader
+from .runtime_log import RuntimeLog
+from .tables import RunOrder
 
 __all__ = [
     "ApplicationLine",
@@ -31,6 +34,9 @@ __all__ = [
 
 _LONGEST_LINE = 1 << 16
 """Longer lines are read in pieces of this length."""
+_LARGEST_MESSAGE = 1 << 28
+_FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
+"""Fields 1 to 4, of several bytes each."""
 _START = 1024
 """How much of a file shows what it is."""
 
@@ -64,22 +70,29 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     try:
         with open_input(path) as file:
             start = file.read(_START)
+        if _is_message(start):
+            with open_input(path) as file:
+                return (read_binary(file.read(_LARGEST_MESSAGE), printable(path)),)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
+            if start.lstrip()[:1] == b"{" and (found := read_json(text.read(_LARGEST_MESSAGE), printable(path))) is not None:
+                return (found,)
+            text.seek(0)
             logs = read_runs(iter(lambda: text.readline(_LONGEST_LINE), ""))
     except OSError as error:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
         raise LogError(printable(f"{path}: not a text file: {error}")) from error
-    if logs[-1].is_empty and b"\0" in start[2:] and encoding != "utf-16":
-        raise LogError(
-            printable(
-                f"{path}: says nothing about a delegate: a binary file; take text, or csv in place of benchmark_model's protobuf"
-            )
-        )
     if logs[-1].is_empty:
         raise LogError(printable(f"{path}: says nothing about a delegate or about nodes that ran"))
     return logs
+
+
+def _is_message(start: bytes) -> bool:
+    """Whether a file may be a protobuf message: it begins with a field of a number below 16, and has what no text has."""
+    if not start or start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or start.startswith(codecs.BOM_UTF8):
+        return False
+    return start[0] in _FIRST_BYTES and any(byte < 32 and byte not in b"\t\n\r\x0b\x0c\x1b" for byte in start[1:])
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
@@ -112,9 +125,16 @@ def _joined(ours: Any, theirs: Any) -> Any:
     """Return what one log says of a part, or the other if it says nothing; of parameters both, ours first."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
+    if isinstance(ours, RuntimeLog):
+        return ours if ours != RuntimeLog() else theirs
     return theirs if ours is None or (not ours and ours != 0) or ours is False else ours
 
 
 def _compared(value: object) -> object:
-    """Return a part of a log in a form that can be compared with that of another log."""
+    """Return a part of a log in a form that can be compared with that of another log.
+
+    Of rows in running order only operators and nodes are compared: what benchmark_model writes has no outputs.
+    """
+    if isinstance(value, Mapping) and value and all(isinstance(each, RunOrder) for each in value.values()):
+        return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}
     return dict(value) if isinstance(value, Mapping) else value

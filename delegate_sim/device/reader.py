@@ -13,6 +13,8 @@ from types import MappingProxyType
 
 from .contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
 from .prefixes import Message, message_of
+from .profile_output import is_of_dump, read_dump
+from .runtime_log import RuntimeReader
 from .statements import (
     API_ERROR,
     DYNAMIC_ERROR,
@@ -60,7 +62,8 @@ _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) ref
 _RESTORED = "Restored original execution plan after delegate application failure"
 _NOT_CREATED = re.compile(
     r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
-    r"(?:delegate|accelerator)\b.*|\w{1,40} (?:acceleration|delegate) is (?:unsupported|not supported|not available) .*"
+    r"(?:delegate|accelerator)\b.*|\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
+    r"[A-Z][\w ]{0,20} delegate will not be enabled.*"
 )
 _CREATED = re.compile(
     r"Created TensorFlow Lite (?:delegate for (?P<one>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)"
@@ -69,6 +72,7 @@ _CREATED = re.compile(
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(r"(?:CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
+_EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
 _LOADED = re.compile(r"Loaded model (?P<path>\S.*)")
@@ -104,9 +108,11 @@ class Reader:
         self.parameters: dict[str, str] = {}
         self.flags: dict[str, str] = {}
         self.statements = Statements()
+        self.runtime = RuntimeReader()
         self.run_orders: dict[int, RunOrder] = {}
         self.summaries: dict[int, Summary] = {}
         self.table: OperatorTable | None = None
+        self.dump: list[str] = []
         self.subgraph = 0
         self.is_inference = True
         self.is_internal = False
@@ -135,6 +141,10 @@ class Reader:
 
     def _log(self) -> DeviceLog:
         self._end_table(is_complete=False)
+        if self.dump:
+            dumped = read_dump(self.dump, "the log")
+            self.run_orders |= dumped.run_orders if dumped is not None else {}
+            self.dump = []
         return replace(
             self.current,
             replacements=tuple(self.replacements),
@@ -151,6 +161,7 @@ class Reader:
             line_count=self.line_count,
             unused_count=self.unused_count,
             unused=tuple(self.unused),
+            runtime=self.runtime.log(),
             is_cut=self.is_cut,
         )
 
@@ -180,6 +191,8 @@ class Reader:
             self._begin_table(heading["title"].strip())
         elif self._is_title(stripped):
             self._end_table(is_complete=True)
+        elif is_of_dump(stripped, bool(self.dump)):
+            self.dump.append(stripped)
         elif (
             self._is_listed(stripped)
             or self._delegate_line(text, message.process)
@@ -204,7 +217,9 @@ class Reader:
         """Keep what any other line says."""
         text = message.text
         self.is_listing = False
+        self.runtime.read(text)
         if message.tag == "chatty" and (same := _IDENTICAL.search(text)) is not None:
+            self.runtime.repeat(int(same["times"]))
             return self.statements.repeat(int(same["times"]))
         if (flags := _flags(text)) is not None:
             if not self._log().is_empty:
@@ -218,6 +233,8 @@ class Reader:
                 break
             is_used = True
             statement, pattern, end = found
+            if statement.kind == NODE_ERROR:
+                self._said_before(rest[: max(rest.find(statement.line), 0)])
             self._statement(statement, pattern)
             rest = rest[end:]
         if is_used:
@@ -226,6 +243,12 @@ class Reader:
         if loose is not None:
             self.statements.add(loose)
         return loose is not None
+
+    def _said_before(self, text: str) -> None:
+        """Keep what a kernel says of why it failed, which may stand in the same line."""
+        reason = _EXCEPTION.sub("", text).strip()
+        if reason and not reason.startswith("See instructions"):
+            self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
     def _statement(self, statement: Statement, pattern: Pattern) -> None:
         self.statements.add(statement)

@@ -12,18 +12,21 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from ..delegates.driver import Driver
+from ..delegates.registry import ACCELERATORS, APPLIED_AHEAD
 from ..model.model import Model
 from ..runtime.interpreter import Run
 from .causes import cpu_nodes
 from .contents import DeviceLog
 from .differences import differences, listed_refusals, refusal_differences
 from .errors import explained_errors
-from .facts import Facts, facts_of
+from .facts import OTHER_KERNEL, Facts, facts_of
+from .identity import accelerators_in
 from .matching import OTHER_MODEL
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from .runs import run_note, separate_runs
 from .search import failed_kernels, fitting_levels, matches
 from .setting import DeviceSetting, setting_of
+from .stage import split_differences, stage_notes
 from .statements import BENCHMARK_FAILED
 from .tally import device_tally, simulated_tally
 from .trials import Match, Trials, simulate_setting
@@ -45,7 +48,7 @@ def reconcile(
     setting, run = _fitting_platform(model, setting, facts, run)
     trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
     unavailable = _unavailable(log, facts, first)
-    found = [*unavailable, *differences(facts, first)]
+    found = [*unavailable, *differences(facts, first), *split_differences(log, first)]
     levels = fitting_levels(trials) if found and not unavailable else ()
     match = next(matches(trials, first, levels, profile), None) if found and not unavailable else None
     best = first if match is None else match.run
@@ -67,10 +70,18 @@ def reconcile(
         evidence=facts.evidence,
         notes=tuple(
             dict.fromkeys(
-                [*_other_model(trials, first), *filter(None, [note]), *setting.notes, *facts.notes, *_notes(trials, first)]
+                [
+                    *_other_model(trials, first, log),
+                    *filter(None, [note]),
+                    *setting.notes,
+                    *facts.notes,
+                    *_notes(trials, first),
+                    *stage_notes(log, best),
+                ]
             )
         ),
         run=best,
+        is_foreign=facts.is_foreign,
     )
 
 
@@ -117,11 +128,13 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     return [f"the delegate could not be applied on the device: {line}" for line in own]
 
 
-_OTHER_KERNEL = "DELEGATE "
-"""What stands before a kernel of another delegate where operators are listed as refused."""
-
-
-def _other_model(trials: Trials, first: Run) -> Iterator[str]:
+def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
+    if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
+        yield (
+            "the delegate saw what a compiler plugin had left of the model, and the simulation all of it; give "
+            f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each with what it saw"
+        )
+        return
     totals = [each.total for each in trials.facts.replacements or () if each.total is not None]
     own_totals = [total for _, total, _ in trials.facts.own_counts] + [sum(each) for each in trials.facts.splits]
     sizes = {len(subgraph.graph.execution_plan) for subgraph in first.subgraphs}
@@ -130,7 +143,7 @@ def _other_model(trials: Trials, first: Run) -> Iterator[str]:
             yield f"the log's {what} counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
 
     operators = {node.op for subgraph in first.subgraphs for node in subgraph.graph.nodes}
-    refused = {op for op, reason in trials.facts.listed_refusals if reason and not op.startswith(_OTHER_KERNEL)}
+    refused = {op for op, reason in trials.facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(refused - operators)
     if missing:
         yield f"the log lists {', '.join(missing)} as refused, which the model does not have; {OTHER_MODEL}"

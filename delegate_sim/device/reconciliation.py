@@ -52,6 +52,8 @@ class Reconciliation(Shown):
     notes: tuple[str, ...]
     run: Run
     """The simulation that fits best."""
+    is_foreign: bool = False
+    """Whether the log's lines are all of other delegates."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data (schema ``delegate-sim/reconcile/1``)."""
@@ -68,14 +70,14 @@ class Reconciliation(Shown):
             "options": option_values(setting.options),
             "options_known": sorted(setting.known),
             "defaults": setting.defaults,
-            "device": _tally_entry(self.device),
-            "simulated": _tally_entry(self.simulated),
+            "device": tally_entry(self.device),
+            "simulated": tally_entry(self.simulated),
             "differences": list(self.differences),
             "evidence": self.evidence,
             "explanation": None if self.account is None else _account_entry(self.account),
             "nodes": [node._asdict() for node in self.nodes],
             "operators": [refusal._asdict() for refusal in self.refusals],
-            "listed_refusals": [_listed_entry(each) for each in self.listed_refusals],
+            "listed_refusals": [listed_entry(each) for each in self.listed_refusals],
             "errors": [error._asdict() for error in self.errors],
             "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
             "feature_levels": list(self.feature_levels),
@@ -96,11 +98,13 @@ class Reconciliation(Shown):
         return ("tally", "nodes")
 
 
-def _tally_entry(tally: Tally) -> dict[str, Any]:
+def tally_entry(tally: Tally) -> dict[str, Any]:
+    """Return the numbers and lines of one side as plain data."""
     return {**tally._asdict(), "lines": list(tally.lines)}
 
 
-def _listed_entry(listed: ListedRefusal) -> dict[str, Any]:
+def listed_entry(listed: ListedRefusal) -> dict[str, Any]:
+    """Return an operator that is listed as refused as plain data."""
     reasons = {"on_device": list(listed.on_device), "simulated": list(listed.simulated)}
     return {**listed._asdict(), **reasons, "is_same": listed.is_same}
 

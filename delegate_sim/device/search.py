@@ -6,10 +6,12 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from ..delegates.driver import Driver
+from ..graph.graph import NodeView
 from ..runtime.interpreter import Run
 from .causes import nodes_set_aside
 from .differences import differences
 from .driver_search import driver_matches
+from .stage import matched_partitions, stage_operations
 from .trials import Account, Match, Trials
 
 _MOST_LIMITS = 16
@@ -32,6 +34,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
         yield from _compilation(trials, first)
     if profile is not None:
         yield from _profile(trials, profile)
+    yield from _missing_operations(trials, first)
     has_table = trials.facts.evidence != "lines"
     if has_table:
         yield from driver_matches(trials)
@@ -62,6 +65,46 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     yield Match(first, Account("compilation", f"{seen} the driver could not compile or prepare a kernel{which}"))
 
 
+class _Without(Driver):
+    """A driver that rejects operations by their names."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def __str__(self) -> str:
+        return ", ".join(sorted(self.names))
+
+    def rejects(self, operation: str, view: NodeView) -> bool:
+        """Whether the operation is one of the names."""
+        return operation in self.names
+
+
+def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
+    """The driver rejects the operations that the runtime did not compile, though the delegate offers them."""
+    interface = trials.setting.delegate.driver
+    compilations = [each for each in trials.facts.runtime.compilations if each.choices]
+    if interface is None or not compilations or not all(each.is_complete for each in compilations):
+        return
+    on_device = {choice.op for each in compilations for choice in each.choices}
+    offered = {one.name for _, operations in stage_operations(first) for one in operations}
+    missing = frozenset(offered - on_device)
+    if not missing or not on_device <= offered:
+        return
+    changes = {interface.option: _Without(missing)}
+    run = trials.fitting(changes)
+    if run is not None and all(each.compilation is not None for each in matched_partitions(trials.facts.runtime, run)):
+        text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
+        yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
+
+
+def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
+    return {
+        subgraph.graph.index: nodes
+        for subgraph in run.subgraphs
+        if subgraph.decision is not None and (nodes := nodes_set_aside(subgraph.decision, code))
+    }
+
+
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
     """Say which of the delegate's kernels each of the nodes is, counted from 1; None for one that the model cannot have.
 
@@ -85,11 +128,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
     changes = {interface.option: profile}
     run = trials.fitting(changes)
     if run is not None:
-        rejected = {
-            subgraph.graph.index: nodes
-            for subgraph in run.subgraphs
-            if subgraph.decision is not None and (nodes := nodes_set_aside(subgraph.decision, interface.code))
-        }
+        rejected = _rejected_nodes(run, interface.code)
         yield Match(run, Account("driver-profile", "the driver rejects what its profile lists", changes, rejected))
 
 

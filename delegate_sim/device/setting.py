@@ -7,15 +7,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.base import Delegate, OptionValues
-from ..delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
+from ..delegates.registry import (
+    ACCELERATORS,
+    APPLIED_AHEAD,
+    APPLIED_BY_DEFAULT,
+    DELEGATE_NAMES,
+    PLUGIN_NAMES,
+    find_delegate,
+)
 from ..options import Option, boolean, parse_options
 from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ..releases.wording import replacing_line
 from .contents import DeviceLog, Replacement, UnknownDelegateError
-from .identity import delegate_named, delegate_of_library, library_of, names_in, other_name, others_in
-from .statements import CHOICE, COMPILED, DRIVER_REFUSAL, FINISHED, INTERFACE, LITERT, REGISTERED, RUNTIME, SKIPPED
+from .identity import (
+    accelerators_in,
+    delegate_named,
+    delegate_of_library,
+    is_of,
+    library_of,
+    names_in,
+    other_name,
+    others_in,
+    plugin_in,
+    speaker,
+)
+from .statements import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_USED, RUNTIME, RUNTIME_ERROR
 
-_OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, DRIVER_REFUSAL)
+_OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
 """Lines of the runtime behind a delegate and of its drivers."""
 
 
@@ -78,6 +96,8 @@ def setting_of(
                 parsed = _printed_value(option, value, notes)
                 if parsed is not None:
                     given[option.name] = parsed
+    for name, value in _shown_options(log, chosen).items():
+        given.setdefault(name, value)
     defaults = defaults or ("benchmark" if log.is_benchmark else "api")
     values = parse_options(chosen.name, chosen.options, given, defaults)
     known = frozenset(given)
@@ -123,7 +143,8 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
             return None
         found = asked or found
     if not found:
-        found = [each for each in _delegates() if each.provider_name in log.created or is_switched_on(each, log)]
+        created = [speaker(log, name) for name in log.created]
+        found = [each for each in _delegates() if each in created or is_switched_on(each, log)]
     if not found and log.refusals:
         found = [each for each in _delegates() if each.log.prints_refusals]
     if not found and log.of(*_OF_RUNTIME):
@@ -139,7 +160,16 @@ def _delegate_in(log: DeviceLog) -> Delegate:
     kernels = [each.kernel for each in log.replacements if delegate_named(each.kernel) is None]
     if kernels and not other_name(kernels[0]):
         raise UnknownDelegateError(f"the log is of a delegate that is not known, whose kernel is {kernels[0]}; give --delegate")
+    applied = accelerators_in(log)
+    if len(applied) > 1 and APPLIED_AHEAD in applied:
+        raise UnknownDelegateError(
+            f"the log is of several accelerators of LiteRT 2, {' and '.join(applied)}; give --accelerators "
+            f"{','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each, or --delegate to compare one"
+        )
     if log.plugins:
+        plugin = plugin_in(log)
+        if plugin is not None:
+            return plugin
         raise UnknownDelegateError(
             "the log is of a compiler plugin of LiteRT 2, and does not show whose; give --delegate, one of "
             + ", ".join(PLUGIN_NAMES)
@@ -164,7 +194,7 @@ def _delegates() -> list[Delegate]:
 
 def _named(log: DeviceLog) -> list[Delegate]:
     """Return the delegates that the lines name."""
-    found = [delegate_named(name) for name in dict.fromkeys(names_in(log))]
+    found = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
     return [each for each in found if each is not None]
 
 
@@ -188,6 +218,20 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
         return False
     value = log.parameters.get(switch, log.flags.get(switch, "0"))
     return value.strip() not in ("", "0", "false")
+
+
+def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
+    """Return the options that follow from the names of kernels, or from the graphics interface that was initialised."""
+    shown: dict[str, str] = {}
+    for line in log.replacements:
+        if is_of(delegate, line.kernel):
+            shown |= delegate.log.options_by_kernel.get(line.kernel, {})
+    if delegate.devices is not None:
+        chosen = {each.device for compilation in log.runtime.compilations for each in compilation.choices}
+        shown |= delegate.devices.reference_options if delegate.devices.reference in chosen else {}
+    for each in log.of(INTERFACE_USED) if not shown else ():
+        shown |= delegate.log.options_by_interface.get(each.values["interface"].lower(), {})
+    return shown
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
@@ -239,7 +283,7 @@ def may_be_older(log: DeviceLog) -> bool:
     if log.tensorflow_version is not None:
         oldest = parse_release(RELEASES[0]).version
         return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest
-    if log.of(COMPILED, REGISTERED, SKIPPED, LITERT) or any("source" in each.values for each in log.statements):
+    if log.is_of_compiled_model:
         return False
     return log.is_old or all(_has_wording(parse_release(RELEASES[0]), each) for each in log.replacements)
 

@@ -26,13 +26,17 @@ CRASH, BENCHMARK_FAILED, LOAD_ERROR = "crash", "benchmark-failed", "load-error"
 COMPILED, REGISTERED, NOT_REGISTERED, LIBRARY, SKIPPED, LITERT = (
     "compiled", "registered", "not-registered", "library", "skipped", "litert",
 )  # fmt: skip
-CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME = "choice", "finished", "interface", "driver-refusal", "runtime"
-SAID, EXECUTED, PROGRESS, VENDOR = "said", "executed", "progress", "vendor"
+CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME, RUNTIME_ERROR = (
+    "choice", "finished", "interface", "driver-refusal", "runtime", "runtime-error",
+)  # fmt: skip
+LIBRARY_ERROR, FLEX_ERROR, PLACED, MAPPED = "library-error", "flex-error", "placed", "mapped"
+SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
 
 ERRORS = frozenset(
     {
         API_ERROR, NODE_ERROR, BUILTIN_ERROR, CUSTOM_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, CALL_ERROR, BUILD_ERROR,
         PREPARATION_ERROR, FAILURE, OTHER_ERROR, CRASH, BENCHMARK_FAILED, LOAD_ERROR, NOT_REGISTERED,
+        RUNTIME_ERROR, LIBRARY_ERROR, FLEX_ERROR,
     }
 )  # fmt: skip
 """Kinds of lines that report an error."""
@@ -63,6 +67,11 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False) -> Patt
 
 _N = r"\d{1,9}"
 PATTERNS = (
+    _pattern(
+        INTERFACE_USED,
+        "-based API",
+        r"Initializ(?:ed|ing) (?P<interface>\w{1,20})-based API(?: from (?:serialized data|graph))?\.?",
+    ),
     _pattern(NOT_APPLIED, "Failed to apply delegate: ", r"Failed to apply delegate: "),
     _pattern(
         OWN_COUNT,
@@ -90,6 +99,27 @@ PATTERNS = (
         rf"(?P<name>\w{{1,20}}), and the remaining (?P<left>{_N}) on the \w{{1,20}}",
         is_old=True,
     ),
+    _pattern(
+        PLACED,
+        "Number of operations that will run on",
+        rf"Number of operations that will run on (?P<name>[\w ]{{1,40}}): (?P<count>{_N})",
+    ),
+    _pattern(
+        MAPPED,
+        "Mapped to ",
+        rf"^\s*(?P<op>[A-Z]\w{{1,80}})\s+(?P<count>{_N})\s+Mapped to (?P<name>[\w ]{{1,40}})",
+    ),
+    _pattern(
+        OPERATOR_REFUSED,
+        "peration is ",
+        rf"^\s*(?P<op>[A-Z]\w{{1,80}})\s+(?P<count>{_N})\s+"
+        r"(?P<why>Operation is (?:otherwise supported|working on|not supported).*|More than one subgraph.*)",
+    ),
+    _pattern(
+        OPERATOR_REFUSED,
+        "is not supported on requested backend",
+        r"Layer of type (?P<op>\w{1,80}) is not supported on (?P<why>requested backend .*)",
+    ),
     _pattern(OPERATOR_REFUSED, "Fallback unsupported op", rf"Fallback unsupported op (?P<code>{_N}) to TfLite"),
     _pattern(
         OPERATOR_REFUSED,
@@ -112,6 +142,12 @@ PATTERNS = (
         " returned error ",
         rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error (?P<code>[A-Z]\w*|[^.]{{1,80}}?) at line (?P<place>{_N}) "
         rf"while (?P<doing>.*)",
+    ),
+    _pattern(
+        API_ERROR,
+        " returned error (",
+        rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error \((?P<code>\d{{1,4}}), line (?P<place>{_N})\)\.?",
+        is_old=True,
     ),
     _pattern(API_ERROR, " returned error ", r"(?P<name>[A-Z]{2}[A-Z ]{0,30}) returned error (?P<code>\w+).*"),
     _pattern(
@@ -137,10 +173,49 @@ PATTERNS = (
     _pattern(DYNAMIC_ERROR, "dynamic", r"[Dd]elegate (?:does not|doesn't) support (?:graphs with )?dynamic(?:-sized)? tensors.*"),
     _pattern(IMMUTABLE_ERROR, "graph is immutable", r"ModifyGraphWithDelegate is disallowed when graph is immutable\.?"),
     _pattern(KERNEL_ERROR, "ernel", r"Delegate kernel was not initialized|Failed to initialize kernel\.?"),
-    _pattern(KERNEL_ERROR, "Returning error since", r"Returning error since \w{1,40} returned failure (?P<place>\S{1,200})"),
+    _pattern(
+        KERNEL_ERROR,
+        " returned failure ",
+        r"(?:Returning error|Aborting) since \w{1,40} returned failure "
+        r"(?P<place>(?:(?P<name>[a-z]{1,20})_delegate\.)?\S{1,200})",
+    ),
+    _pattern(
+        KERNEL_ERROR,
+        "with rank 0",
+        rf"(?P<name>[A-Z]{{2,20}}) doesn't support tensors with rank 0 \(index {_N} name [^()]{{0,300}}\)",
+        is_old=True,
+    ),
+    _pattern(KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
     _pattern(CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
     _pattern(BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
-    _pattern(PREPARATION_ERROR, "TfLite", r"(?P<name>TfLite\w{1,60}) (?P<stage>Init|Prepare|Invoke): (?P<why>.+)"),
+    _pattern(
+        PREPARATION_ERROR,
+        "elegate ",
+        r"(?P<name>TfLite\w{1,60}|GpuDelegate) (?P<stage>Init|Prepare|Invoke): (?P<why>.+?)(?=Node number|$)",
+    ),
+    _pattern(
+        LIBRARY_ERROR,
+        "delegate from",
+        r"(?:Failed to load|Unable to load external) delegate from ?:? ?(?P<path>[^\s(]{1,400})(?: \((?P<why>[^)]{1,300})\))?",
+    ),
+    _pattern(LIBRARY_ERROR, "unable to open library", r"\w{2,20} error: unable to open library (?P<path>\S{1,300})"),
+    _pattern(
+        OTHER_ERROR,
+        "kernels/",
+        r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)",
+    ),
+    _pattern(LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
+    _pattern(
+        FLEX_ERROR,
+        "TensorFlow ops are not supported by this interpreter",
+        r"(?:Select|Regular) TensorFlow ops(?:\(?s?\)?,? ?included in the given model,)? (?:is\(are\)|are) not supported by this "
+        r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?",
+    ),
+    _pattern(
+        OTHER_ERROR,
+        "ncompatible versions",
+        r"Failed to fetch \w{1,20} NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
+    ),
     _pattern(
         PREPARATION_ERROR,
         "preparation failed",
@@ -166,13 +241,19 @@ PATTERNS = (
     _pattern(REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
     _pattern(
         LIBRARY,
-        "Loading ",
-        r"Loading (?:\w{1,40} ){0,4}?(?:shared library|accelerator)\b[^\"(/]*[\"(]?(?P<path>/?[^\s\")]{1,400})",
+        "oad",
+        r"(?:Loading|Loaded|Attempting to load) (?:\w{1,40} ){0,4}?(?:shared library|accelerator|plugin at)\b"
+        r"[^\"(/\w]*[\"(]?(?P<path>/?[^\s\")]{1,400})",
     ),
     _pattern(
         SKIPPED,
         "Skipping calling",
         rf"Skipping calling ModifyGraphWithDelegate on Subgraph (?P<subgraph>{_N})(?:: (?P<name>.*))?",
+    ),
+    _pattern(
+        RUNTIME,
+        "can't do operation",
+        r"Device (?P<device>[^\s()]{1,100}) can't do operation (?P<op>\w{1,100})(?::\d{1,9})?",
     ),
     _pattern(
         CHOICE,
@@ -185,6 +266,24 @@ PATTERNS = (
         "Body::finish",
         r"ExecutionPlan::\w+Body::finish: compilation finished successfully(?: on (?P<device>\S{1,100}))?",
     ),
+    _pattern(RUNTIME_ERROR, "No driver can do", r"No driver can do (?:operation (?P<op>\w{1,100})|the op)"),
+    _pattern(
+        RUNTIME_ERROR,
+        "getSupportedOperations",
+        r"getSupportedOperations (?:failed|returned)[^\n]{0,300}",
+    ),
+    _pattern(
+        RUNTIME_ERROR,
+        "prepareModel",
+        r"prepareModel(?:_\d_\d)?(?:FromCache)?(?: on \S{1,100})? (?:failed|failure|returned)\b[^\n]{0,300}",
+    ),
+    _pattern(
+        RUNTIME_ERROR,
+        "ANeuralNetworks",
+        r"ANeuralNetworks(?:Model|Compilation|Execution)_\w{1,60} (?:called on|passed|can't|setting|Can't|exceed|invalid)"
+        r"[^\n]{0,300}",
+    ),
+    _pattern(RUNTIME_ERROR, "Invalid Operation: ", r"Invalid Operation: [^\n]{0,400}"),
     _pattern(INTERFACE, "Found interface", r"Found interface (?P<device>\S{1,100})"),
     _pattern(
         DRIVER_REFUSAL, "is not supported", r"\{(?P<op>[A-Z][A-Z0-9_]{1,80}), (?P<type>[A-Z][A-Z0-9_]{1,80})\} is not supported"
@@ -196,7 +295,7 @@ PATTERNS = (
 """The kinds of lines, those that say more first."""
 
 _PROGRESS = re.compile(
-    r"Initialized TensorFlow Lite runtime|Initializ(?:ed|ing) (?:OpenCL|OpenGL|Metal)-based API|external tensors "
+    r"Initialized TensorFlow Lite runtime|external tensors "
     r"are used for delegate|See instructions: |"
     r"Created \d{1,9} \w{1,40} delegate kernels|"
     r"The input model file size|Initialized session in|Running benchmark for|count=\d{1,12} |Timings \(microseconds\)|"
@@ -240,6 +339,8 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:
     """Return what a line is of, by where it comes from; None if it is of none of the parts that have to do with delegates."""
     line = text.strip()
+    if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
+        return Statement(RUNTIME_ERROR, line, MappingProxyType({}))
     is_error = severity in ("E", "F") or bool(source and not severity and _FAILED_TO.match(line))
     if is_error and (source or tag in _OWN_TAGS or not tag) and _VENDOR.search(line) is None:
         kind = FAILURE if _FAILED_TO.match(line) else OTHER_ERROR

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..delegates.base import Delegate
@@ -17,32 +18,41 @@ from .identity import (
     delegate_named,
     is_of,
     library_of,
+    names_of,
     other_name,
     others_in,
     plain_name,
 )
 from .setting import delegate_in, is_switched_on, may_be_older, releases_of
+from .stage import compilation_text
 from .statements import (
     API_ERROR,
     APPLIED,
     BENCHMARK_FAILED,
+    BUILTIN_ERROR,
     CHOICE,
     COMPILED,
+    CUSTOM_ERROR,
     DRIVER_REFUSAL,
     EXECUTED,
     FAILURE,
     FINISHED,
+    FLEX_ERROR,
     INTERFACE,
     KERNEL_ERROR,
+    LIBRARY_ERROR,
     LISTED_REFUSALS,
     LITERT,
+    LOAD_ERROR,
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
     OWN_COUNT,
+    PLACED,
     PREPARATION_ERROR,
     REGISTERED,
     RUNTIME,
+    RUNTIME_ERROR,
     SAID,
     SKIPPED,
     SPLIT,
@@ -50,10 +60,12 @@ from .statements import (
     Statement,
 )
 
-WHOLE, PART, NONE, FAILED, NOT_CREATED, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
-    "whole", "part", "none", "failed", "not-created", "applied", "created", "requested", "unknown",
+WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
+    "whole", "part", "none", "failed", "not-created", "not-loaded", "applied", "created", "requested", "unknown",
 )  # fmt: skip
-"""What became of a delegate; the last three: it was made, it was asked for, and the log does not tell."""
+"""What became of a delegate. ``not-loaded``: the runtime could not load or prepare the model, whatever is applied. The last
+three: it was made, it was asked for, and the log does not tell.
+"""
 
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
@@ -107,6 +119,8 @@ class LogSummary(NamedTuple):
     errors: tuple[ExplainedError, ...]
     chosen_devices: tuple[tuple[str, int], ...]
     """The devices that the runtime behind the delegate chose, and for how many operations."""
+    compiled: tuple[str, ...]
+    """Each model that this runtime compiled, in words."""
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
     parts: tuple[tuple[str, int], ...]
@@ -150,6 +164,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         tuple(_refusals(log)),
         explained_errors(log),
         tuple(chosen_devices(log)),
+        tuple(map(compilation_text, log.runtime.compilations)),
         tuple(dict.fromkeys(name for each in log.of(REGISTERED) for name in each.values["name"].split(", "))),
         tuple(_parts(log)),
         log.line_count,
@@ -160,13 +175,17 @@ def summary_of(log: DeviceLog) -> LogSummary:
 
 
 def _of_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
-    names = {plain_name(name) for name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
+    names = names_of(log, delegate)
     counts = tuple(_counts(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and is_switched_on(delegate, log):
         outcome = REQUESTED
-    library = library_of(log)
-    title = f"{delegate.name} ({library})" if library and delegate.log.libraries else delegate.name
+    shown = library_of(log) if delegate.log.libraries else ""
+    if not shown:
+        # Apple's kernels, for one, are of the same delegate.
+        shown = next((each.kernel for each in log.replacements if is_of(delegate, each.kernel)), "")
+        shown = "" if shown == delegate.kernel_name else shown
+    title = f"{delegate.name} ({shown})" if shown else delegate.name
     return LogDelegate(delegate.name, title, outcome, counts)
 
 
@@ -178,11 +197,13 @@ def _of_other(log: DeviceLog) -> LogDelegate:
     if not name and UNNAMED_KERNEL in _table_names(log):
         name = UNNAMED_KERNEL
         kernels = [name]
-    names = {plain_name(each) for each in (*kernels[:1], *others, *(["external"] if library_of(log) else []))}
+    names = {plain_name(each) for each in (*kernels[:1], *others, *(["external"] if name else []))}
     counts = tuple(_counts(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and name:
         outcome = REQUESTED
+    if outcome == UNKNOWN and log.of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
+        outcome = NOT_LOADED
     known = other_name(name)
     return LogDelegate("", f"{known} ({name})" if known else name, outcome, counts)
 
@@ -226,6 +247,7 @@ def _counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
         if plain_name(each.values["name"]) in names:
             taken, left = int(each.values.get("taken", "0")), int(each.values["left"])
             yield Count(each.line, "split", taken, taken + left, left)
+    yield from _placed(log, names)
     for each in log.of(COMPILED):
         if "dispatch" in names or "dispatchop" in names:
             yield _compiled(each)
@@ -237,6 +259,16 @@ def _counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
     yield from _table_counts(log, names)
+
+
+def _placed(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+    """Yield what a compiler for one accelerator says of where operations will run."""
+    counts = {plain_name(each.values["name"]): each for each in log.of(PLACED)}
+    taken = [each for name, each in counts.items() if name in names]
+    left = [each for name, each in counts.items() if name not in names]
+    if taken and left:
+        delegated, on_cpu = int(taken[-1].values["count"]), int(left[-1].values["count"])
+        yield Count(taken[-1].line, "split", delegated, delegated + on_cpu, on_cpu)
 
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
@@ -278,11 +310,19 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(plain_name(each.values.get("name", "")) in names for each in log.of(API_ERROR)):
         return FAILED
-    if log.of(KERNEL_ERROR, PREPARATION_ERROR) or _has_failed_runtime(log, names):
+    if log.of(KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) or _has_failed_runtime(log, names):
         return FAILED
-    if any(names & {plain_name(word) for word in line.split()} for line in log.not_created):
+    if any(names & _words(line) for line in log.not_created):
+        return NOT_CREATED
+    if log.of(LIBRARY_ERROR):
         return NOT_CREATED
     return FAILED if log.of(BENCHMARK_FAILED) else ""
+
+
+def _words(line: str) -> set[str]:
+    """Return the words of a line as plain names, and pairs of them: a name may be written as two."""
+    words = line.split()
+    return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
@@ -297,7 +337,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
     told = {each.source: each for each in counts}
     if "application" in told:
         by_line = {each.line: each.outcome for each in log.applications}
-        return {"completely": WHOLE, "partially": PART, "not": NONE}[by_line[told["application"].line]]
+        return {"completely": WHOLE, "partially": PART, "not": NONE, "failed": FAILED}[by_line[told["application"].line]]
     lines = [each for each in counts if each.source == "replacement"]
     for each in lines[-1:] or [told[source] for source in ("own", "split", "compiled") if source in told][:1]:
         if each.delegated == 0:
@@ -344,7 +384,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
     for each in log.of(OPERATOR_REFUSED):
         op = each.values.get("op") or each.values.get("visited") or _operator(int(each.values["code"]))
-        yield op, each.values.get("why", ""), each.times
+        yield op, each.values.get("why", ""), int(each.values.get("count", each.times))
     for each in log.of(DRIVER_REFUSAL):
         yield each.values["op"], f"the driver does not take {each.values['type']}", each.times
 
@@ -365,6 +405,7 @@ def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
 
 _PART_TITLES = {
     RUNTIME: "Android's neural networks runtime",
+    RUNTIME_ERROR: "Android's neural networks runtime",
     INTERFACE: "Android's neural networks runtime",
     FINISHED: "Android's neural networks runtime",
     CHOICE: "Android's neural networks runtime",

@@ -83,10 +83,7 @@ class OperatorTable:
             self._add_up(float(found["share"]), float(found["sum"]))
         if found is None or not (op := _operator(text[: found.start()])):
             return found is not None
-        name = _NAME.fullmatch(found["name"])
-        assert name is not None
-        node = None if name["node"] is None else int(name["node"])
-        self.rows.append(Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node))
+        self.rows.append(_row(op, found["name"]))
         return True
 
     def _add_up(self, share: float, total: float) -> None:
@@ -98,6 +95,19 @@ class OperatorTable:
     def has_all_rows(self) -> bool:
         """Whether the percentages of the rows add up to all there is; False if any do not."""
         return not self.lacks_rows and (self.sum is None or not self.sum < _ALL)
+
+
+def row_of(node_type: str, name: str) -> Row | None:
+    """Return the row of a node by its type and its name, as tables have them; None for an event that is no node."""
+    op = _operator(node_type)
+    return _row(op, " ".join(name.split())) if op else None
+
+
+def _row(op: str, text: str) -> Row:
+    name = _NAME.fullmatch(text)
+    assert name is not None
+    node = None if name["node"] is None else int(name["node"])
+    return Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node)
 
 
 def _operator(text: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..runtime.interpreter import Run
+from .contents import PluginLine
 from .facts import Facts
+from .log import read_lines
 
 
 class Tally(NamedTuple):
@@ -21,6 +24,10 @@ class Tally(NamedTuple):
 def simulated_tally(run: Run) -> Tally:
     """Count what the simulation did."""
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
+    if run.delegate.is_plugin:
+        # What is compiled becomes kernels only on the device, so there are none to count.
+        lines = [f"{line}\n" for line in run.log_lines]
+        return _plugin_tally(run.log_lines, read_lines(lines).plugins)
     return Tally(
         run.log_lines,
         delegated,
@@ -34,9 +41,7 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     """Count what the device did, as far as the log tells; the simulation tells how many nodes there are."""
     nodes = _node_count(run)
     if facts.plugins:
-        selected = sum([each.selected for each in facts.plugins])
-        left = sum([each.total for each in facts.plugins]) - selected
-        return Tally(facts.lines, selected, None, sum([each.partitions for each in facts.plugins]), left)
+        return _plugin_tally(facts.lines, facts.plugins)
     if facts.has_ended and (facts.is_restored or facts.application is None or facts.application[0] == "failed"):
         return Tally(facts.lines, 0, 0, 0, 0)
     if facts.is_restored or facts.dynamic is not None:
@@ -59,6 +64,13 @@ def device_tally(facts: Facts, run: Run) -> Tally:
         taken, left = facts.splits[-1]
         return Tally(facts.lines, taken, None, kernels, left)
     return Tally(facts.lines, None if on_cpu is None else nodes - on_cpu, None, kernels, on_cpu)
+
+
+def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[PluginLine]) -> Tally:
+    """Count what a compiler plugin selects, and into how many parts."""
+    selected = sum([each.selected for each in plugins])
+    left = sum([each.total for each in plugins]) - selected
+    return Tally(lines, selected, sum([each.partitions for each in plugins]), None, left)
 
 
 def _node_count(run: Run) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..results.measures import TAKEN
 from ..rules.kinds import Problem
 from .causes import Cause, Identity
 from .examiner import Cost
@@ -101,7 +102,7 @@ def gain(now: Cost, then: Cost) -> Gain:
 
 
 def _works(cost: Cost) -> bool:
-    return cost.measures.outcome == "delegated"
+    return cost.measures.outcome in TAKEN
 
 
 def _share(cost: Cost) -> float:

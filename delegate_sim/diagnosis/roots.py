@@ -73,9 +73,12 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
         # A stage behind the delegate names the operand that it refuses: less than all types has to change.
         return None
     best: tuple[tuple[float, ...], Root] | None = None
-    for conversion in _conversions(model):
+    conversions = list(_conversions(model))
+    for conversion in conversions:
         other = dataclasses.replace(supposition, conversion=conversion)
         then = simulate(other, {})
+        if conversion == "int8" and _has_problem(then, Problem.QUANTIZATION):
+            conversions.append("int8-per-tensor")
         ended = _ended(now, then, OF_TYPES)
         gain = _gain(now.cost(), then.cost())
         if gain <= (0.0, 0.0, 0.0) or not _is_worthwhile(now, then, ended, gain):
@@ -136,6 +139,11 @@ def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], 
         return now.run.outcome == "none" and gain[0] >= _SUBSTANTIAL
     reasons = {(refused.op, reason.code) for refused in ended for reason in refused.reasons}
     return gain[0] >= _SUBSTANTIAL or len(reasons) > 1
+
+
+def _has_problem(examined: Examined, problem: Problem) -> bool:
+    kinds = examined.run.delegate.kinds
+    return any(kinds[reason.code].problem is problem for refused in examined.on_cpu() for reason in refused.reasons)
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:

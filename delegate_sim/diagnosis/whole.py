@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from ..model.model import Model
 from ..releases.catalogue import Release
-from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, Problem
+from ..rules.kinds import (
+    CPU_KERNEL_NOT_PREPARED,
+    DYNAMIC_TENSORS,
+    OPERATOR_NOT_LOADED,
+    TENSOR_NOT_LOADED,
+    TENSOR_TYPE_NOT_LOADED,
+    Problem,
+)
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run
 from ..runtime.loading import first_loading_after, load_on
@@ -23,6 +30,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
         OPERATOR_NOT_LOADED.name: "operators that the release loads",
         TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
+        TENSOR_NOT_LOADED.name: "tensors that the file does not contradict itself about",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel prepares",
     }
 )
@@ -54,8 +62,10 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
     loading = load_on(model, run.release)
     if loading.refused:
         subject: tuple[str, ...] = (loading.refused[0].op, str(loading.refused[0].version))
-    else:
+    elif loading.refused_types:
         subject = loading.refused_types[:1]
+    else:
+        return WholeCause(Identity(Problem.MODEL, (TENSOR_NOT_LOADED.name,)), Remedy())
     releases = first_loading_after(model, run.release)
     remedy = Remedy(release=releases[0]) if releases else Remedy(has_own_resolver=not loading.refused_tensors)
     return WholeCause(Identity(Problem.RELEASE, subject), remedy)

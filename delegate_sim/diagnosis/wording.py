@@ -45,12 +45,18 @@ _FORMS: Mapping[str, str] = MappingProxyType(
         "integer": "the model is quantised to integers",
     }
 )
-_TAKEN: Mapping[str, str] = MappingProxyType({"float": "float tensors", "int8": "8-bit integers"})
+_TAKEN: Mapping[str, str] = MappingProxyType(
+    {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers of one scale"}
+)
+_QUANTIZED_FULLY = (
+    "quantise fully: converter.optimizations = [tf.lite.Optimize.DEFAULT], converter.representative_dataset, and "
+    "converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]"
+)
 _CONVERSIONS: Mapping[str, str] = MappingProxyType(
     {
         "float": "convert in float: leave converter.optimizations empty",
-        "int8": "quantise fully: converter.optimizations = [tf.lite.Optimize.DEFAULT], converter.representative_dataset, and "
-        "converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]",
+        "int8": _QUANTIZED_FULLY,
+        "int8-per-tensor": f"{_QUANTIZED_FULLY}; with converter._experimental_disable_per_channel = True",
     }
 )
 

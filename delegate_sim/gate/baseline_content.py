@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..results.measures import FAILS_LATER, NOT_LOADED, NOT_PREPARED, OUTCOMES, Measures
+from ..results.measures import FAILS_LATER, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
 from ..results.outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
+from ..results.words import words_of
 from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
 
@@ -56,11 +57,14 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
         raise Unexpected(f"the outline of the model {sha256} cannot be read: {error}") from error
 
 
-def _outcome(written: str, delegated_nodes: int) -> str:
+def _outcome(written: str, delegated_nodes: int, delegate: str) -> str:
     """Return an outcome as it is called now."""
     if written == _OLD_NOT_PREPARED:
         return FAILS_LATER if delegated_nodes else NOT_PREPARED
-    return NOT_LOADED if written == _OLD_NOT_LOADED else written
+    if written == _OLD_NOT_LOADED:
+        return NOT_LOADED
+    # Older versions called delegated what a compiler plugin selects.
+    return words_of(delegate).taken if written in TAKEN else written
 
 
 def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[EntryKey, Entry]:
@@ -78,7 +82,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         raise Unexpected(f"{where} is not an object")
     if text("sha256") not in outlines:
         raise Unexpected(f"{where}.sha256 names a model that is not under models")
-    outcome = _outcome(text("outcome"), count("delegated_nodes"))
+    outcome = _outcome(text("outcome"), count("delegated_nodes"), text("delegate"))
     if outcome not in OUTCOMES:
         raise Unexpected(f"{where}.outcome is {outcome!r}")
     measures = Measures(

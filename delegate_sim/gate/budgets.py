@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from ..results.measures import NOT_RUNNING, OUTCOMES, Measures
+from ..results.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
+from ..results.words import DELEGATED, Words
 
 
 class Allowance(NamedTuple):
@@ -58,7 +59,9 @@ class Regression(NamedTuple):
     is_allowed: bool
 
 
-def regressions(base: Measures, now: Measures, tolerance: Tolerance = Tolerance()) -> Iterator[Regression]:
+def regressions(
+    base: Measures, now: Measures, tolerance: Tolerance = Tolerance(), words: Words = DELEGATED
+) -> Iterator[Regression]:
     """Compare each measure with the baseline's.
 
     Partitions, kernels and bytes are compared only if something was delegated before and is now: otherwise they are 0, which
@@ -67,7 +70,7 @@ def regressions(base: Measures, now: Measures, tolerance: Tolerance = Tolerance(
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:
         yield Regression("worse-outcome", "outcome", base.outcome, now.outcome, base.outcome, False)
-    for code, what, name in _COUNTS:
+    for code, what, name in _counts(words):
         if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
             continue
         was, count = getattr(base, name), getattr(now, name)
@@ -77,34 +80,34 @@ def regressions(base: Measures, now: Measures, tolerance: Tolerance = Tolerance(
     share, now_share = base.delegated_share, now.delegated_share
     if now_share < share:
         least = max(share - (tolerance.delegated_share or 0.0), 0.0)
-        words = (f"{share:.2%}", f"{now_share:.2%}", f"{least:.2%}")
-        yield Regression("smaller-delegated-share", "delegated share", *words, now_share >= least - _ROUNDING)
+        shares = (f"{share:.2%}", f"{now_share:.2%}", f"{least:.2%}")
+        yield Regression("smaller-delegated-share", words.share, *shares, now_share >= least - _ROUNDING)
 
 
-def improvements(base: Measures, now: Measures) -> list[str]:
+def improvements(base: Measures, now: Measures, words: Words = DELEGATED) -> list[str]:
     """Name the measures that are better than in the baseline, each with its old and new value."""
     found = []
     if _RANKS[now.outcome] < _RANKS[base.outcome]:
         found.append(f"outcome {base.outcome} -> {now.outcome}")
-    for code, what, name in _COUNTS:
+    for code, what, name in _counts(words):
         if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
             continue
         was, count = getattr(base, name), getattr(now, name)
         if count < was:
             found.append(f"{what} {was:,} -> {count:,}")
     if now.delegated_share > base.delegated_share:
-        found.append(f"delegated share {base.delegated_share:.2%} -> {now.delegated_share:.2%}")
+        found.append(f"{words.share} {base.delegated_share:.2%} -> {now.delegated_share:.2%}")
     return found
 
 
-def exceeded(now: Measures, budgets: Budgets) -> Iterator[tuple[str, str]]:
+def exceeded(now: Measures, budgets: Budgets, words: Words = DELEGATED) -> Iterator[tuple[str, str]]:
     """Return code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
         yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
-        yield "budget-fallback", f"{now.fallback_nodes:,} nodes stay on the CPU; max-fallback is {budgets.max_fallback:,}"
+        yield "budget-fallback", f"{now.fallback_nodes:,} nodes stay {words.left}; max-fallback is {budgets.max_fallback:,}"
     if budgets.min_delegated_share is not None and now.delegated_share < budgets.min_delegated_share - _ROUNDING:
-        found = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are delegated"
+        found = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are {words.taken}"
         yield "budget-delegated-share", f"{found}; min-delegated-share is {budgets.min_delegated_share:.2%}"
 
 
@@ -113,15 +116,20 @@ _ROUNDING = 1e-9
 
 Values = TypeVar("Values", Budgets, Tolerance)
 
-_RANKS = {**dict.fromkeys(OUTCOMES, 1), "delegated": 0, **dict.fromkeys(NOT_RUNNING, 2)}
+_RANKS = {**dict.fromkeys(OUTCOMES, 1), **dict.fromkeys(TAKEN, 0), **dict.fromkeys(NOT_RUNNING, 2)}
 """Running on the CPU only is worse than being delegated; not running at all is worse than both."""
 
-_COUNTS = (
-    ("more-partitions", "partitions", "partitions"),
-    ("more-delegate-kernels", "delegate kernels", "delegate_kernels"),
-    ("more-fallback-nodes", "fallback nodes", "fallback_nodes"),
-    ("more-border-bytes", "bytes across borders", "border_bytes"),
-)
+
+def _counts(words: Words) -> tuple[tuple[str, str, str], ...]:
+    """Return what is counted: the code of a regression, its name in messages, and the measure."""
+    return (
+        ("more-partitions", "partitions", "partitions"),
+        ("more-delegate-kernels", words.kernels, "delegate_kernels"),
+        ("more-fallback-nodes", words.left_nodes, "fallback_nodes"),
+        ("more-border-bytes", "bytes across borders", "border_bytes"),
+    )
+
+
 _KERNELS_ONLY = frozenset({"more-partitions", "more-delegate-kernels", "more-border-bytes"})
 
 

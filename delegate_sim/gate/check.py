@@ -12,6 +12,7 @@ from ..model.model import Model
 from ..model.reader import load
 from ..results.findings import ERROR, Finding
 from ..results.shown import Shown, Table
+from ..results.words import words_of
 from ..runtime.interpreter import option_values
 from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
@@ -35,6 +36,8 @@ class Checked(Shown):
 
     results: Results
     update: Update | None
+    live_reports: tuple[Mapping[str, Any], ...] = ()
+    """Where real delegates decided otherwise: what to send to the project (schema ``delegate-sim/live-difference/1``)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data (schema ``delegate-sim/check/1``)."""
@@ -69,6 +72,7 @@ def check_models(
     *,
     update: bool = False,
     prune: bool = False,
+    live: bool = False,
     begins: Callable[[int, int, str], None] = lambda number, total, model: None,
     fault: Callable[[Exception], str] = fault_text,
 ) -> Checked:
@@ -76,7 +80,8 @@ def check_models(
 
     ``target_names`` chooses among the targets. ``update`` writes an entry for everything that was run and then checks only the
     budgets; ``prune`` removes entries without a model or target. Entries without a model are looked for only if no paths
-    are given. ``begins`` is told of each model before it is run: its number, how many there are, and its name. Raises
+    are given. ``live`` also runs the real delegates on this host, where there is one; one that differs, or cannot be run, is a
+    finding. ``begins`` is told of each model before it is run: its number, how many there are, and its name. Raises
     ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a finding, and so is an
     error of the program itself, in the words that ``fault`` gives it.
     """
@@ -89,17 +94,20 @@ def check_models(
         raise ConfigurationError(f"{configuration.path}: {what}, so there is nothing to check")
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
+    if live:
+        _require_engines(configuration, targets)
     taken: dict[EntryKey, Entry] = {}
     cases: list[Case] = []
+    reports: list[Mapping[str, Any]] = []
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
-        cases += _cases(configuration, job, baseline, taken if update else None, fault)
+        cases += _cases(configuration, job, baseline, taken if update else None, reports if live else None, fault)
     done = None
     if update or prune:
         done = _write(configuration.baseline or "", baseline, taken, stale if prune else ())
     if not prune:
         cases += [_stale_case(configuration, key, baseline.entries[key]) for key in stale]
-    return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), done)
+    return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), done, tuple(reports))
 
 
 def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[ConfiguredTarget, ...]:
@@ -124,14 +132,22 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
             raise ConfigurationError(f"{configuration.path}: no target applies to {model}")
 
 
+def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredTarget]) -> None:
+    from .live import can_run
+
+    if not any(map(can_run, targets)):
+        raise ConfigurationError(f"{configuration.path}: none of its targets can be run live (see delegate-sim doctor)")
+
+
 def _cases(
     configuration: Configuration,
     job: _Job,
     baseline: Baseline,
     taken: dict[EntryKey, Entry] | None,
+    reports: list[Mapping[str, Any]] | None,
     fault: Callable[[Exception], str],
 ) -> Iterator[Case]:
-    """Check one model; with ``taken``, put its new entries there and check against those."""
+    """Check one model; with ``taken``, put its new entries there and check against those; with ``reports``, run it live too."""
     try:
         model = load(job.path)
         model.sha256  # noqa: B018  # reads the file, which may fail too
@@ -145,7 +161,8 @@ def _cases(
         return
     for target in job.targets:
         try:
-            yield _case(configuration, job, model, target, baseline, taken)
+            case = _case(configuration, job, model, target, baseline, taken)
+            yield case if reports is None else _run_live(case, model, target, reports)
         except Exception as error:  # the other models are to have their cases, whatever it is
             yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
 
@@ -177,6 +194,16 @@ def _case(
     return case
 
 
+def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[Mapping[str, Any]]) -> Case:
+    from .live import check_live
+
+    found = check_live(model, target)
+    if found.report is not None:
+        reports.append(found.report)
+    status = FAILED if found.findings else case.status
+    return dataclasses.replace(case, status=status, findings=(*case.findings, *found.findings), notes=(*case.notes, *found.notes))
+
+
 def _missing(path: str) -> Finding:
     return Finding("no-baseline-entry", ERROR, "the baseline has no entry for this model on this target", update_command(path))
 
@@ -192,8 +219,9 @@ def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
     if before is None:
         yield "new in the baseline"
         return
-    worse = [f"{what} {base} -> {now}" for _, what, base, now, *_ in regressions(before.measures, entry.measures)]
-    changed = worse + improvements(before.measures, entry.measures)
+    words = words_of(entry.delegate)
+    worse = [f"{what} {base} -> {now}" for _, what, base, now, *_ in regressions(before.measures, entry.measures, words=words)]
+    changed = worse + improvements(before.measures, entry.measures, words)
     if changed:
         yield f"changed in the baseline: {'; '.join(changed)}"
 

@@ -74,6 +74,17 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             "With forbid-fallback-ops, the configuration does not allow nodes of this operator to stay on the CPU.",
             "Fix what keeps the node off the delegate, or remove the operator from the list.",
         ),
+        "live-differs": Explanation(
+            "real delegate that decides otherwise than simulated",
+            "With --live the real delegate was run on this host, and its log lines, partitions or outcome are not those that are "
+            "simulated. The real one is right.",
+            "Report it with the file that --live-report writes, which has no weights and no names.",
+        ),
+        "live-not-run": Explanation(
+            "real delegate that cannot be run on this host",
+            "With --live every target whose delegate can be run on some host is to be run, and this one is not.",
+            "Install what delegate-sim doctor names, or choose other targets with --target.",
+        ),
         "not-delegated": Explanation(
             "node that no delegate is asked about",
             "The node is in a subgraph that the runtime skips or does not reach.",

@@ -15,6 +15,8 @@ from ..results.measures import NOT_RUNNING, Measures, measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.outline import outline
 from ..results.rule_set import rule_set_version
+from ..results.strip import run_lengths
+from ..results.words import words_of
 from ..rules.rule import Reason
 from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
 from ..version import __version__
@@ -74,6 +76,7 @@ def judge(
         rule_set=rule_set_version(target.delegate),
         multiply_adds=compute.multiply_adds,
         delegated_multiply_adds=compute.delegated_multiply_adds,
+        strip=run_lengths(run),
     )
     if entry is not None:
         case = _against_baseline(case, run, model, entry, now, budgets)
@@ -97,8 +100,9 @@ def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Findi
 
 
 def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Measures, budgets: Budgets) -> Case:
-    worse = list(regressions(entry.measures, now, budgets.tolerance))
-    better = improvements(entry.measures, now)
+    words = words_of(case.delegate)
+    worse = list(regressions(entry.measures, now, budgets.tolerance, words))
+    better = improvements(entry.measures, now, words)
     is_failed = not all(regression.is_allowed for regression in worse)
     same_model = entry.sha256 == model.sha256
     matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
@@ -107,7 +111,7 @@ def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Mea
     if (worse or better or fallen) and entry.rule_set != case.rule_set:
         notes.append(_rules_changed(entry, case, same_model))
     if is_failed and not fallen:
-        notes.append("no previously delegated node fell back: the borders between partitions have moved")
+        notes.append(f"no previously {words.taken} node fell back: the borders between partitions have moved")
     if better and not worse:
         notes.append(f"better than the baseline: {'; '.join(better)}")
         notes.append(f"to keep it that way: {update_command(case.path)}")
@@ -159,11 +163,12 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
     """Return a finding for each node that fell back, and one for all those affected by a refusal of the whole graph."""
     changes = _changes_by_node(matching)
     with_graph = 0
+    words = words_of(run.delegate.name)
     for subgraph, index, reasons, is_new in _newly_on_cpu(run, entry, matching):
         if run.refusal is not None and code_of(reasons) == run.refusal.code:
             with_graph += 1
             continue
-        what = "is new and stays on the CPU" if is_new else "fell back to the CPU"
+        what = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
         more = _changed(changes.get((subgraph.graph.index, index), ()))
         yield node_finding(code_of(reasons), level, what, subgraph, index, reasons, more)
     refusal = run.refusal
@@ -200,11 +205,11 @@ def _changed(changes: Sequence[NodeChange]) -> str:
 
 
 def _over_budget(run: Run, now: Measures, budgets: Budgets) -> Iterator[Finding]:
-    for code, message in exceeded(now, budgets):
+    for code, message in exceeded(now, budgets, words_of(run.delegate.name)):
         yield Finding(code, ERROR, message)
     forbidden = frozenset(budgets.forbid_fallback_ops or ())
     if forbidden:
         for subgraph, index, reasons in on_cpu(run):
             if subgraph.graph.nodes[index].op in forbidden:
-                what = "stays on the CPU, which forbid-fallback-ops does not allow"
+                what = f"stays {words_of(run.delegate.name).left}, which forbid-fallback-ops does not allow"
                 yield node_finding("budget-fallback-op", ERROR, what, subgraph, index, reasons)

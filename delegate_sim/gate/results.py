@@ -12,6 +12,7 @@ from ..results.changes import NodeChange
 from ..results.findings import ERROR, Finding
 from ..results.measures import Measures
 from ..results.shown import Shown, Table
+from ..results.strip import Lengths
 from ..version import __version__
 
 PASSED = "passed"
@@ -51,6 +52,8 @@ class Case:
     multiply_adds: int | None = None
     """Those counted in the model, and those that run on the delegate; None where nothing is measured."""
     delegated_multiply_adds: int | None = None
+    strip: Lengths = ()
+    """Where the nodes run, in running order; empty where nothing was run."""
 
 
 UNREADABLE_MODEL = "unreadable-model"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..delegates.base import OptionValues
+from ..errors import OptionError
 from ..model.model import Model
+from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..runtime.interpreter import Run
 from .decision import LiveDecision, LivePartition
 from .engine import Engine
@@ -17,30 +20,70 @@ _SHOWN = 3
 
 
 class LiveResult(NamedTuple):
-    """What real code did: its lines, how it ended, and what differs from the simulation; nothing if all is the same."""
+    """What real code did, and what differs from the simulation; nothing if all is the same, or if there is nothing to compare."""
 
     name: str
     software: str
     """What was run, such as ``litert-2.3.0``."""
-    lines: tuple[str, ...]
-    end: str
-    differences: tuple[str, ...]
+    decision: LiveDecision
+    differences: tuple[str, ...] = ()
     is_run: bool = True
-    """Whether it could be run at all; ``end`` says what it lacks."""
+    """Whether it could be run at all; the decision says what it lacks."""
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether the simulation was held against it."""
+        return self.is_run and not self.decision.is_closed
 
     @property
     def is_equal(self) -> bool:
         """Whether the simulation says the same."""
-        return not self.differences
+        return self.is_compared and not self.differences
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data; a node is [subgraph, node], or its operator where it cannot be told from others."""
+        partitions = self.decision.partitions
+        return {
+            "target": self.name,
+            "software": self.software,
+            "run": self.is_run,
+            "compared": self.is_compared,
+            "equal": self.is_equal,
+            "lacks": self.decision.lacks,
+            "end": self.decision.end,
+            "lines": list(self.decision.lines),
+            "partitions": partitions and [[list(node.place or [node.op]) for node in each] for each in partitions],
+            "differences": list(self.differences),
+        }
+
+
+def comparable_release(engine: Engine, asked: Release) -> Release:
+    """Return the release to simulate beside what is installed; the newest stands for any. Raises OptionError for another."""
+    try:
+        found = parse_release(engine.software)
+    except OptionError:
+        return asked
+    if asked.order == found.order:
+        return asked
+    if asked.order != parse_release(DEFAULT_RELEASE).order:
+        raise OptionError(f"what is installed here is {found}: {engine.delegate.name} cannot be run as in {asked}")
+    return found
+
+
+def run_live(engine: Engine, model: Model, options: OptionValues) -> LiveResult:
+    """Run a delegate's code on a model, without a simulation beside it."""
+    live = engine.decide(model, options)
+    return LiveResult(engine.delegate.name, engine.software, live, is_run=not live.lacks)
 
 
 def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
     """Run a delegate's code on a model, and hold what it decides against a simulated run with the same options."""
-    live, simulated = engine.decide(model, run.options), engine.expected(model, run)
-    name, software = engine.delegate.name, engine.software
-    if live.lacks and not simulated.has_failed:
-        return LiveResult(name, software, (), f"it cannot be run here: it needs {live.lacks}", (), is_run=False)
-    return LiveResult(name, software, live.lines, live.end, tuple(_differences(live, simulated)))
+    found = run_live(engine, model, run.options)
+    simulated = engine.expected(model, run)
+    if found.decision.lacks and simulated.has_failed:
+        # Nothing is asked of the library where the model cannot be read for it.
+        found = found._replace(is_run=True)
+    return found._replace(differences=tuple(_differences(found.decision, simulated))) if found.is_compared else found
 
 
 def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
@@ -51,12 +94,22 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
     if live.has_failed != simulated.has_failed and not has_crashed_later:
         yield f"live: {live.end or 'it succeeded'}; simulated: {simulated.end or 'it succeeds'}"
     elif live.partitions is not None and simulated.partitions is not None:
-        yield from _missing(simulated.partitions, live.partitions, "simulated, but not live")
+        are_known = all(node.place is not None for partition in live.partitions for node in partition)
+        yield from _missing(simulated.partitions, live.partitions, are_known, "simulated, but not live")
         if not live.has_further:
-            yield from _missing(live.partitions, simulated.partitions, "live, but not simulated")
+            yield from _missing(live.partitions, simulated.partitions, are_known, "live, but not simulated")
 
 
-def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], words: str) -> Iterator[str]:
-    """Name partitions that the other side does not have, each as often as it has too few."""
-    for partition in list((Counter(these) - Counter(those)).elements())[:_SHOWN]:
-        yield f"{words}: a partition of {', '.join([node.words for node in partition])}"
+def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
+    """Name partitions that the other side does not have; nodes are compared by their operators where they cannot be told."""
+
+    def key(partition: LivePartition) -> tuple[Any, ...]:
+        return tuple(sorted([node.place if are_known else node.op for node in partition]))
+
+    counts = Counter(map(key, those))
+    shown = 0
+    for partition in these:
+        counts[key(partition)] -= 1
+        if counts[key(partition)] < 0 and shown < _SHOWN:
+            shown += 1
+            yield f"{words}: a partition of {', '.join([node.words for node in partition])}"

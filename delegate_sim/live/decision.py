@@ -38,6 +38,8 @@ class LiveDecision(NamedTuple):
     partitions: tuple[LivePartition, ...] | None = None
     lacks: str = ""
     """What is missing on this host, where that showed only when it was run."""
+    is_closed: bool = False
+    """Whether closed code decided, which nothing is held against."""
     has_further: bool = False
     """Whether ``partitions`` may hold more than what was selected, such as what is compiled in any case."""
     is_decided: bool = False

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..delegates.base import Delegate
-from ..delegates.live_traits import PluginTraits
-from ..delegates.registry import LIVE_NAMES, find_delegate
+from ..delegates.live_traits import AcceleratorTraits, PluginTraits
+from ..delegates.registry import LIVE_NAMES, find_live
+from .accelerator_engine import AcceleratorEngine
 from .engine import Engine, NoEngine
 from .plugin_engine import PluginEngine
 from .runtime_engine import RuntimeEngine
@@ -20,10 +21,12 @@ def find_engine(delegate: Delegate) -> Engine:
     traits = delegate.live
     if traits is None:
         return NoEngine(delegate, "an engine: it runs on its own platform only")
+    if isinstance(traits, AcceleratorTraits):
+        return AcceleratorEngine(delegate, traits)
     return PluginEngine(delegate, traits) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate, traits)
 
 
 def engines() -> Iterator[Engine]:
     """Return the engine of every delegate that has one."""
     for name in LIVE_NAMES:
-        yield find_engine(find_delegate(name))
+        yield find_engine(find_live(name))

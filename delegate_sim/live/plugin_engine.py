@@ -5,25 +5,30 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..delegates.base import Delegate, OptionValues
+from ..delegates.base import Delegate, FileNode, OptionValues
 from ..delegates.live_traits import PluginTraits
 from ..errors import DelegateSimError
-from ..model.model import Model
+from ..model.model import Model, Node, Subgraph
 from ..model.precompiled import is_dispatch
 from ..model.reader import load
 from ..runtime.interpreter import Run
 from . import packages
 from .decision import LiveDecision, LiveNode, LivePartition
 from .engine import Engine
+from .naming import result_names, with_distinct_names
 from .process import Finished, run_limited
 
 _TOOL = Path("tools", "apply_plugin_main")
 _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
 _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d+ NPU|Inlined|Found empty)")
 """Lines of partitioning itself; the others depend on the host."""
+_YIELDED = re.compile(r"Partitioning yielded (\d+) new subgraphs")
+_UNLOADED = re.compile(
+    r"(?:Could not load shared library [^:]*|Failed to load [^:]*library(?: from [^:]*)?): (.*)|(Fail to load .* library)"
+)
 
 
 class PluginEngine(Engine):
@@ -41,15 +46,19 @@ class PluginEngine(Engine):
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Run the tool in a process of its own."""
-        finished, written = self._run_tool(bytes(model.content), options)
-        lines = tuple(
-            [line for line in (_PREFIX.sub("", each) for each in finished.output.splitlines()) if _COMPARED.match(line)]
-        )
+        # Names are left alone where options choose nodes by them.
+        keeps_names = any(options.get(name) is not None for name in self._traits.texts)
+        content = bytes(model.content) if keeps_names else with_distinct_names(model)
+        finished, written = self._run_tool(content, options)
+        printed = [_PREFIX.sub("", line) for line in finished.output.splitlines()]
+        lines = tuple([line for line in printed if _COMPARED.match(line)])
+        is_closed = self.delegate.is_live_only or (bool(self._traits.closed_line) and self._traits.closed_line in printed)
         if finished.status == 0:
-            return _partitioned(lines, written)
+            numbers = [int(match[1]) for match in map(_YIELDED.search, printed) if match]
+            return _partitioned(load(content), lines, written, numbers[-1] if numbers else 0)._replace(is_closed=is_closed)
         is_crash = finished.status is not None and finished.status < 0
-        lacks = self.needs if self.needs and not lines else ""
-        return LiveDecision(True, finished.words, lines, lacks=lacks, is_decided=is_crash and bool(lines))
+        lacks = "" if lines else _missing_library(printed, self._traits.needs)
+        return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_crash and bool(lines))
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated lines and groups."""
@@ -57,7 +66,7 @@ class PluginEngine(Engine):
         if run.outcome == "refused":
             return LiveDecision(True, "" if run.refusal is None else f"it fails: {run.refusal.text}", lines)
         groups = [
-            tuple([LiveNode(model.subgraphs[subgraph].nodes[node].op) for subgraph, node in group])
+            tuple([LiveNode(model.subgraphs[subgraph].nodes[node].op, (subgraph, node)) for subgraph, node in group])
             for each in run.subgraphs
             if each.decision is not None and each.decision.groups is not None
             for group in each.decision.groups
@@ -79,6 +88,7 @@ class PluginEngine(Engine):
                 f"--soc_manufacturer={self._traits.manufacturer}",
                 f"--libs={root / 'vendors' / self._traits.folder / 'compiler'}",
                 *self._traits.arguments(options),
+                *_texts(self._traits, options, Path(folder)),
             ]
             finished = run_limited(command, _environment(root, self._traits), folder)
             return finished, result.read_bytes() if result.is_file() and result.stat().st_size else None
@@ -90,30 +100,55 @@ def _lacks(traits: PluginTraits) -> str:
         return "ai-edge-litert 2.1.5 or newer, with its plugins: pip install ai-edge-litert"
     if not (root / "vendors" / traits.folder / "compiler").is_dir():
         return f"a release of ai-edge-litert that has the plugin of {traits.manufacturer}"
-    if traits.package and packages.package_folder(traits.package) is None:
-        return f"the package {traits.package}: pip install {traits.package}"
     return ""
 
 
+def _missing_library(printed: Sequence[str], needs: str) -> str:
+    """Return what to install where the plugin or a library of its vendor cannot be loaded; empty if all was loaded."""
+    found = [match[1] for match in map(_UNLOADED.search, printed) if match]
+    return f"{needs} ({found[-1].rstrip('.')})" if found else ""
+
+
+def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterator[str]:
+    """Write the options that the tool takes from files, and return its flags for them."""
+    for name, flag in traits.texts.items():
+        if options.get(name) is not None:
+            path = folder / name
+            path.write_text(options[name], encoding="utf-8")
+            yield f"--{flag}={path}"
+
+
 def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
-    """Return the environment with the folders where libraries are looked for."""
-    folders = [str(root)]
-    own = packages.package_folder(traits.package) if traits.package else None
-    if own is not None:
-        folders.insert(0, str(own / traits.libraries))
+    """Return the environment with the folders where libraries are looked for; those that the user names come first."""
     given = os.environ.get("LD_LIBRARY_PATH")
-    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join([*folders, *([given] if given else [])])}
+    owners = [(packages.package_folder(package), folder) for package, folder in traits.libraries]
+    folders = [*([given] if given else []), *[str(owner / folder) for owner, folder in owners if owner is not None], str(root)]
+    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
 
 
-def _partitioned(lines: tuple[str, ...], written: bytes | None) -> LiveDecision:
-    """Read the partitions that the tool wrote, without the model itself; ``odml.npu_call`` has one that is no group."""
+def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:
+    """Read the partitions that the tool wrote behind what is left of the model; ``odml.npu_call`` has one that is no group."""
     if written is None:
         return LiveDecision(False, "", lines)
     try:
         found = load(written)
     except DelegateSimError as error:
         return LiveDecision(True, f"the partitions cannot be read ({error})", lines)
+    names = result_names(model)
     partitions: list[LivePartition] = [
-        tuple([LiveNode(node.op) for node in graph.nodes]) for graph in found.subgraphs if not any(map(is_dispatch, graph.nodes))
+        tuple([_known_again(model, names, graph, node) for node in graph.nodes])
+        for graph in found.subgraphs[len(found.subgraphs) - number :]
     ]
     return LiveDecision(False, "", lines, tuple(partitions), has_further=True)
+
+
+def _known_again(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
+    """Find a partition's node in the file; the last one of an inlined body has the name of another's result.
+
+    A selected node that is compiled by itself is a call of its code.
+    """
+    place = names.get(graph.tensors[node.outputs[0]].name) if node.outputs and node.outputs[0] >= 0 else None
+    if place is None:
+        return LiveNode(node.op)
+    op = model.subgraphs[place[0]].nodes[place[1]].op
+    return LiveNode(op, place) if op == node.op or is_dispatch(node) else LiveNode(node.op)

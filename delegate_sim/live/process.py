@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 SECONDS = 120
@@ -26,6 +28,18 @@ class Finished(NamedTuple):
         if self.status < 0:
             return f"it crashed ({signal.Signals(-self.status).name})"
         return "" if self.status == 0 else f"it failed with status {self.status}"
+
+
+_PROBE = (
+    "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
+"""Python's own folders come before the package's, whose modules must not stand in for others."""
+
+
+def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
+    """Run a module of this package to its end in a folder."""
+    own = str(Path(__file__).resolve().parents[2])
+    return run_limited([sys.executable, "-c", _PROBE, own, name, *arguments], environment, folder)
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:

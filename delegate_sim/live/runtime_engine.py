@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,12 +17,8 @@ from ..runtime.interpreter import Run
 from . import packages
 from .decision import LiveDecision, LiveNode, LivePartition
 from .engine import Engine
-from .process import run_limited
+from .process import run_module
 
-_PROBE = (
-    "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
-)
-"""Python's own folders come before the package's, whose modules must not stand in for others."""
 _MODULE = "delegate_sim.live.execution_plans"
 
 
@@ -47,9 +42,7 @@ class RuntimeEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source, result = Path(folder, "model.tflite"), Path(folder, "plans.json")
             source.write_bytes(bytes(model.content))
-            own = str(Path(__file__).resolve().parents[2])
-            command = [sys.executable, "-c", _PROBE, own, _MODULE, str(source), str(result)]
-            finished = run_limited(command, os.environ, folder)
+            finished = run_module(_MODULE, [str(source), str(result)], os.environ, folder)
             if finished.words or not result.is_file():
                 return LiveDecision(True, finished.words or "it wrote nothing")
             found = json.loads(result.read_text(encoding="utf-8"))

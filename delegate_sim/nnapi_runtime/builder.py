@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .defaults import without_default_inputs
+from .defaults import DEFAULTS_DROPPED_SINCE, without_default_inputs
 from .judging import judge, key_of, needed_of, operand_key, operand_refusal, value_refusal
 from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
 from .operands import (
@@ -181,7 +181,9 @@ class ModelBuilder:
         """Check the model as a whole and return it. Upstream: ModelBuilder.cpp finish."""
         operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
         required = self._check(operations)
-        trimmed = tuple(without_default_inputs(one, self._operands) for one in operations)
+        trimmed = tuple(operations)
+        if self._android >= DEFAULTS_DROPPED_SINCE:
+            trimmed = tuple(without_default_inputs(one, self._operands) for one in operations)
         return NnModel(
             tuple(self._operands), trimmed, tuple(self._inputs), tuple(self._outputs), self._relaxed, self._android, required
         )

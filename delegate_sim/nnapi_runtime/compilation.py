@@ -26,12 +26,15 @@ STEP_BOUNDARY = Rule(
 STEP_PREPARED = Rule("compilation-driver", "The driver compiles the step.", f"{_FILE}: compile")
 STEP_SIZES = Rule(
     "compilation-step-sizes",
-    "What a step on a device below feature level 3 gives to others has a known size.",
+    "What a step on a device below feature level 3 gives to others has a known size; up to Android 11 that of any step has.",
     f"{_FILE}: CompoundBody::finish",
 )
 SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/CompilationBuilder.cpp: forTest_failPartitioning")
 
 _DYNAMIC_LEVEL = 3
+_DYNAMIC_SINCE = AndroidRelease.ANDROID_12
+"""The first release in which steps may give each other results of unknown size."""
+_OUTPUTS_FOUND_SINCE = AndroidRelease.ANDROID_12
 
 
 class Partitioning(IntEnum):
@@ -74,9 +77,9 @@ class Compilation:
 def compile_model(
     model: NnModel, devices: Sequence[Device], options: CompilationOptions, cpu: Device | None = None
 ) -> Compilation:
-    """Compile a finished model on devices, in their order, as Android 13 does; raise ProcessAborted where that ends the process.
+    """Compile a finished model on devices, in their order, as the runtime does; raise ProcessAborted where that ends the process.
 
-    Upstream: CompilationBuilder.cpp finish.
+    What differs before Android 13 is read from the sources. Upstream: CompilationBuilder.cpp finish.
     """
     refusal = None
     if options.partitioning != Partitioning.CPU_ONLY:
@@ -110,11 +113,14 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
     else:
         _find_temporary_outputs(plan)
         for step in plan.execution_steps:
-            _finish_step(step)
+            _finish_step(step, plan.models[0].android)
+        if plan.models[0].android < _DYNAMIC_SINCE:
+            for step in plan.execution_steps:
+                _check_sizes(step, "a known size, or one step for both operations")
     if options.simulated_failure:
         violation = Violation("plan", "a simulated failure", "none")
         raise NnRefused(NnRefusal(SIMULATED, Call.FINISH_COMPILATION, violation, ResultCode(options.simulated_failure)))
-    if plan.device is None:
+    if plan.device is None and plan.models[0].android >= _OUTPUTS_FOUND_SINCE:
         _check_outputs_read_later(plan)
 
 
@@ -136,24 +142,23 @@ def _find_temporary_outputs(plan: Plan) -> None:
                 writer.temporary_outputs.append(index)
 
 
-def _finish_step(step: PlanStep) -> None:
+def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
     """Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish."""
-    if not step.has_inputs or not step.has_outputs:
+    if android >= STEP_BOUNDARY.since and not (step.has_inputs and step.has_outputs):
         lacking = "outputs" if step.has_inputs else "inputs"
         refuse(
             STEP_BOUNDARY, Call.FINISH_COMPILATION, f"step on {step.device.name}", f"no {lacking}", "both", ResultCode.OP_FAILED
         )
     _check_prepared(step.device.prepare(step.model, step.operations), step.device)
+    if android >= _DYNAMIC_SINCE and step.device.version.level < _DYNAMIC_LEVEL:
+        _check_sizes(step, f"a known size, or a device of feature level {_DYNAMIC_LEVEL}")
+
+
+def _check_sizes(step: PlanStep, needed: str) -> None:
     unknown = [index for index in step.temporary_outputs if step.model.operands[index].has_unknown_size]
-    if unknown and step.device.version.level < _DYNAMIC_LEVEL:
-        refuse(
-            STEP_SIZES,
-            Call.FINISH_COMPILATION,
-            f"operand {unknown[0]}, from {step.device.name}",
-            "unknown size",
-            f"a known size, or a device of feature level {_DYNAMIC_LEVEL}",
-            ResultCode.OP_FAILED,
-        )
+    if unknown:
+        subject = f"operand {unknown[0]}, from {step.device.name}"
+        refuse(STEP_SIZES, Call.FINISH_COMPILATION, subject, "unknown size", needed, ResultCode.OP_FAILED)
 
 
 def _check_prepared(code: ResultCode, device: Device) -> None:

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .operands import Lifetime, NnOperand
-from .types import OperandType, OperationType
+from .types import AndroidRelease, OperandType, OperationType
 
 if TYPE_CHECKING:
     from .model import NnOperation
 
 _O = OperationType
+
+DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
+"""The first release whose ``finish`` drops them."""
 
 
 @dataclass(frozen=True, slots=True)

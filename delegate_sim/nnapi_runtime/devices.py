@@ -84,6 +84,10 @@ class Device(Protocol):
     def is_cpu(self) -> bool:
         """Tell whether it is the runtime's own reference device."""
 
+    @property
+    def is_updatable(self) -> bool:
+        """Tell whether it is updated apart from Android."""
+
     def supported(self, model: NnModel) -> list[bool]:
         """Tell for each operation, in run order, whether the device takes it."""
 
@@ -98,6 +102,7 @@ class CpuDevice:
     android: AndroidRelease = AndroidRelease.ANDROID_13
     name: str = CPU_NAME
     is_cpu: bool = True
+    is_updatable: bool = False
     costs: Costs = field(
         default_factory=lambda: Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST),
     )
@@ -127,6 +132,7 @@ class DriverDevice:
     compiles: Callable[[NnModel, Sequence[NnOperation]], bool] = lambda _model, _operations: True
     answers: bool = True
     is_cpu: bool = False
+    is_updatable: bool = False
 
     @property
     def version(self) -> Version:

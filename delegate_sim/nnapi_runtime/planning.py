@@ -15,7 +15,7 @@ from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .refusal import Call, Rule, refuse
-from .types import OperationType, Preference
+from .types import AndroidRelease, OperationType, Preference
 
 NO_DEVICE = Rule(
     "compilation-no-device",
@@ -175,22 +175,33 @@ class _StepPartitioner:
         return [self._best_device(model, place, supported) for place in range(len(model.operations))]
 
     def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
-        """Return the cheapest device that takes an operation; on equal costs the CPU, else the first."""
+        """Return the cheapest device that takes an operation; on equal costs the CPU, else the first.
+
+        In Android 12 alone a driver that is updated apart from Android comes before one that is not, and before the CPU.
+        """
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW
         has_unknown_size = is_control_flow and _has_unknown_size(model, operation)
+        prefers_updatable = model.android == AndroidRelease.ANDROID_12 and not has_unknown_size
         best, lowest = None, 0.0
         for index, device in enumerate(self._devices):
             if not supported[index][place] or (has_unknown_size and not device.is_cpu):
                 continue
             cost = operation_cost(model, operation, device, self._preference)
-            if best is None or cost < lowest or (cost == lowest and device.is_cpu):
+            is_preferred = device.is_cpu or (
+                prefers_updatable and best is not None and _is_updated_over(device, self._devices[best])
+            )
+            if best is None or cost < lowest or (cost == lowest and is_preferred):
                 best, lowest = index, cost
         if best is None:
             name = OperationType(operation.type).name
             refuse(NO_DEVICE, Call.FINISH_COMPILATION, f"operation {operation.index}", f"no device for {name}", "a device")
         is_interpreted = is_control_flow and not has_unknown_size and self._devices[best].is_cpu
         return self._interpreter if is_interpreted else best
+
+
+def _is_updated_over(device: Device, best: Device) -> bool:
+    return device.is_updatable and not best.is_updatable
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:

@@ -46,6 +46,11 @@ def replacing_line(release: Release, *, replaced: int, total: int, kernel: str, 
     )
 
 
+def redoing_line(delegates: int) -> str:
+    """Return the line that announces that delegates are applied again (``RedoAllDelegates``, ``core/subgraph.cc``)."""
+    return f"Redoing {delegates} delegates."
+
+
 def prepare_failure_line(node: int, op: str) -> str:
     """Return the line that names a node that cannot be prepared (``ReportOpError``, ``core/subgraph.cc``)."""
     return f"Node number {node} ({op}) failed to prepare."

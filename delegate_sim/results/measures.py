@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..runtime.interpreter import REFUSED, Run
 from .report import border_bytes
+from .words import SELECTED
 
 FAILS_LATER = "delegated, then fails"
 """The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""
@@ -25,7 +26,10 @@ NOT_PREPARED = "refused, not prepared"
 NOT_LOADED = "refused, not loaded"
 """The outcome of a model that the runtime does not load."""
 
-OUTCOMES = ("delegated", "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
+TAKEN = frozenset({"delegated", SELECTED})
+"""The outcomes of runs that take nodes, of a delegate and of a compiler plugin, and know nothing against their running."""
+
+OUTCOMES = ("delegated", SELECTED, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
 """Every outcome that measures can have."""
 
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
@@ -84,7 +88,7 @@ def _outcome(run: Run) -> str:
     if run.outcome == REFUSED:
         return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
     if run.refusal is None or run.outcome == "restored":
-        return run.outcome
+        return SELECTED if run.delegate.is_plugin and run.outcome == "delegated" else run.outcome
     if run.refusal.is_predicted:
         return PREDICTED
     return FAILS_LATER if run.outcome == "delegated" else NONE_FAILS

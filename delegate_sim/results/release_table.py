@@ -14,7 +14,7 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.loading import load_on
 from ..runtime.resolver import Loads
-from .measures import Measures, measure
+from .measures import TAKEN, Measures, measure
 from .platform_table import PlatformRow, platform_rows
 from .report import node_reasons
 
@@ -65,7 +65,7 @@ class ReleaseRow:
     @property
     def is_full(self) -> bool:
         """Whether the model is loaded and every node is delegated, as far as is known."""
-        return self.loads is not Loads.UNKNOWN and self.measures.outcome == "delegated" and not self.measures.fallback_nodes
+        return self.loads is not Loads.UNKNOWN and self.measures.outcome in TAKEN and not self.measures.fallback_nodes
 
 
 class FirstLoading(NamedTuple):
@@ -119,8 +119,8 @@ def release_table(
 ) -> ReleaseTable:
     """Simulate a model under releases of the runtime, oldest first by the rules that they have.
 
-    Unless named they are all that are known, of a compiler plugin those that have it. With ``has_own_resolver`` the application
-    registers what a release does not load, so that it loads the model all the same.
+    Unless named they are all that are known, of a delegate that came with a later one those from then on. With
+    ``has_own_resolver`` the application registers what a release does not load, so that it loads the model all the same.
     """
     ordered = sorted(
         map(parse_release, releases or _known(delegate)), key=lambda release: (release.order, release.family == "litert")
@@ -156,7 +156,7 @@ def release_table(
 
 def _known(delegate: Delegate) -> Sequence[str]:
     """Return the releases to look at."""
-    if not delegate.is_plugin:
+    if not delegate.starts_at_known:
         return KNOWN_RELEASES
     since = parse_release(delegate.known_since)
     return [name for name in KNOWN_RELEASES if name.startswith("litert-") and parse_release(name).is_at_least(since)]

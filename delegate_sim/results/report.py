@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ..delegates.limits import largest_partitions
+from ..errors import OptionError
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
@@ -20,8 +22,19 @@ from .compute import Compute, compute_of
 from .rule_set import rule_set_version
 from .shown import Shown, Table
 from .splits import splits_entry
+from .words import SELECTED
 
 SCHEMA = "delegate-sim/report/1"
+
+
+class Viewer(Protocol):
+    """Makes the page of a report, and shows it."""
+
+    def html(self, report: Report) -> str:
+        """Return the page."""
+
+    def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
+        """Show the page."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -32,6 +45,8 @@ class Report(Shown):
     runs: tuple[Run, ...]
     is_chain: bool = False
     """Whether each run starts from what the previous one left."""
+    viewer: Viewer | None = dataclasses.field(default=None, compare=False)
+    """What shows the page; reports of ``analyze`` and ``simulate`` have one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``)."""
@@ -51,6 +66,30 @@ class Report(Shown):
             ]
         return entry
 
+    def to_html(self) -> str:
+        """Return the report as a page: one HTML file that needs nothing else.
+
+        Raises MissingPackageError where the extra ``report`` is not installed.
+        """
+        return self._viewer().html(self)
+
+    def show(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Show the page: in a notebook below the cell, otherwise in the browser.
+
+        It is written to ``path`` if one is given, else to a temporary file where a browser needs one. Raises as ``to_html``.
+        """
+        self._viewer().show(self, path)
+
+    def _viewer(self) -> Viewer:
+        if self.viewer is None:
+            raise OptionError("this report has no page: analyze() and simulate() return those that have one")
+        return self.viewer
+
+    def _picture(self) -> str:
+        from .strip_picture import strip_picture
+
+        return "".join([strip_picture(run) for run in self.runs])
+
     def _line(self) -> str:
         from .tables import report_line
 
@@ -64,9 +103,6 @@ class Report(Shown):
     def _shown(self) -> Sequence[str]:
         return ("runs", "on_cpu")
 
-
-SELECTED = "selected"
-"""What the nodes are that a compiler plugin takes: neither compiled, which the vendor's compiler decides, nor running."""
 
 COMPILED = "npu"
 """Where a node runs that was compiled ahead of time."""

@@ -5,8 +5,10 @@ Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runti
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..delegates.base import Delegate
@@ -18,7 +20,10 @@ from ..options import parse_options
 from ..releases.catalogue import Release
 from ..runtime.interpreter import Application, Assumptions, Run, simulate_chain
 from .report import CPU, Report, placements
+from .shown import Shown, Table
 
+_SOC = "soc"
+"""The option of a plugin that names the SoC."""
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 
@@ -30,8 +35,13 @@ class Stack(NamedTuple):
     soc: str = ""
 
 
-class StackResult(NamedTuple):
-    """What becomes of a model: the runs of each step, whether CompiledModel is created, and what is to be said."""
+@dataclasses.dataclass(frozen=True, repr=False)
+class StackResult(Shown):
+    """What becomes of a model: the runs of each step, whether CompiledModel is created, and what is to be said.
+
+    What the NPU has is selected by its plugin: whether the vendor's compiler takes it is not known. ``to_dict`` gives the stable
+    form.
+    """
 
     stack: Stack
     report: Report
@@ -39,9 +49,12 @@ class StackResult(NamedTuple):
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, with what CompiledModel does."""
+        """Return the report as plain data, with what CompiledModel does; nodes have places only if it is created."""
+        entry = self.report.to_dict()
+        if not self.is_created:
+            entry["placement"] = []
         return {
-            **self.report.to_dict(),
+            **entry,
             "compiled_model": {
                 "accelerators": list(self.stack.accelerators),
                 "soc": self.stack.soc,
@@ -49,6 +62,30 @@ class StackResult(NamedTuple):
                 "notes": list(self.notes),
             },
         }
+
+    def places(self) -> dict[str, Counter[str]]:
+        """Return how many nodes of each operator run where; empty if CompiledModel is not created."""
+        found: dict[str, Counter[str]] = {}
+        for places in placements(self.report.runs) if self.is_created else ():
+            for node, place in places:
+                found.setdefault(node.op, Counter())[place] += 1
+        return found
+
+    def _line(self) -> str:
+        total = sum(self.places().values(), Counter[str]())
+        where = ", ".join([f"{place} {number:,}" for place, number in total.most_common()])
+        target = self.stack.soc or ", ".join(self.stack.accelerators)
+        return f"{target}: CompiledModel is {f'created; nodes run on {where}' if self.is_created else 'not created'}"
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        return {
+            "places": self._places_table,
+            **self.report._tables(),
+        }
+
+    def _places_table(self) -> Table:
+        rows = [(op, place, number) for op, counts in self.places().items() for place, number in counts.most_common()]
+        return Table(("op", "place", "nodes"), rows)
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:
@@ -69,8 +106,15 @@ def simulate_stack(
     options: Mapping[str, Any] | None = None,
     assumptions: Assumptions | None = None,
 ) -> StackResult:
-    """Apply the accelerators to a model; ``options`` go to the steps that have them. Raises OptionError for an unknown SoC."""
+    """Apply the accelerators to a model; ``options`` go to the steps that have them.
+
+    Raises OptionError for an unknown vendor, a missing SoC, and an option that no step has.
+    """
     given = dict(options or {})
+    known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
+    for name in given:
+        if name not in known:
+            raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
     # What was compiled ahead of time runs as it is: no plugin is asked again.
     is_compiled = precompiled(model).is_compiled
     applications = [each for each in _applications(stack, given) if not (is_compiled and each[0].is_plugin)]
@@ -96,21 +140,25 @@ def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
 
 
 def _vendor(stack: Stack) -> str:
-    vendor = stack.soc.partition(":")[0].strip().lower()
-    if not vendor:
+    vendor, colon, soc = (part.strip() for part in stack.soc.partition(":"))
+    if not vendor or not colon:
         raise OptionError("the NPU needs a SoC: name it as VENDOR:SOC, such as google:Tensor_G5")
-    return vendor
+    found = plugin_of(vendor.lower())
+    if not soc:
+        (option,) = [option for option in find_delegate(found).options if option.name == _SOC]
+        raise OptionError(f"name the SoC behind {vendor}: ({_SOC}: {option.help})")
+    return vendor.lower()
 
 
 def _applications(stack: Stack, options: Mapping[str, Any]) -> Iterator[Application]:
     if FALLBACK_OPTION in options:
         raise OptionError(f"{FALLBACK_OPTION} does not go with accelerators: name the CPU among them, or leave it out")
-    _, has_soc, soc = stack.soc.partition(":")
+    soc = stack.soc.partition(":")[2]
     for delegate in delegates_of(stack):
         known = {option.name for option in delegate.options}
         own = {key: value for key, value in options.items() if key in known}
-        if delegate.is_plugin and has_soc:
-            own["soc"] = soc
+        if delegate.is_plugin:
+            own[_SOC] = soc.strip()
         yield delegate, parse_options(delegate.name, delegate.options, own)
 
 

@@ -283,6 +283,16 @@ TENSOR_TYPE_NOT_LOADED = Kind(
     "use a newer release of the runtime, or convert with another type for this tensor",
     is_shared=True,
 )
+TENSOR_NOT_LOADED = Kind(
+    "tensor-not-loaded",
+    Problem.MODEL,
+    "tensor that the runtime does not load",
+    "The file contradicts itself about a tensor: it has neither one scale nor one for each slice, or a size below 0. No release "
+    "loads the model, whatever a delegate would take.",
+    "Repair the tensor where the model is made: the message says what is wrong with it.",
+    "repair the tensor: no release loads the model",
+    is_shared=True,
+)
 CPU_KERNEL_NOT_PREPARED = Kind(
     "cpu-kernel-not-prepared",
     Problem.MODEL,
@@ -295,7 +305,7 @@ CPU_KERNEL_NOT_PREPARED = Kind(
     is_shared=True,
 )
 
-NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED)
+NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED)
 """Why the runtime does not load a model."""
 
 RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, *NOT_LOADED_KINDS, CPU_KERNEL_NOT_PREPARED)

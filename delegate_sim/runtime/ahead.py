@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..delegates.base import Delegate, ModelFailure, OptionValues
+from ..delegates.registry import DISPATCH_KERNEL
 from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, partition
 from ..model.model import Model
@@ -19,9 +20,6 @@ from ..releases.wording import replacing_line
 from .attribution import attributed_decision, attributed_subsets
 from .plan import DELEGATE, ChangedPlan, plan_after
 from .run import Refusal, Run, SubgraphRun
-
-_DISPATCH_DELEGATE = "DispatchDelegate"
-"""The delegate that runs what a plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 
 def run_plugin(
@@ -85,12 +83,12 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
         release,
         replaced=len(calls),
         total=len(plan),
-        kernel=_DISPATCH_DELEGATE,
+        kernel=DISPATCH_KERNEL,
         partitions=len(subsets),
         subgraph=number,
         name=run.graph.name,
     )
-    return Dispatched(plan_after(graph, subsets, _DISPATCH_DELEGATE, given_tensors), line)
+    return Dispatched(plan_after(graph, subsets, DISPATCH_KERNEL, given_tensors), line)
 
 
 def _graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:

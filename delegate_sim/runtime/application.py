@@ -29,6 +29,7 @@ from ..rules.kinds import (
     DYNAMIC_TENSORS,
 )
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
+from .reapplication import Reapplications
 from .refusals import kernel_refusal, not_prepared
 from .run import REFUSED, Refusal, Run, SubgraphRun
 
@@ -68,6 +69,7 @@ class DelegateApplication:
         self.log_lines: list[str] = []
         self.warnings = [*delegate.release_notes(release), *warnings]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
+        self.again = Reapplications(release)
         self.later_failure: Refusal | None = None
         self.skipped: frozenset[int] = frozenset()
 
@@ -86,7 +88,7 @@ class DelegateApplication:
                 return self._finish(REFUSED, not_prepared(graph, graph.failure))
             if self.needs_static and _is_dynamic(graph):
                 return self._finish(REFUSED, self._refuse_dynamic(graph))
-            failure = self._apply(graph)
+            failure = self._apply_where_called(graph)
             if failure is not None:
                 refusal = self._restore(graph, failure)
                 self._judge_rest(self.graphs[graph.index + 1 :])
@@ -104,6 +106,21 @@ class DelegateApplication:
         index, failure = found
         self.log_lines += failure.log_lines
         return kernel_refusal(self.graphs[index], failure, failure.message)
+
+    def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
+        """Apply the delegate; before and after, the subgraph is prepared, and those that it calls may be delegated again."""
+        if not self.needs_static:
+            return self._apply(graph)
+        self.log_lines += self.again.lines(graph)
+        printed = len(self.log_lines)
+        failure = self._apply(graph)
+        if failure is None:
+            delegated = self.subgraphs[graph.index].delegated
+            self.again.note(graph, self.log_lines[printed:], delegated)
+            self.log_lines += self.again.lines(graph, delegated)
+            if self.again.is_cut_short:
+                self.warnings.append("subgraphs call each other so often that not every line is shown")
+        return failure
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
@@ -142,6 +159,8 @@ class DelegateApplication:
             self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
         elif failure.is_crash:
             self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+        elif failure.is_later:
+            self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
         elif self.delegate.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
@@ -169,7 +188,8 @@ class DelegateApplication:
     def _tell_stage(self, failure: KernelFailure) -> None:
         """Print what the delegate prints when a stage behind it refuses a call, and name what it would refuse next."""
         if failure.stage is not None:
-            self.log_lines.append(failure.stage.error_line)
+            if failure.stage.error_line not in failure.log_lines:
+                self.log_lines.append(failure.stage.error_line)
             self.warnings += failure.stage.further
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:

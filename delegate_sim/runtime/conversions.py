@@ -77,7 +77,16 @@ def as_int8(model: Model) -> Edited:
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
 
 
-CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType({"float": as_float, "int8": as_int8})
+@functools.lru_cache(maxsize=2)
+def as_int8_per_tensor(model: Model) -> Edited:
+    """Return the same with one scale for all channels of the weights: converter._experimental_disable_per_channel."""
+    one_scale = functools.partial(_quantize, has_scale_for_each_channel=False)
+    return as_float(model).then(lambda floating: _with_versions(edited(floating, one_scale)))
+
+
+CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
+    {"float": as_float, "int8": as_int8, "int8-per-tensor": as_int8_per_tensor}
+)
 """What a model can be converted to."""
 
 
@@ -149,16 +158,17 @@ def with_converted_versions(model: Model, supposed: Mapping[NodeKey, int] = Mapp
     return edited(model, set_versions)
 
 
-def _quantize(editor: Editor) -> None:
+def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> None:
     if editor.subgraph.index == 0:
-        _Quantizer(editor).run()
+        _Quantizer(editor, has_scale_for_each_channel).run()
 
 
 class _Quantizer:
     """Quantises the float tensors of one subgraph, node by node."""
 
-    def __init__(self, editor: Editor) -> None:
+    def __init__(self, editor: Editor, has_scale_for_each_channel: bool) -> None:
         self.editor = editor
+        self.has_scale_for_each_channel = has_scale_for_each_channel
         self.quantized: dict[int, int] = {}
         """For a float tensor that is kept beside its quantised twin: the twin."""
         self.floating: dict[int, int] = {}
@@ -199,8 +209,8 @@ class _Quantizer:
         if not tensor.is_constant:
             return self._as_quantized(index)
         if position == _BIAS.get(node.op):
-            return self._constant(tensor, "INT32", 0)
-        is_weight = position == _WEIGHTS.get(node.op)
+            return self._constant(tensor, "INT32", 0 if self.has_scale_for_each_channel else None)
+        is_weight = position == _WEIGHTS.get(node.op) and self.has_scale_for_each_channel
         return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
 
     def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:

@@ -100,7 +100,7 @@ class _Chain:
         self.runs: list[Run] = []
         self.loading = load_on(model, release)
         is_refused = self.loading.refused and not assumptions.has_own_resolver
-        self.is_loaded = not (is_refused or self.loading.refused_tensors)
+        self.is_loaded = not (is_refused or self.loading.refused_tensors or self.loading.invalid)
         self._warnings = tuple(loading_warnings(model, self.loading, has_own_resolver=assumptions.has_own_resolver))
         self._plans: dict[int, ChangedPlan] = {}
         """Those of the subgraphs that a delegate changed."""

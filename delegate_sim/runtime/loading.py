@@ -1,9 +1,9 @@
 """Whether the runtime loads a model at all: the operators that its file lists, against those that the release has.
 
 Source: ``core/interpreter_builder.cc``. First ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file
-in order, used by a node or not, and ends at the first builtin operator that it does not find. Then ``ParseTensors`` refuses types
-newer than the release, tensor by tensor of a subgraph. Custom operators are looked for when the graph is prepared; the
-application is taken to register them.
+in order, used by a node or not, and ends at the first builtin operator that it does not find. Then ``ParseTensors`` refuses
+types newer than the release, and tensors that the file contradicts itself about, tensor by tensor of a subgraph. Custom operators
+are looked for when the graph is prepared; the application is taken to register them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..prepare import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from .reading import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
+from .tensors import InvalidTensor, invalid_tensors
 
 
 class Loading(NamedTuple):
@@ -33,6 +34,8 @@ class Loading(NamedTuple):
     """That subgraph."""
     unknown: tuple[OperatorCode, ...]
     """The operators of which nothing is known."""
+    invalid: tuple[InvalidTensor, ...] = ()
+    """The tensors that no release loads, in the first subgraph that has any."""
 
     @property
     def refused_types(self) -> tuple[str, ...]:
@@ -42,20 +45,22 @@ class Loading(NamedTuple):
     @property
     def loads(self) -> Loads:
         """Whether the model loads."""
-        return Loads.NO if self.refused or self.refused_tensors else Loads.UNKNOWN if self.unknown else Loads.YES
+        return Loads.NO if self.refused or self.refused_tensors or self.invalid else Loads.UNKNOWN if self.unknown else Loads.YES
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What the runtime reports of a model that it does not load."""
         if self.refused:
             return refusal_lines(self.refused[0].op, self.refused[0].version, self.release)
-        return tuple([tensor_refusal_line(tensor.type, tensor.index, self.release) for tensor in self.refused_tensors])
+        types = [tensor_refusal_line(tensor.type, tensor.index, self.release) for tensor in self.refused_tensors]
+        return (*types, *[line for tensor in self.invalid for line in tensor.lines])
 
     @property
     def message(self) -> str:
         """Which operators and types the release does not load; that at which it ends comes first."""
         reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
+        reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
         return "; ".join(reasons)
 
 
@@ -75,7 +80,7 @@ def load_on(model: Model, release: Release) -> Loading:
         if tensors:
             place = subgraph.index
             break
-    return Loading(release, tuple(found[Loads.NO]), tensors, place, tuple(found[Loads.UNKNOWN]))
+    return Loading(release, tuple(found[Loads.NO]), tensors, place, tuple(found[Loads.UNKNOWN]), invalid_tensors(model))
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:

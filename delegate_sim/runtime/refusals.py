@@ -8,13 +8,16 @@ from ..delegates.base import KernelFailure
 from ..graph.graph import Graph, PrepareFailure
 from ..model.model import Model
 from ..releases.wording import NOT_INITIALISED_LINE
-from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_LOADED, TENSOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED
 from .loading import Loading, first_node
 from .run import REFUSED, Refusal, Run
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
     """Return why a release does not load a model: at the first operator or tensor that it refuses."""
+    if not loading.refused and not loading.refused_tensors:
+        first = loading.invalid[0]
+        return Refusal(TENSOR_NOT_LOADED.name, loading.message, TENSOR_NOT_LOADED.hint, first.subgraph, None, first.tensor)
     if not loading.refused:
         tensor = loading.refused_tensors[0].index
         kind = TENSOR_TYPE_NOT_LOADED

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import typing
+from collections import Counter
 
 import pytest
 from click.testing import CliRunner
@@ -20,7 +21,7 @@ from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from tests.models import MIXED, chain_model
 
 sim = delegate_sim
-FUNCTIONS = ("analyze", "check", "compare", "diagnose", "load", "reconcile", "simulate", "whatif")
+FUNCTIONS = ("analyze", "check", "compare", "compiled_model", "diagnose", "load", "reconcile", "simulate", "whatif")
 
 
 @pytest.fixture
@@ -122,6 +123,41 @@ def test_each_thing_that_can_be_supposed(model, supposed, delegated):
     assert (found.a.measures.delegated_nodes, found.b.measures.delegated_nodes) == (2, delegated)
 
 
+def test_compiled_model_is_what_the_command_says(model, printed):
+    found = delegate_sim.compiled_model(model, soc="google:Tensor_G5")
+    arguments = ("--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G5")
+    assert found.to_dict() == printed("analyze", model, *arguments, defaults=())
+    assert found.is_created
+    assert sum(found.places().values(), Counter()) == {"npu-google": len(found.report.model.subgraphs[0].nodes)}
+    assert found.to_pandas().set_index("op").loc["ADD", "place"] == "npu-google"
+    assert "CompiledModel is created" in repr(found)
+    again = delegate_sim.compiled_model(model, "cpu, npu", "google:Tensor_G5", {"max_partitions": 4}, runtime="litert-2.2.0")
+    assert again.stack.accelerators == ("npu", "cpu")
+
+
+def test_a_compiled_model_that_is_not_created_has_no_places(model):
+    found = delegate_sim.compiled_model(model, ["npu"], "mediatek:mt6991")
+    assert (found.is_created, found.places(), found.to_dict()["placement"]) == (False, {}, [])
+    assert repr(found) == "<StackResult mediatek:mt6991: CompiledModel is not created>"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "needs a SoC"),
+        ({"accelerators": "cpu", "soc": "google:x"}, "not among the accelerators"),
+        ({"accelerators": "tpu"}, "known are npu, gpu, cpu"),
+        ({"accelerators": "cpu", "soc": 1}, "soc is a text"),
+        ({"accelerators": "cpu", "options": 1}, "options are a mapping"),
+        ({"accelerators": "cpu", "options": {"precision": "fp16"}}, "has an option 'precision'"),
+        ({"soc": "qualcomm:SM8750"}, "cannot be simulated"),
+    ],
+)
+def test_what_a_compiled_model_does_not_take(model, arguments, words):
+    with pytest.raises(delegate_sim.OptionError, match=words):
+        delegate_sim.compiled_model(model, **arguments)
+
+
 @pytest.fixture
 def project(tmp_path, model, monkeypatch):
     text = 'models = ["*.tflite"]\n[targets.phone]\ndelegate = "nnapi"\n[targets.board]\ndelegate = "xnnpack"\n'
@@ -217,7 +253,7 @@ WRONG = 17.5
         (lambda m: sim.whatif(m, versions={"ADD": "2"}), "OptionError", "a version is a whole number from 1 up, not '2'"),
         (lambda m: sim.whatif(m, batch="two"), "OptionError", "a batch is a whole number from 1 up, not 'two'"),
         (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
-        (lambda m: sim.whatif(m, conversion="int4"), "OptionError", "a conversion is one of float, int8, not 'int4'"),
+        (lambda m: sim.whatif(m, conversion="int4"), "OptionError", "a conversion is one of float, int8, int8-per"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes is true or false"),
         (lambda m: sim.analyze(m, own_resolver="yes"), "OptionError", "own_resolver is true or false"),
         (lambda m: sim.check(update="yes"), "OptionError", "update is true or false"),
@@ -247,8 +283,9 @@ def test_hints_can_be_resolved():
     from delegate_sim.gate.check import Checked
     from delegate_sim.results.comparison import Comparison
     from delegate_sim.results.report import Report
+    from delegate_sim.results.stack import StackResult
 
-    types = (DeviceLog, Reconciliation, Diagnosis, Checked, Comparison, Report, Model)
+    types = (DeviceLog, Reconciliation, Diagnosis, Checked, Comparison, Report, StackResult, Model)
     names = {**vars(functions), **{each.__name__: each for each in types}}
     returned = {name: typing.get_type_hints(getattr(functions, name), names)["return"] for name in FUNCTIONS}
     assert returned["diagnose"] is Diagnosis

@@ -36,6 +36,35 @@ def test_socs_side_by_side(run, path):
     assert rows["ELU"] == "xnnpack 1 npu-google 1"
 
 
+def test_the_command_that_says_what_keeps_nodes_off_the_npu(run, path):
+    arguments = (
+        "--accelerators",
+        "npu,cpu",
+        "--soc",
+        "mediatek:mt6991",
+        "--soc",
+        "google:Tensor_G5",
+        "--runtime",
+        "litert-2.2.0",
+    )
+    text = run("analyze", path, *arguments).stdout
+    assert f"  delegate-sim diagnose {path} --delegate npu-mediatek --runtime litert-2.2.0\n" in text
+    assert "--delegate npu-google" not in text
+    found = run("diagnose", path, "--delegate", "npu-mediatek")
+    assert "keeps 1 node off the NPU: ELU 1" in found.stdout
+    assert "selected: 1 of 3 nodes selected" in " ".join(found.stdout.split())
+    assert "delegated" not in found.stdout
+
+
+def test_what_is_not_created_has_no_places(run, path):
+    result = run("analyze", path, "--accelerators", "npu", "--soc", "mediatek:mt6991", "--soc", "google:Tensor_G5", COLUMNS="100")
+    first, second = result.stdout.split("--- google:Tensor_G5 ---")
+    assert "is not created" in first
+    assert "Where nodes run" not in first
+    assert "Where nodes run" in second
+    assert ["all", "not", "created", "npu-google", "3"] in [line.split() for line in second.splitlines()]
+
+
 def test_json(run_json, path):
     entry = run_json("analyze", path, "--accelerators", "npu,cpu", "--soc", "google:Tensor_G5")
     assert entry["compiled_model"] == {
@@ -54,7 +83,11 @@ def test_json(run_json, path):
         (["--accelerators", "cpu", "--soc", "google:x"], "not among --accelerators"),
         (["--soc", "google:x"], "needs --accelerators"),
         (["--accelerators", "tpu"], "known are npu, gpu, cpu"),
-        (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung"),
+        (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung, qualcomm"),
+        (["--accelerators", "npu", "--soc", "mediatek:"], "name the SoC behind mediatek"),
+        (["--accelerators", "npu", "--soc", "google"], "VENDOR:SOC"),
+        (["--accelerators", "cpu", "--defaults", "api"], "does not take --defaults"),
+        (["--accelerators", "cpu", "--no-default-xnnpack"], "does not take --default-xnnpack"),
         (["--accelerators", "cpu", "--delegate", "gpu"], "neither --delegate nor --chain"),
         (["--accelerators", "cpu", "--format", "csv"], "text or json"),
         (["--accelerators", "cpu", "--live"], "does not take --live"),

@@ -227,7 +227,7 @@ def test_goals_in_kernels_and_multiply_adds(run, run_json, chain, tmp_path):
     assert {cause["name"] for way in found["ways"] for cause in way["causes"]} == {"operator-version:ADD:4", "operator:GELU"}
     classifier().write(tmp_path / "m.tflite")
     result = run("whatif", tmp_path / "m.tflite", "--driver-rejects", "FULLY_CONNECTED", "--search", "multiply-adds=90%")
-    assert result.stdout.startswith("1 cause must be removed for at least 90 % of multiply-adds on the delegate")
+    assert result.stdout.startswith("1 cause must be removed for at least 90 % of multiply-adds delegated")
 
 
 def test_a_goal_that_no_set_reaches_tells_the_best_there_is(run, tmp_path):

@@ -171,7 +171,7 @@ def test_the_model_that_the_delegate_builds(run, deep):
 
 def test_without_a_runtime_the_whole_model_is_built(run, deep):
     lines = run("inspect", deep, "--lowered", "--nnapi-runtime=none").stdout.splitlines()
-    assert lines[-3:] == ["  identifyInputsAndOutputs 0 -> 1", "  relaxComputationFloat32toFloat16", "  finish"]
+    assert lines[-3:] == ["  identifyInputsAndOutputs 0 -> 1", "  relaxComputationFloat32toFloat16 false", "  finish"]
 
 
 def test_the_model_that_the_delegate_builds_as_json(run, deep):

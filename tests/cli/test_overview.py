@@ -7,7 +7,7 @@ from fixtures.builder import ModelBuilder
 
 MIXED = """\
 4 nodes, each delegate on its own, on litert-2.3
-  delegate      outcome    delegated  multiply-adds  partitions  kernels
+  delegate      outcome        taken  multiply-adds  partitions  kernels
   nnapi         delegated   2 (50 %)              -           3        2
   gpu           delegated   1 (25 %)              -           2        1
   mldrift       delegated  4 (100 %)              -           1        1
@@ -43,7 +43,7 @@ One in detail: --delegate NAME (all of them: --delegate all)
 
 DYNAMIC = """\
 1 node, each delegate on its own, on litert-2.3
-  delegate      outcome   delegated  multiply-adds  partitions  kernels
+  delegate      outcome       taken  multiply-adds  partitions  kernels
   nnapi         refused     0 (0 %)              -           0        0
   gpu           refused     0 (0 %)              -           0        0
   mldrift       refused     0 (0 %)              -           0        0

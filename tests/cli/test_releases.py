@@ -35,6 +35,14 @@ def test_the_table(run, chain):
     assert "Uncertain" not in lines
 
 
+@pytest.mark.parametrize("name", ["mldrift", "npu-google"])
+def test_releases_before_a_delegate_is_known_are_left_out(run, chain, name):
+    lines = " ".join(run("releases", chain, "--delegate", name).stdout.split())
+    assert f"Not shown: releases before litert-2.1.3, which do not have {name}, or in which it is not known." in lines
+    assert "tf-2" not in lines
+    assert "Not shown" not in run("releases", chain, "--delegate", "gpu").stdout
+
+
 def test_a_model_that_no_release_prepares(run):
     models = Path(__file__).parents[2] / "fixtures" / "models"
     lines = run("releases", models / "cannot_prepare.tflite").stdout.splitlines()
@@ -132,3 +140,12 @@ def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
 
 def test_all_delegates_may_be_named_at_once(run_json, chain):
     assert [entry["delegate"] for entry in run_json("releases", chain, "--delegate", "all")] == list(DELEGATE_NAMES)
+
+
+def test_a_file_that_no_release_loads(run, tmp_path):
+    builder = chain_model(["RELU"])
+    builder.subgraph("more").tensor("odd", "FLOAT32", [-1])
+    builder.write(tmp_path / "model.tflite")
+    found = " ".join(run("releases", tmp_path / "model.tflite", "--delegate", "nnapi").stdout.split())
+    assert "in no known release; litert-2.3.0 does not load the file." in found
+    assert "BytesRequired number of elements overflowed." in found

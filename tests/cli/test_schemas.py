@@ -108,3 +108,24 @@ def test_schemas_refuse_what_they_do_not_know(scratch, run):
     checked["cases"][0]["more"] = 1
     with pytest.raises(jsonschema.ValidationError, match="'more' was unexpected"):
         validate("check", checked)
+
+
+LOGS = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "logs").glob("*.log"))
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: path.stem)
+def test_logs(log, run):
+    validate("log", json.loads(run("explain", "--log", log, "--format", "json").stdout))
+
+
+def test_logs_of_accelerators(run, tmp_path):
+    log = tmp_path / "logcat.txt"
+    log.write_text(
+        "INFO: [npu_registry.cc:40] NPU accelerator could not be loaded and registered: kLiteRtStatusErrorNotFound.\n"
+        "ERROR: Following operations are not supported by GPU delegate:\nRELU: no\n"
+        "INFO: Replacing 4 out of 4 node(s) with delegate (LITERT_CL) node, yielding 1 partitions for subgraph 0 (main).\n",
+        encoding="utf-8",
+    )
+    chain_model(MIXED).write(tmp_path / "mixed.tflite")
+    asked = ["--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G5", "--format", "json"]
+    validate("reconcile-accelerators", json.loads(run("reconcile", tmp_path / "mixed.tflite", "--log", log, *asked).stdout))

@@ -6,6 +6,7 @@ import pytest
 
 import delegate_sim
 from benchmarks.driver_profiles import REPRODUCED, outcome, pairs
+from delegate_sim.delegates.driver import OperationSignature
 from delegate_sim.delegates.driver_profile import DriverProfile, Rejection, read_profile
 from delegate_sim.device.learning import LearningError, learn, profile_text, rejection_text
 from delegate_sim.device.log import read_log
@@ -15,17 +16,11 @@ from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 
 PAIRS = 60
 SEED = 2
-AMBIGUOUS = "taken all or none, and several operations may be the rejected one"
-"""Partitions with float16 or sparse weights: if the driver rejects anything in them, no node of theirs is delegated."""
 
 
 @pytest.mark.parametrize("pair", list(pairs(PAIRS, SEED)), ids=lambda pair: pair.name)
 def test_a_learnt_profile_reproduces_the_device(pair):
-    found = outcome(pair)
-    if pair.name.split(" ", 1)[1] in ("float16_weights", "float16_weights_many_partitions", "elementwise", "sparse_weights"):
-        assert found in (REPRODUCED, AMBIGUOUS)
-    else:
-        assert found == REPRODUCED
+    assert outcome(pair) == REPRODUCED
 
 
 def images(*layers):
@@ -117,6 +112,18 @@ def test_one_rejection_takes_all_of_a_model_with_float16_weights():
     learning = learnt(model, HiddenRule("CONV_2D"))
     assert rules(learning) == []
     assert "at least one of" in learning.notes[0]
+    assert [sorted({each.operation for each in group}) for group in learning.profile.one_of] == [["CONV_2D", "SOFTMAX"]]
+
+
+def test_what_a_later_log_shows_accepted_leaves_a_group(tmp_path):
+    group = frozenset([OperationSignature(name, ("FLOAT32",), ((1, 4),)) for name in ("RELU", "TANH")])
+    path = tmp_path / "driver.toml"
+    path.write_text(profile_text(DriverProfile(one_of=(group,))), encoding="utf-8")
+    profile = read_profile(str(path))
+    assert profile.one_of == (group,)
+    learning = learnt(images("TANH 1x4", "ABS 1x4"), profile=profile)
+    assert rules(learning) == ["RELU of FLOAT32"]
+    assert learning.profile.one_of == ()
 
 
 def test_what_nothing_is_learnt_from():

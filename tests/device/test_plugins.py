@@ -23,7 +23,7 @@ def test_the_line_is_read():
 def test_the_same_is_reproduced():
     found = delegate_sim.reconcile(MODEL, read_log(LOG), "npu-mediatek")
     assert found.status == "reproduced"
-    assert (found.device.delegated, found.device.kernels, found.device.on_cpu) == (2, 2, 1)
+    assert (found.device.delegated, found.device.partitions, found.device.on_cpu) == (2, 2, 1)
 
 
 def test_what_differs_is_told():
@@ -63,6 +63,12 @@ def test_kernels_and_custom_operators_among_what_the_gpu_refuses():
     assert found.errors == ()
 
 
+def test_what_comes_after_a_plugin_is_no_sign_of_another_model():
+    found = delegate_sim.reconcile(MODEL, read_log(STACK.replace("out of 3 node", "out of 30 node")), "mldrift")
+    assert not any("taken with this model" in note for note in found.notes)
+    assert "give --accelerators npu,gpu,cpu --soc VENDOR:SOC" in found.notes[0]
+
+
 def test_another_delegates_kernel_is_no_sign_of_another_model():
     found = delegate_sim.reconcile(MODEL, read_log(STACK), "mldrift")
     assert not any("DELEGATE" in note for note in found.notes)
@@ -73,7 +79,21 @@ def test_what_a_plugin_selects_is_counted_where_nothing_runs_it():
     assert (count.source, count.delegated, count.total, count.partitions) == ("compiled", 2, 3, 2)
 
 
-@pytest.mark.parametrize("text", [LOG, STACK])
-def test_a_plugins_log_needs_the_vendor(text):
-    with pytest.raises(ReconcileError, match="does not show whose; give --delegate, one of npu-google, npu-intel"):
+ONE = "does not show whose; give --delegate, one of npu-google, npu-intel"
+SEVERAL = "of several accelerators of LiteRT 2, npu and gpu; give --accelerators npu,gpu,cpu --soc VENDOR:SOC to compare each"
+
+
+@pytest.mark.parametrize(("text", "words"), [(LOG, ONE), (STACK, SEVERAL)])
+def test_a_plugins_log_needs_the_vendor(text, words):
+    with pytest.raises(ReconcileError, match=words):
         delegate_sim.reconcile(MODEL, read_log(text))
+
+
+def test_the_name_of_a_library_tells_the_vendor():
+    library = "INFO: [compiler_plugin.cc:280] Loading plugin at: /data/local/tmp/libLiteRtCompilerPlugin_MediaTek.so\n"
+    assert delegate_sim.reconcile(MODEL, read_log(library + LOG)).setting.delegate.name == "npu-mediatek"
+
+
+def test_no_kernels_are_counted_of_what_is_only_selected():
+    found = delegate_sim.reconcile(MODEL, read_log(LOG), "npu-mediatek")
+    assert (found.simulated.delegated, found.simulated.partitions, found.simulated.kernels) == (2, 2, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -222,7 +223,7 @@ SAID = {
     "73": Said("", "failed", errors=("dynamic-error",)),
     "74": Said("", "failed", errors=("dynamic-error",)),
     "76": Said("", "failed", title="Flex", errors=("kernel-error", "node-error"), nodes=(1139,)),
-    "77": Said("", "failed", title="Edge TPU", errors=("node-error",), nodes=(1,)),
+    "77": Said("", "failed", title="Edge TPU", errors=("other-error", "node-error"), nodes=(1,)),
 }
 
 PREFIXES = (
@@ -325,3 +326,13 @@ def test_each_run_has_its_own_counts():
 )
 def test_errors_are_explained(number, words):
     assert any(words in error.meaning for error in summaries(log_text(number))[-1].errors)
+
+
+@NEEDS_LOGS
+@pytest.mark.parametrize("number", sorted(SAID))
+def test_what_a_log_says_follows_its_schema(number):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    path = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "log.schema.json"
+    runs = [each.to_dict() for each in summaries(log_text(number))]
+    content = json.loads(json.dumps({"schema": "delegate-sim/log/1", "log": "x", "runs": runs}))
+    jsonschema.Draft202012Validator(json.loads(path.read_text(encoding="utf-8"))).validate(content)

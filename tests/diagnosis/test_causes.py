@@ -10,6 +10,7 @@ from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.diagnosis.problems import Problem
 from delegate_sim.runtime.suppositions import NodeKey
 from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
 from fixtures.runtime_cases import int64_tensor
 from tests.diagnosis.diagnoses import diagnosed
 from tests.gate.models import classifier, reshaper
@@ -155,3 +156,15 @@ def test_a_level_that_a_stage_behind_the_delegate_lacks_is_raised():
     (finding,) = diagnosed(builder, feature_level=27).findings
     assert finding.cause.name == "target-level:feature_level=29"
     assert finding.alone.measures.outcome == "delegated"
+
+
+@pytest.mark.parametrize(("rank", "taken"), [(4, True), (6, False)])
+def test_other_delegates_are_named_if_they_take_the_nodes(rank, taken):
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    layers.node("RELU", (layers.node("GELU", (layers.node("RELU", (layers.input("FLOAT32", *[1] * rank),)),)),))
+    layers.finish()
+    cause = next(finding.cause for finding in diagnosed(builder).findings if finding.cause.name == "operator:GELU")
+    names = cause.change.partition("; taken by ")[2].split(", ")
+    assert "xnnpack" in names
+    assert ("gpu" in names) == taken

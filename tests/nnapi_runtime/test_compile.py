@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.nnapi_runtime import (
+    AndroidRelease,
     CompilationOptions,
     Costs,
     CpuDevice,
@@ -225,3 +226,62 @@ def test_costs_of_control_flow_add_up():
     assert compiled(branches(), device).plan.device is device
     dear = DriverDevice("driver", 8, lambda *_: True, Costs({}, *[DeviceCost(0.25, 0.25)] * 3, if_overhead=DeviceCost(3.0, 3.0)))
     assert steps_of(compiled(branches(), dear)) == [("driver", [0, 1]), ("driver", [0])]
+
+
+# Earlier releases of Android, whose rules are read
+
+
+RELEASES = [AndroidRelease(number) for number in (10, 11, 12, 13)]
+
+
+def between_devices(android, shape=(2,), **more):
+    """Two operations that different devices take, with a result of this shape between them."""
+    builder = ModelBuilder(android, **more)
+    given, middle, result = add_tensor(builder, (2,)), add_tensor(builder, shape), add_tensor(builder, (2,))
+    builder.add_operation(O.RELU, [given], [middle], 0)
+    builder.add_operation(O.RELU, [middle], [result], 1)
+    builder.identify_inputs_and_outputs([given], [result])
+    return builder.finish()
+
+
+@pytest.mark.parametrize(("android", "code"), list(zip(RELEASES, (5, 5, 0, 0), strict=True)))
+def test_results_of_unknown_size_between_steps(android, code):
+    devices = [driver("one", 3, takes=lambda tag: tag == 0), driver("two", 3, takes=lambda tag: tag == 1)]
+    model = between_devices(android, (0,))
+    assert compile_model(model, devices, NO_FALLBACK).code == code
+    assert compile_model(between_devices(android), devices, NO_FALLBACK).code == 0
+
+
+@pytest.mark.parametrize(("android", "code"), list(zip(RELEASES, (0, 0, 5, 5), strict=True)))
+def test_a_step_that_gives_nothing(android, code):
+    builder = ModelBuilder(android)
+    given, unread, result = (add_tensor(builder) for _ in range(3))
+    builder.add_operation(O.RELU, [given], [unread], 0)
+    builder.add_operation(O.RELU, [given], [result], 1)
+    builder.identify_inputs_and_outputs([given], [result])
+    devices = [driver("one", 3, takes=lambda tag: tag == 0), driver("two", 3, takes=lambda tag: tag == 1)]
+    assert compile_model(builder.finish(), devices, NO_FALLBACK).code == code
+
+
+@pytest.mark.parametrize(("android", "name"), list(zip(RELEASES, ("one", "one", "two", "one"), strict=True)))
+def test_an_updated_driver_on_equal_costs(android, name):
+    model = between_devices(android)
+    devices = [driver("one", 3), driver("two", 3, is_updatable=True)]
+    assert compile_model(model, devices, NO_FALLBACK).plan.device.name == name
+    assert compile_model(model, devices[::-1], NO_FALLBACK).plan.device.name == "two"
+    assert compile_model(
+        model, [driver("two", 3, cost=1.0, is_updatable=True), CpuDevice(android)], NO_FALLBACK
+    ).plan.device.is_cpu
+
+
+@pytest.mark.parametrize(("android", "shown"), list(zip(RELEASES, (None, 1, 1, 1), strict=True)))
+def test_trailing_defaults_are_dropped_since_android_11(android, shown):
+    builder = ModelBuilder(android)
+    given, result = add_tensor(builder, (1, 2, 2, 1)), add_tensor(builder, (1, 2, 2, 1))
+    numbers = [add_int(builder, value) for value in (1, 1, 1, 1, 1, 0)]
+    layout = builder.add_operand(T.BOOL)
+    builder.set_value(layout, 1, b"\0")
+    builder.add_operation(O.MAX_POOL_2D, [given, *numbers, layout], [result], 0)
+    builder.identify_inputs_and_outputs([given], [result])
+    found = visible_operations(builder.finish(), Version(1))
+    assert (found and len(found)) == shown

@@ -108,9 +108,9 @@ def test_accelerators_come_in_their_own_order():
             parse_accelerators(text)
 
 
-@pytest.mark.parametrize("soc", ["", "qualcomm:SM8750", ":x"])
-def test_the_vendor_must_be_known(soc):
-    with pytest.raises(delegate_sim.OptionError, match=r"VENDOR:SOC|known vendors"):
+@pytest.mark.parametrize("soc", ["", "qualcomm:SM8750", ":x", "acme:1", "google", "mediatek:", "mediatek: "])
+def test_the_vendor_and_the_soc_must_be_named(soc):
+    with pytest.raises(delegate_sim.OptionError, match=r"VENDOR:SOC|known vendors|cannot be simulated|name the SoC"):
         result(chain(["TANH"]), soc=soc)
 
 

@@ -46,3 +46,32 @@ def convolutions(kind="FLOAT32"):
         x = layers.node("CONV_2D", operands, shape=(1, 8, 8, channels), options={"stride_w": 1, "stride_h": 1})
     layers.finish()
     return builder
+
+
+def first_step():
+    """The first step of an unrolled recurrent layer of unknown batch, whose state is zeros."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x = layers.input("FLOAT32", 1, 2, 4, signature=(-1, 2, 4))
+    shape = layers.node("SHAPE", (x,), "INT32", (3,), options={"out_type": 2})
+    ends = [layers.constant("INT32", (value,)) for value in (0, 1, 1)]
+    batch = layers.node("STRIDED_SLICE", (shape, *ends), "INT32", (), options={"shrink_axis_mask": 1})
+    size = layers.node("PACK", (batch, layers.constant("INT32", 8)), "INT32", (2,), options={"values_count": 2})
+    state = layers.node("FILL", (size, layers.constant("FLOAT32", 0.0)), "FLOAT32", (1, 8), signature=(-1, 8))
+    turned = layers.node("TRANSPOSE", (x, layers.constant("INT32", (1, 0, 2))), shape=(2, 1, 4), signature=(2, -1, 4))
+    row = layers.node(
+        "STRIDED_SLICE",
+        (turned, *[layers.constant("INT32", end) for end in ((0, 0, 0), (1, 1, 4), (1, 1, 1))]),
+        shape=(1, 4),
+        options={"shrink_axis_mask": 1, "end_mask": 6},
+        signature=(-1, 4),
+    )
+    ahead = layers.node("FULLY_CONNECTED", (row, layers.weights("FLOAT32", 8, 4), -1), shape=(1, 8), signature=(-1, 8))
+    back = layers.node("FULLY_CONNECTED", (state, layers.weights("FLOAT32", 8, 8), -1), shape=(1, 8), signature=(-1, 8))
+    both = layers.node("ADD", (ahead, back), shape=(1, 8), signature=(-1, 8))
+    biased = layers.node("ADD", (both, layers.weights("FLOAT32", 8)), shape=(1, 8), signature=(-1, 8))
+    gate = layers.node("LOGISTIC", (biased,), shape=(1, 8), signature=(-1, 8))
+    kept = layers.node("MUL", (gate, state), shape=(1, 8), signature=(-1, 8))
+    layers.node("ADD", (kept, layers.node("TANH", (biased,), shape=(1, 8), signature=(-1, 8))), shape=(1, 8), signature=(-1, 8))
+    layers.finish()
+    return builder

@@ -6,8 +6,8 @@ import pytest
 from delegate_sim import load
 from delegate_sim.model.model import Options
 from delegate_sim.prepare.constants import evaluate
-from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed
-from tests.runtime.conversions import convolutions, open_batch
+from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed, changed_model
+from tests.runtime.conversions import convolutions, first_step, open_batch
 
 
 def operators(edited):
@@ -25,6 +25,15 @@ def test_with_a_known_batch_the_shapes_are_folded(batch):
     assert edited.model.constant(tensors[reshape.inputs[1]]).tolist() == [batch, 32]
     assert tensors[reshape.outputs[0]].shape == (batch, 32)
     assert all(tensor.shape_signature is None for tensor in tensors)
+
+
+def test_what_is_computed_of_a_state_of_zeros_is_gone_with_a_known_batch():
+    model = load(first_step().bytes())
+    edited = changed(model, Supposition(fixed_inputs=True))
+    assert operators(edited) == ["RESHAPE", "STRIDED_SLICE", "FULLY_CONNECTED", "TANH"]
+    layer = edited.model.subgraphs[0].nodes[2]
+    assert edited.model.subgraphs[0].tensors[layer.inputs[2]].shape == (8,), "what was added is the bias"
+    assert operators(changed(model, Supposition(batch=2)))[0] == "TRANSPOSE", "it moves more than dimensions of size 1"
 
 
 def test_nodes_keep_their_places_for_other_suppositions():
@@ -76,3 +85,11 @@ def test_a_float_model_is_not_changed_by_converting_it_in_float():
 def test_what_is_computed_from_constants(op, options, operands, result):
     found = evaluate(op, Options(op, options), [np.array(operand, np.int32) for operand in operands], ["INT32"])
     assert (found if found is None else found[0].tolist()) == result
+
+
+@pytest.mark.parametrize(("conversion", "has_several"), [("int8", True), ("int8-per-tensor", False)])
+def test_weights_have_a_scale_for_each_channel_unless_told_otherwise(conversion, has_several):
+    model = changed_model(load(convolutions().bytes()), Supposition(conversion=conversion))
+    constants = [tensor for tensor in model.subgraphs[0].tensors if tensor.is_constant and tensor.quantization is not None]
+    assert {tensor.type for tensor in constants} == {"INT8", "INT32"}
+    assert any(len(tensor.quantization.scales) > 1 for tensor in constants) == has_several

@@ -129,3 +129,59 @@ def test_nothing_is_claimed_of_a_release_that_is_not_known():
     assert loading.loads is Loads.UNKNOWN
     assert [code.op for code in loading.unknown] == ["RELU"]
     assert loading.lines == ()
+
+
+SCALES = "num_scales must be 1 for per-layer quantization, or 3 for per-axis quantization, but got 2."
+PARAMETERS = "Tensor {} has invalid quantization parameters."
+
+
+@pytest.mark.parametrize(
+    ("tensor", "lines"),
+    [
+        ({"shape": [3], "scale": [1.0, 1.0]}, [SCALES, PARAMETERS]),
+        ({"shape": [3], "scale": [1.0] * 3}, []),
+        ({"shape": [3], "scale": 1.0}, []),
+        ({"shape": [3], "scale": 1.0, "axis": 1}, ["quantized_dimension must be in range [0, 1). Was 1.", PARAMETERS]),
+        ({"shape": [], "scale": [1.0, 1.0]}, []),
+        (
+            {"shape": [3], "scale": [1.0] * 3, "zero_point": [0]},
+            ["QuantizationParam has 1 zero_point values and 3 scale values. Must have same number.", PARAMETERS],
+        ),
+        (
+            {"shape": [3, -1]},
+            ["tflite/util.cc BytesRequired number of elements overflowed.", "Tensor {} is invalidly specified in schema."],
+        ),
+    ],
+)
+def test_tensors_that_the_file_contradicts_itself_about(tensor, lines):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    index = graph.tensor("odd", "INT8", tensor.pop("shape"), **tensor)
+    graph.node("RELU", [source], [result])
+    graph.outputs(result)
+    found = run(builder)
+    if not lines:
+        assert found["outcome"] == "delegated"
+        return
+    assert (found["outcome"], found["refusal"]["code"]) == ("refused", "tensor-not-loaded")
+    assert (found["refusal"]["subgraph"], found["refusal"]["tensor"]) == (0, index)
+    assert found["log_lines"] == [line.format(index) for line in lines]
+    assert run(builder, own_resolver=True)["outcome"] == "refused"
+
+
+def test_a_string_may_have_any_size():
+    builder = typed("FLOAT32")
+    builder.subgraph("more").tensor("s", "STRING", [-1])
+    assert load_on(load(builder.bytes()), parse_release("litert-2.3")).loads is Loads.YES
+
+
+def test_a_tensor_that_is_not_loaded_is_the_cause():
+    builder = typed("FLOAT32")
+    graph = builder.subgraph("more")
+    graph.tensor("odd", "FLOAT32", [-1])
+    diagnosis = delegate_sim.diagnose(load(builder.bytes()), "nnapi")
+    first = diagnosis.findings[0].cause
+    assert first.name == "model:tensor-not-loaded"
+    assert "its shape is [-1]" in first.title
+    assert delegate_sim.compare(load(builder.bytes()), load(typed("FLOAT32").bytes()), "nnapi").b.measures.outcome != "refused"

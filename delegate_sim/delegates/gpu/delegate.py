@@ -118,7 +118,9 @@ class GpuDelegate(Delegate):
     )
     limit_option = "max_delegated_partitions"
     unlimited = 1_000_000
-    log = LogTraits(switch="use gpu")
+    log = LogTraits(
+        switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})
+    )
     known_since = "tf-2.14"
 
     @property

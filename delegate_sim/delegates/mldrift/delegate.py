@@ -12,21 +12,23 @@ from typing import Any
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...model.model import Model
+from ...model.model import Model, Node
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
+from ...rules.book import RuleBook
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
-from ..base import Decision, Delegate, KernelFailure, OptionValues, kinds_by_code, kinds_of_failures
+from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import FLOAT16_WIDENING, Float16Remapping
 from ..limits import keep_largest
+from ..live_traits import AcceleratorTraits
 from ..sorting import llvm_sorted
 from .build import build_failure
 from .demands.composites import composite_name
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .loading import load_refusal
 from .measured import notes, rules_of
-from .messages import refusal_lines
+from .messages import HEADING, LAST_LINE, ir_refusal_lines, refusal_lines
 from .rules import RULES
 from .target import MlDriftTarget
 
@@ -38,6 +40,10 @@ _KERNELS = {
     "webgpu": "LITERT_WEBGPU",
 }
 _BACKENDS = {**{name: name for name in _KERNELS}, "cl": "opencl", "gl": "opengl"}
+_UNMEASURED = (
+    "use_ir_model: these verdicts follow the sources of ML Drift's second path as they were read, which no release of LiteRT was "
+    "run with; what fails while its kernels are built is not known"
+)
 _PRECISIONS = ("default", "fp16", "fp32")
 
 
@@ -82,6 +88,13 @@ OPTIONS = (
         "whether the CPU is among the accelerators: without it the model fails if any node is left over",
     ),
     Option(
+        "use_ir_model",
+        boolean,
+        False,
+        "judge by the rules of ML Drift's second path, over a graph representation of its own (IrModel), which no public option "
+        "takes; they were read in its sources, not compared with a run",
+    ),
+    Option(
         "build_kernels",
         boolean,
         False,
@@ -105,7 +118,29 @@ class MlDriftDelegate(Delegate):
     rules = RULES
     further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     fails_with_model = True
+    live = AcceleratorTraits(
+        "libLiteRtWebGpuAccelerator.so",
+        MappingProxyType({"backend": "webgpu", "hint_fully_delegated": False, "use_ir_model": False}),
+        HEADING,
+        LAST_LINE,
+        "Selected adapter",
+    )
+    log = LogTraits(
+        speaks_as="GPU",
+        options_by_kernel=MappingProxyType({kernel: {"backend": name} for name, kernel in _KERNELS.items()}),
+        options_by_interface=MappingProxyType({name: {"backend": name} for name in _KERNELS}),
+    )
     known_since = "litert-2.1.3"
+    starts_at_known = True
+
+    @property
+    def rule_books(self) -> tuple[RuleBook[MlDriftTarget], ...]:
+        """The rules of both paths."""
+        return (RULES, _ir_rules())
+
+    def rules_for(self, options: OptionValues) -> RuleBook[MlDriftTarget]:
+        """Return the rules of one of the two paths."""
+        return _ir_rules() if options["use_ir_model"] else RULES
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -133,20 +168,22 @@ class MlDriftDelegate(Delegate):
 
         LiteRT's binaries have LLVM's C++ library in them, which decides among partitions of equal size.
         """
-        target = MlDriftTarget(rules_of(release))
+        rules, target = self.rules_for(options), MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, lambda node: RULES.validate(node, target))
+        verdicts = remapping.verdicts(graph, lambda node: rules.validate(node, target))
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
             decision = dataclasses.replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > 1:
             decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
-        lines = refusal_lines(graph, _said(verdicts), len(decision.nodes))
+        lines_of = ir_refusal_lines if options["use_ir_model"] else refusal_lines
+        lines = lines_of(graph, _said(graph, rules, verdicts), len(decision.nodes))
         # With the hint, decompositions have to be taken wholly as well: so the binary was seen to do.
         skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
-        decision = dataclasses.replace(decision, log_lines=lines, skipped=skipped)
+        warnings = (_UNMEASURED,) if options["use_ir_model"] and graph.index == 0 else ()
+        decision = dataclasses.replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)
         # Operands that change after the preview may change its partitions.
         return decision if remapped is graph else dataclasses.replace(decision, graph=remapped, preview=())
 
@@ -154,9 +191,13 @@ class MlDriftDelegate(Delegate):
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build ML Drift's own model of one partition, as far as it is known what ends the process there."""
+        if options["use_ir_model"]:
+            return None  # what fails there is not known
         failure = build_failure(decision.graph, subset, options["backend"], release)
-        if failure is None or not options["build_kernels"]:
-            return failure
+        if failure is None:
+            return None
+        if not options["build_kernels"]:
+            return failure if failure.is_crash else failure._replace(is_later=True)
         return failure._replace(is_crash=False, is_known=True)
 
     def graph_refusal(
@@ -171,13 +212,28 @@ class MlDriftDelegate(Delegate):
         return None
 
 
-def _said(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
-    """Return what is said of each refused node; nothing of DEQUANTIZE nodes that widen float16 constants."""
+def _ir_rules() -> RuleBook[MlDriftTarget]:
+    """Return the rules of the second path, which are loaded where they are asked for."""
+    from .ir import IR_RULES
+
+    return IR_RULES
+
+
+def _said(graph: Graph, rules: RuleBook[MlDriftTarget], verdicts: Mapping[int, Verdict]) -> dict[int, str]:
+    """Return what is said of each refused node: nothing of DEQUANTIZE nodes that widen float16 constants.
+
+    The second path says nothing of operators that it does not know either.
+    """
     return {
-        index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
+        index: "" if verdict is FLOAT16_WIDENING else _reason(rules, graph.nodes[index], verdict)
         for index, verdict in verdicts.items()
         if not verdict.is_supported
     }
+
+
+def _reason(rules: RuleBook[MlDriftTarget], node: Node, verdict: Verdict) -> str:
+    is_known = rules is RULES or rules.rule_of(node.op, is_custom=node.is_custom) is not None
+    return verdict.reasons[0].kind if is_known else ""
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:

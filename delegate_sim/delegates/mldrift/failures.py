@@ -66,11 +66,33 @@ WEIGHTS = Kind(
     "make the operand a constant of the model with one scale",
     is_shared=True,
 )
+AXES = Kind(
+    "mldrift-build-axis",
+    Problem.CONSTANT,
+    "axis that is not turned into one of the four",
+    "ML Drift accepts the node, but takes the axis or the permutation as it is while it builds its model: CUMSUM counts the "
+    "dimensions from the last of four, and TRANSPOSE counts from the first and knows no negative numbers. The process ends.",
+    "Write axes as numbers from 0 on and, for CUMSUM, counted as the dimensions of a tensor of rank 4 are.",
+    "write the axis as a number from 0 on",
+    is_shared=True,
+)
+BATCH = Kind(
+    "mldrift-build-batch",
+    Problem.SHAPE,
+    "batches that do not fit",
+    "ML Drift accepts the node, but reads the first dimension of a tensor of rank 1 to 3 as its batch and has no kernel for it: "
+    "a constant that DEQUANTIZE widens is built without batches, the condition of SELECT has other batches than the result, or "
+    "a matrix product with quantised weights turns rows into batches. The last two were seen with WebGPU.",
+    "Give the tensor a first dimension of 1, with RESHAPE if need be; keep the dimensions of a matrix product's input.",
+    "give the tensor a first dimension of 1",
+    is_shared=True,
+)
 EMPTY = Kind(
     "mldrift-build-empty",
     Problem.SHAPE,
-    "tensor without elements",
-    "ML Drift accepts the node, but divides by the size of a dimension that is 0 while it makes shaders (seen with WebGPU).",
+    "result without elements",
+    "ML Drift accepts the node, but divides by the size of a dimension of its result while it makes shaders: 0 batches, rows or "
+    "columns end the process (seen with WebGPU), no channels do not.",
     "Remove nodes whose tensors have no elements.",
     "remove nodes whose tensors have no elements",
     is_shared=True,
@@ -78,8 +100,9 @@ EMPTY = Kind(
 CHANNELS = Kind(
     "mldrift-build-channels",
     Problem.SHAPE,
-    "channels that do not fill vectors",
-    "ML Drift accepts the node, but searches for the largest elements in vectors of four channels only (seen with WebGPU).",
+    "channels that do not fill one vector",
+    "ML Drift accepts the node, but searches for the largest elements in whole vectors of four channels: fewer divide by "
+    "zero (seen with WebGPU). It says that other numbers that 4 does not divide are not supported, and goes on.",
     "Pad the last dimension to a multiple of 4.",
     "pad the last dimension to a multiple of 4",
     is_shared=True,
@@ -110,8 +133,10 @@ WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
         CONSTANT_READ.name: _crash("{tensor} is a constant, and is read as a value", CONSTANT_READ),
         CONSTANT_TYPE.name: _crash("{tensor} of type {type} is not read", CONSTANT_TYPE),
         WEIGHTS.name: _crash("the model cannot be built with {tensor} as it is", WEIGHTS),
-        EMPTY.name: _crash("{tensor} of shape {shape} has no elements", EMPTY),
-        CHANNELS.name: _crash("{tensor} of shape {shape} has channels that 4 does not divide", CHANNELS),
+        AXES.name: _crash("the axes in {tensor} are taken as they are", AXES),
+        BATCH.name: FailureWording("{tensor} of shape {shape} has batches that the kernel does not fit", BATCH),
+        EMPTY.name: _crash("{tensor} of shape {shape} has no batches, rows or columns", EMPTY),
+        CHANNELS.name: _crash("{tensor} of shape {shape} has fewer than 4 channels", CHANNELS),
         LOWERED.name: _crash("the composite that gives {tensor} ends the process", LOWERED),
     }
 )

@@ -1,6 +1,7 @@
 """What ML Drift prints of the nodes that it refuses, through the runtime's error reporter.
 
-Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``).
+Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``), and ``GetSupportedNodes`` and
+``GetOpsToReplace`` (``ml_drift_delegate/tflite/support/support.cc``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from ...graph.graph import Graph
 
 _DELEGATE = 51
 """The builtin code of another delegate's kernel in the graph."""
-_HEADING = "Following operations are not supported by GPU delegate:"
+HEADING = "Following operations are not supported by GPU delegate:"
+LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will run on the CPU\."
 
 
 def refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[str, ...]:
@@ -23,9 +25,22 @@ def refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[st
     total = len(graph.execution_plan)
     if not said or taken >= total:
         return ()
+    return tuple("\n".join([HEADING, *_reasons(graph, said), _counted(taken, total)]).split("\n"))
+
+
+def ir_refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[str, ...]:
+    """Return the same for the second path, which has words of its own and counts in any case."""
+    total = len(graph.execution_plan)
+    if taken >= total:
+        return ()
+    reasons = [f"    {line}" for line in _reasons(graph, said)]
+    heading = ["  Not supported by ML Drift:"] if reasons else []
+    return (*heading, *reasons, f"{taken} / {total} ops are delegated to ML Drift.")
+
+
+def _reasons(graph: Graph, said: Mapping[int, str]) -> list[str]:
     reasons = {f"{_name(graph, index)}: {reason}" for index, reason in said.items()}
-    text = "\n".join([_HEADING, *sorted(reasons, key=lambda line: line.encode(errors="surrogateescape")), _counted(taken, total)])
-    return tuple(text.split("\n"))
+    return sorted(reasons, key=lambda line: line.encode(errors="surrogateescape"))
 
 
 def _name(graph: Graph, index: int) -> str:

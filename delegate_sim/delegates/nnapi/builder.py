@@ -26,6 +26,7 @@ _TENSOR_INT32, _TENSOR_FLOAT32 = OperandType.TENSOR_INT32.value, OperandType.TEN
 _OPERATIONS = {name: code.value for name, code in OperationType.__members__.items()}
 _OPERATIONS["TRANSPOSE_CONV"] = OperationType.TRANSPOSE_CONV_2D.value
 _FLAGS = (b"\0", b"\1")
+_TYPE_LINE = "Failed to add NN API tensor: type {type} is not supported."
 
 
 class KernelError(Exception):
@@ -76,6 +77,8 @@ class PartitionBuilder:
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self.refused: list[RefusedCall] = []
+        self.lines: list[str] = []
+        """What the delegate prints while it maps, up to the first call that is refused."""
         self.node = -1
         """The node that the delegate looked up last."""
         self.model = None if make_model is None else make_model(self._note)
@@ -120,6 +123,8 @@ class PartitionBuilder:
         self._next += 1
         tensor = self.graph.tensors[index]
         if tensor.type not in OPERAND_TYPES:
+            if not self.refused:
+                self.lines.append(_TYPE_LINE.format(type=tensor.type))
             raise kernel_error("nnapi-tensor-type", node.index, tensor)
         if self.model is not None:
             self._add_operand_of(self.model, own, tensor, flags, is_hybrid)

@@ -10,6 +10,7 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...nnapi_runtime import AndroidRelease
 from ...releases.catalogue import NEWEST, Release
+from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason, Verdict
 from ..base import (
@@ -24,11 +25,12 @@ from ..base import (
     kinds_by_code,
     take_supported,
 )
-from ..driver import DriverInterface, DriverQuestion, DriverQuestions
+from ..driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
 from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from ..lowered import LoweredModel
 from . import failures, runtime_kinds
+from .devices import REFERENCE_DEVICE
 from .driver import NO_DEVICE, DeviceProblem, device_problem, is_all_or_nothing
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING
 from .mapping import OPERATIONS
@@ -38,6 +40,18 @@ from .rules import RULES
 from .runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
 from .split import split_of
 from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
+
+
+def _stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
+    from .profile_text import stage_operations  # only needed to learn
+
+    return stage_operations(decision, subsets)
+
+
+def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str:
+    from .profile_text import profile_text  # only needed to learn
+
+    return profile_text(devices, options)
 
 
 def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
@@ -76,6 +90,9 @@ class NnapiDelegate(Delegate):
     unlimited = 0
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
+    devices = DevicesInterface(
+        "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, _profile_text
+    )
     log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
     platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
     known_since = "tf-2.10"
@@ -108,10 +125,9 @@ class NnapiDelegate(Delegate):
     ) -> KernelFailure | None:
         """Build the NNAPI model of one partition, unless a kernel is found again that was built while the driver was asked."""
         partitions = _partitions(decision)
-        failure = partitions.failure(subset, lambda: _delegated(decision.grouped()))
-        if failure is None:
+        if partitions.failure(subset, lambda: ()) is None:
             return None
-        return failure._replace(log_lines=partitions.lines_behind(subset, _delegated(decision.grouped())))
+        return partitions.kernel_failure(_delegated(decision.grouped()), subset)
 
     def refusal_behind(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
@@ -175,17 +191,22 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
     answers = partitions.answers
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
+    lines: list[str] = []
     for subset in decision.candidates:
+        mapped = partitions.mapped(subset)
+        lines += mapped.error_lines
         failure = partitions.failure(subset, lambda: decision.candidates)
         if failure is not None:
-            return dataclasses.replace(decision, nodes=(), failure=failure)
-        mapped = partitions.mapped(subset)
+            return dataclasses.replace(decision, nodes=(), failure=failure._replace(log_lines=(*lines, RESTORED_LINE)))
         supported = answers.supported(subset.nodes, mapped)
         taken += supported
         if len(supported) == len(subset.nodes):
             partitions.keep(subset)
         for node in set(subset.nodes).difference(supported):
             set_aside[node] = answers.reason(node, mapped)
+    if has_float16 and not set_aside and answers.rejects_some([partitions.mapped(subset) for subset in decision.candidates]):
+        subset = decision.candidates[0]
+        set_aside = {node: answers.reason(node, partitions.mapped(subset)) for node in subset.nodes}
     if not set_aside:
         return decision
     if has_float16:

@@ -11,12 +11,15 @@ from typing import Any
 
 from ...nnapi_runtime import Costs, DeviceCost, NnModel, NnOperation, OperandType, OperationType
 from ...nnapi_runtime import feature_level as level_of
-from ..profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, shown, text, texts
+from ..driver import StageSignature
+from ..profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, shape_lists, shown, text, texts
 from .target import FEATURE_LEVELS, LEVELS_BY_NAME
 
 SCHEMA = "delegate-sim/devices/1"
 REFERENCE_DEVICE = "nnapi-reference"
 """The name of NNAPI's own CPU implementation."""
+
+_OPERAND_CODES = frozenset([each.value for each in OperandType])
 
 RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
 """What stands for FLOAT32 and TENSOR_FLOAT32 in a table of performance where they may be computed in half precision."""
@@ -35,18 +38,38 @@ class ProfiledDevice:
     fails_to_compile: bool = False
     cannot_compile: frozenset[int] = frozenset()
     largest: int | None = None
+    is_updatable: bool = False
+    refuses: tuple[StageSignature, ...] = ()
+    """Operations that it does not take with certain inputs."""
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
         """Whether the driver takes an operation that it is shown."""
         if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
             return False
+        if self.refuses and self._refuses(model, operation):
+            return False
         return self.types is None or model.operands[operation.inputs[0]].type in self.types
+
+    def _refuses(self, model: NnModel, operation: NnOperation) -> bool:
+        name = OperationType(operation.type).name
+        own = [each for each in self.refuses if each.operation == name]
+        if not own:
+            return False
+        types, shapes = input_signature(model, operation)
+        return any(each.types in (None, types) and each.shapes in (None, shapes) for each in own)
 
     def compiles(self, model: NnModel, operations: Sequence[NnOperation]) -> bool:
         """Whether the driver compiles these operations together."""
         if self.fails_to_compile or any(one.type in self.cannot_compile for one in operations):
             return False
         return self.largest is None or operand_bytes(model, operations) <= self.largest
+
+
+def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """Return the types and dimensions of an operation's inputs."""
+    inputs = [model.operands[index] for index in operation.inputs]
+    types = tuple([OperandType(one.type).name if one.type in _OPERAND_CODES else str(one.type) for one in inputs])
+    return types, tuple([tuple(one.dimensions) for one in inputs])
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
@@ -107,7 +130,16 @@ def _device(entry: ProfileEntry) -> ProfiledDevice:
         bool(entry.take("fails_to_compile", boolean)),
         entry.take("cannot_compile", _operations) or frozenset(),
         entry.take("largest_bytes", number),
+        bool(entry.take("updatable", boolean)),
+        tuple([_refused(each) for each in entry.entries("refuses")]),
     )
+    entry.finish()
+    return found
+
+
+def _refused(entry: ProfileEntry) -> StageSignature:
+    operation = entry.take("operation", _operation, is_required=True)
+    found = StageSignature(operation, entry.take("types", _type_names), entry.take("shapes", shape_lists))
     entry.finish()
     return found
 
@@ -163,15 +195,23 @@ def _performance(value: Any) -> Mapping[str, DeviceCost]:
 def _operations(value: Any) -> frozenset[int]:
     found = set()
     for name in texts(value):
-        code = OperationType.__members__.get("TRANSPOSE_CONV_2D" if name == "TRANSPOSE_CONV" else name)
-        if code is None:
-            raise ValueError(f"NNAPI has no operation {shown(name)}")
-        found.add(code.value)
+        found.add(OperationType[_operation(name)].value)
     return frozenset(found)
 
 
+def _operation(value: Any) -> str:
+    name = "TRANSPOSE_CONV_2D" if value == "TRANSPOSE_CONV" else text(value)
+    if name not in OperationType.__members__:
+        raise ValueError(f"NNAPI has no operation {shown(value)}")
+    return name
+
+
 def _types(value: Any) -> frozenset[int]:
+    return frozenset([OperandType[name].value for name in _type_names(value)])
+
+
+def _type_names(value: Any) -> tuple[str, ...]:
     for name in texts(value):
         if name not in OperandType.__members__:
             raise ValueError(f"NNAPI has no operand type {shown(name)}")
-    return frozenset([OperandType[name].value for name in value])
+    return texts(value)

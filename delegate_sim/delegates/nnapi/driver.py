@@ -29,7 +29,7 @@ from ...nnapi_runtime import (
 from ...nnapi_runtime import feature_level as level_of
 from ...rules.rule import Reason
 from ..base import KernelFailure, OptionValues
-from ..driver import Driver
+from ..driver import Driver, signature
 from .devices import REFERENCE_DEVICE, ProfiledDevice
 from .failures import kernel_failure
 from .kinds import DRIVER
@@ -71,9 +71,22 @@ class DriverAnswers:
         """
         left_out = self._left_out(mapped)
         supported = tuple([node for node in nodes if node not in left_out and not self.rejected(node, mapped)])
-        if len(supported) < len(nodes) and is_all_or_nothing(self._graph, nodes):
-            return ()
+        if len(supported) < len(nodes) or self.rejects_some([mapped]):
+            return () if is_all_or_nothing(self._graph, nodes) else supported
         return supported
+
+    def rejects_some(self, partitions: Sequence[MappedPartition]) -> bool:
+        """Whether the driver is known to reject at least one operation of some partitions, though not which."""
+        if self._profile is None or not self._profile.has_open_rejections:
+            return False
+        return self._profile.rejects_some(
+            {
+                signature(operation, self._graph.view(self._graph.nodes[node]))
+                for mapped in partitions
+                for node, operations in mapped.operations.items()
+                for operation in operations
+            }
+        )
 
     def rejected(self, node: int, mapped: MappedPartition) -> tuple[str, ...]:
         """Return those operations of a node that the driver rejects, by name or by its profile."""
@@ -149,7 +162,14 @@ class DriverAnswers:
             name = self._options["accelerator_name"] or UNNAMED_DEVICE
             return [DriverDevice(name, self._version.level, functools.partial(accepts, None), _CHEAP)]
         return [
-            DriverDevice(one.name, one.feature_level, functools.partial(accepts, one), one.costs, one.compiles)
+            DriverDevice(
+                one.name,
+                one.feature_level,
+                functools.partial(accepts, one),
+                one.costs,
+                one.compiles,
+                is_updatable=one.is_updatable,
+            )
             for one in self._described
         ]
 
@@ -162,11 +182,11 @@ class DeviceProblem(NamedTuple):
 
 NO_DEVICE = Reason(
     DRIVER.name,
-    "driver",
-    "the phone has no NNAPI device but its own CPU",
+    "runtime",
+    "the profile of the phone has no NNAPI device but its own CPU",
     "no NNAPI device but its own CPU",
     "an accelerator",
-    "choose a phone with an accelerator, or allow NNAPI's own CPU",
+    "list the phone's devices in the profile (--devices), choose a phone that has any, or allow NNAPI's own CPU",
 )
 
 

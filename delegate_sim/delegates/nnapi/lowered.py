@@ -28,8 +28,8 @@ class _Recorder(ModelBuilder):
         super().__init__(android, feature_level, on_refusal)
         self.calls: list[LoweredCall] = []
 
-    def _call(self, function: str, subject: int | None = None) -> None:
-        self.calls.append(LoweredCall(function, subject))
+    def _call(self, function: str, subject: int | None = None, value: bool | None = None) -> None:
+        self.calls.append(LoweredCall(function, subject, value))
 
     def add_operand(
         self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
@@ -60,7 +60,7 @@ class _Recorder(ModelBuilder):
         super().identify_inputs_and_outputs(inputs, outputs, pointers)
 
     def relax_to_float16(self, allow: bool = True) -> None:
-        self._call(_RELAX)
+        self._call(_RELAX, value=allow)
         super().relax_to_float16(allow)
 
     def check(self) -> Version:

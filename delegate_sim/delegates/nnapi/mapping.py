@@ -69,6 +69,13 @@ class MappedPartition(NamedTuple):
     required: Version | None = None
     tensors: Mapping[int, int] = MappingProxyType({})
     """The NNAPI operand of each tensor that has one."""
+    lines: tuple[str, ...] = ()
+    """What the delegate prints while it maps the nodes, up to the first call that is refused."""
+
+    @property
+    def error_lines(self) -> tuple[str, ...]:
+        """What the delegate prints of a kernel that cannot be initialised."""
+        return (*self.lines, self.calls[0].error_line) if self.calls else self.lines
 
     @property
     def is_finished(self) -> bool:
@@ -109,7 +116,8 @@ def map_partition(
     except KernelError as error:
         failure = error.failure
     operations = {index: tuple(partition.operations.get(index, ())) for index in nodes}
-    return MappedPartition(operations, failure, tuple(partition.refused), partition.model, required, partition.mapped)
+    refused, lines = tuple(partition.refused), tuple(partition.lines)
+    return MappedPartition(operations, failure, refused, partition.model, required, partition.mapped, lines)
 
 
 def _finish(

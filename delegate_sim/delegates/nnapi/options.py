@@ -9,7 +9,7 @@ from ...options import Option, boolean, integer, names, text
 from ..base import OptionValues
 from ..driver import driver
 from .devices import REFERENCE_DEVICE, DevicesProfile, ProfiledDevice, devices_profile
-from .runtime import NEWEST_RUNTIME, runtime_level, runtime_name
+from .runtime import NEWEST_RUNTIME, NO_RUNTIME, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2
 
 
@@ -43,6 +43,13 @@ def _preference(value: Any) -> str | None:
     if name not in PREFERENCES:
         raise ValueError(f"takes one of {', '.join(PREFERENCES)} or undefined, not {value!r}")
     return name
+
+
+def _without_runtime(values: OptionValues) -> str:
+    """A profile of devices says nothing where only the delegate is looked at."""
+    if values["devices"] is None or values["nnapi_runtime"] != NO_RUNTIME:
+        return ""
+    return "devices are what the NNAPI runtime splits a model over: give nnapi_runtime a release of Android, not none"
 
 
 PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
@@ -127,6 +134,7 @@ OPTIONS = (
         "profile of the phone's NNAPI devices, a file: what each takes, what it costs, what it cannot compile",
         flag="devices",
         is_path=True,
+        conflict=_without_runtime,
     ),
     Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver-rejects"),
     Option(

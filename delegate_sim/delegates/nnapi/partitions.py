@@ -75,10 +75,24 @@ class Partitions:
         behind = subsets[subsets.index(subset) + 1 :] if subset in subsets else []
         return runtime_failure(self.graph, mapped, [self.mapped(other) for other in behind], self.options)
 
-    def lines_behind(self, subset: Subset, every: Sequence[Subset]) -> tuple[str, ...]:
-        """Return what is printed of later partitions: all kernels are initialised, though one failed, before any is prepared."""
-        behind = every[every.index(subset) + 1 :] if subset in every else ()
-        return tuple([calls[0].error_line for other in behind if (calls := self.mapped(other).calls)])
+    def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> KernelFailure | None:
+        """Return why the kernel of a partition cannot be initialised, and what is printed of all partitions.
+
+        All kernels are initialised before the first is prepared, which then ends in an error. So where mapping one of them fails,
+        the runtime may still refuse a call of a later one: that refusal is told.
+        """
+        failure = self.failure(failed, lambda: every)
+        if failure is None:
+            return None
+        if failure.stage is None:
+            behind = every[every.index(failed) + 1 :] if failed in every else ()
+            refused = next((other for other in behind if self.mapped(other).calls), None)
+            later = None if refused is None else self.failure(refused, lambda: every)
+            if later is not None and later.stage is not None:
+                before = f"before it, the delegate cannot map a partition: {failure.message}"
+                failure = later._replace(stage=later.stage._replace(further=(before, *later.stage.further)))
+        made = [self.mapped(subset) for subset in every if subset.nodes[0] not in self._kept]
+        return failure._replace(log_lines=tuple([line for mapped in made for line in mapped.error_lines]))
 
     def compiled(self, subset: Subset) -> Compilation | None:
         """Compile the model of a partition on the devices; None where nothing is known of them or of the model."""

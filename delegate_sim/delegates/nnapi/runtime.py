@@ -96,8 +96,10 @@ def told(
     violation = call.refusal.violation
     operand, tensor = refused_operand(call, graph, mapped)
     what = f"{call.operation}: " if call.operation else ""
+    is_compiled = call.refusal.call is Call.FINISH_COMPILATION
+    does = "cannot compile the partition" if is_compiled else f"refuses {call.call}"
     message = (
-        f"the NNAPI runtime of Android {options['nnapi_runtime']} refuses {call.call}: {what}{operand}: found {violation.found}, "
+        f"the NNAPI runtime of Android {options['nnapi_runtime']} {does}: {what}{operand}: found {violation.found}, "
         f"needed {violation.needed}"
     )
     is_of_node = call.refusal.call not in (Call.IDENTIFY, Call.FINISH_MODEL, Call.FINISH_COMPILATION)

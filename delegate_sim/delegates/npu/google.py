@@ -18,7 +18,7 @@ from .composites import COMPOSITE, composite_name, given
 from .file_facts import file_facts
 from .kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
 from .op_filters import UNPARSABLE, UNREADABLE, OpFilters, parsed
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 from .target import NpuTarget
 
@@ -72,8 +72,15 @@ class GooglePlugin(NpuPlugin):
 
     name = "npu-google"
     vendor = "google"
+    log = log_traits("google")
     rules = BOOKS["google"]
-    live = PluginTraits("Google", "google_tensor", needs="Google's compiler library for Tensor chips, which comes with its SDK")
+    live = PluginTraits(
+        "Google",
+        "google_tensor",
+        (("ai_edge_litert_sdk_google_tensor", "data"),),
+        "liblitert_plugin_compiler.so of Google's Tensor SDK: pip install ai-edge-litert-sdk-google-tensor, or LD_LIBRARY_PATH",
+        MappingProxyType({"op_filters": "google_tensor_op_filters_proto"}),
+    )
     socs = SOCS
     options = (
         soc_option("Tensor_G5", SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),

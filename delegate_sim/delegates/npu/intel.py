@@ -12,7 +12,7 @@ from ..base import ModelFailure, OptionValues, kinds_by_code
 from ..live_traits import PluginTraits
 from .composites import layout
 from .kinds import INPUT_RANK, ISLANDS, LOADER_KINDS
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 from .target import NpuTarget
 
@@ -27,8 +27,14 @@ class IntelPlugin(NpuPlugin):
 
     name = "npu-intel"
     vendor = "intel"
+    log = log_traits("intel")
     rules = BOOKS["intel"]
-    live = PluginTraits("IntelOpenVINO", "intel_openvino", "openvino", "libs")
+    live = PluginTraits(
+        "IntelOpenVINO",
+        "intel_openvino",
+        (("openvino", "libs"),),
+        "the release of OpenVINO that the plugin is linked to: pip install openvino",
+    )
     socs = SOCS
     options = (soc_option("PTL", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))

@@ -12,7 +12,7 @@ from ..base import ModelFailure, OptionValues, kinds_by_code
 from ..live_traits import PluginTraits
 from .composites import given
 from .kinds import ISLANDS, LOADER_KINDS, SOC
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 from .rules.checks import TypeFault, mapped_types
 from .target import NpuTarget
@@ -32,8 +32,15 @@ class MediatekPlugin(NpuPlugin):
 
     name = "npu-mediatek"
     vendor = "mediatek"
+    log = log_traits("mediatek")
     rules = BOOKS["mediatek"]
-    live = PluginTraits("MediaTek", "mediatek", needs="the libraries of MediaTek's NeuroPilot SDK, on LD_LIBRARY_PATH")
+    live = PluginTraits(
+        "MediaTek",
+        "mediatek",
+        (("ai_edge_litert_sdk_mediatek", "data/v8_0_10/host/lib"),),
+        "libneuron_adapter.so of MediaTek's NeuroPilot SDK: pip install ai-edge-litert-sdk-mediatek, or LD_LIBRARY_PATH",
+        closed_line="Use Get supported operations for partition.",
+    )
     socs = SOCS
     options = (soc_option("mt6991", SOCS, "may be empty; changes no verdict"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))

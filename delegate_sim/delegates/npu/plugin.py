@@ -11,7 +11,7 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, ModelDecision, ModelFailure, OptionValues, kinds_by_code
+from ..base import Decision, Delegate, LogTraits, ModelDecision, ModelFailure, OptionValues, kinds_by_code
 from .bodies import body_decisions
 from .composites import bodies
 from .crashes import crash_warnings
@@ -85,12 +85,18 @@ COMMON_OPTIONS = (
 )
 
 
+def log_traits(vendor: str) -> LogTraits:
+    """Return how a vendor's plugin shows in a log: by the names of its libraries."""
+    return LogTraits(libraries=(f"compilerplugin_{vendor}", f"dispatch_{vendor}"))
+
+
 class NpuPlugin(Delegate):
     """A vendor's compiler plugin."""
 
     vendor: str
     """The vendor's name in ``--soc VENDOR:SOC``."""
     is_plugin = True
+    starts_at_known = True
     kernel_name = "DISPATCH_OP"
     provider_name = "NPU"
     further_kinds = kinds_by_code(*LOADER_KINDS, ISLANDS)

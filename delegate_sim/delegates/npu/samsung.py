@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...releases.catalogue import Release
 from ..base import OptionValues
 from ..live_traits import PluginTraits
-from .plugin import COMMON_OPTIONS, NpuPlugin, soc_option
+from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS
 
 SOCS = ("E9965", "E9955")
@@ -18,11 +18,14 @@ class SamsungPlugin(NpuPlugin):
 
     name = "npu-samsung"
     vendor = "samsung"
+    log = log_traits("samsung")
     rules = BOOKS["samsung"]
     live = PluginTraits(
         "Samsung",
         "samsung",
-        needs="a build of the plugin that loads: that of ai-edge-litert 2.3.0 lacks a symbol, which Samsung's SDK may have",
+        (("ai_edge_litert_sdk_samsung", "data/lib/x86_64-linux"),),
+        "a build of the plugin that loads (that of ai-edge-litert 2.3.0 lacks a symbol of flatbuffers), and libgraph_wrapper.so "
+        "of Samsung's Exynos AI LiteCore: pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH",
     )
     socs = SOCS
     options = (soc_option("E9965", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)

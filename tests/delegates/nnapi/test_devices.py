@@ -173,3 +173,19 @@ def test_a_profile_is_given_by_its_path(value):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(delegate_sim.OptionError, match="No such file"):
         delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": str(tmp_path / "none.toml")})
+
+
+def test_a_profile_needs_a_runtime_that_splits(apply):
+    with pytest.raises(delegate_sim.OptionError, match=r"option devices of nnapi: .* give nnapi_runtime a release of Android"):
+        apply(chain("RELU"), DSP, nnapi_runtime="none")
+
+
+def test_a_driver_that_fails_is_told_as_such(apply):
+    refusal = apply(chain("RELU"), FAILING)["refusal"]
+    assert refusal["message"].startswith("the NNAPI runtime of Android 13 cannot compile the partition: dsp: found error")
+    assert refusal["call"] == "finish"
+
+
+def test_a_profile_without_devices_says_what_to_do_about_it(apply):
+    node = apply(chain("RELU"))["subgraphs"][0]["nodes"][0]
+    assert "list the phone's devices in the profile" in node["reasons"][0]["hint"]

@@ -201,3 +201,35 @@ def test_every_rule_that_the_delegate_can_break_has_a_code_with_words():
         assert DELEGATE.kinds[code] is kind
         assert all(kind.explanation)
         assert kind.hint
+
+
+def unmapped_then_refused():
+    """A partition with a tensor that NNAPI lacks, and behind a node on the CPU one that the runtime refuses."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    order, wide = graph.tensor("order", "INT32", (2,), data=[1, 0]), graph.tensor("wide", "INT64", (2, 2))
+    graph.node("TRANSPOSE", (graph.input("long", "INT64", (2, 2)), order), (wide,))
+    shape = (1, 1, 1, 2, 2)
+    source = graph.input("x", "FLOAT32", shape)
+    middle, result = graph.tensor("y", "FLOAT32", shape), graph.tensor("z", "FLOAT32", shape)
+    graph.node("CEIL", (source,), (middle,))
+    graph.node("RELU", (middle,), (result,))
+    graph.outputs(wide, result)
+    return builder
+
+
+UNMAPPED = "Failed to add NN API tensor: type INT64 is not supported."
+RESTORED = "Restored original execution plan after delegate application failure."
+
+
+def test_a_tensor_that_nnapi_lacks_is_told_in_a_line():
+    lines = run(unmapped_then_refused())["log_lines"]
+    assert lines == [UNMAPPED, RESTORED]
+
+
+def test_all_kernels_are_initialised_so_that_the_runtime_may_refuse_one_behind_another_that_is_not_mapped():
+    found = run(unmapped_then_refused(), disallow_nnapi_cpu=False)
+    assert (found["outcome"], found["refusal"]["code"], found["refusal"]["node"]) == ("restored", RANK, 2)
+    last = "Node number 3 (TfLiteNnapiDelegate) failed to prepare."
+    assert found["log_lines"][1:] == [UNMAPPED, found["refusal"]["error_line"], last, RESTORED]
+    assert any("is INT64" in further for further in found["refusal"]["further"])

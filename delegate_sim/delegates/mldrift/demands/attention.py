@@ -68,7 +68,9 @@ ATTENTION: Checks = tuple(
 )
 
 
-def _runtime(numbers: tuple[int, ...], said: str) -> Check[object]:
+def runtime_numbers(numbers: tuple[int, ...], said: str) -> Check[object]:
+    """Demand one of these numbers of operands that are computed at run time."""
+
     def find(node: NodeView) -> str | None:
         found = runtime_input_count(node)
         return None if found in numbers else counted(found, "runtime input")
@@ -79,7 +81,7 @@ def _runtime(numbers: tuple[int, ...], said: str) -> Check[object]:
 TRANSPOSED_ATTENTION: Checks = _placed(
     "sdpa_transposed_parser.cc",
     "SdpaTransposedOperationParser",
-    _runtime((3, 4, 5), "SDPA transposed expects between 3 and 5 inputs."),
+    runtime_numbers((3, 4, 5), "SDPA transposed expects between 3 and 5 inputs."),
     *readable_tensor("an input", lambda node: node.inputs[: runtime_input_count(node)]),
     *RESULTS,
 )
@@ -101,7 +103,7 @@ def _cache_update(name: str) -> Checks:
     return _placed(
         "add_values_to_cache_parser.cc",
         "AddValuesToCacheOperationParser",
-        _runtime((3, 7), f"{name} expects 3 or 7 inputs."),
+        runtime_numbers((3, 7), f"{name} expects 3 or 7 inputs."),
         *readable(0),
         *readable(1),
         *readable(2),
@@ -124,13 +126,15 @@ _MATMUL = "Runtime BatchedMatMul"
 _PARAMETERS = Bhwc(1, 1, 1, 7)
 
 
-def _other_channels(node: NodeView) -> Found | None:
+def unlike_channels(node: NodeView) -> Found | None:
+    """Say where two operands have other numbers of channels."""
     first, second = _sizes(node, 0).c, _sizes(node, 1).c
     said = "Input tensors' channels must match."
     return None if first == second else Found(f"{first} and {second} channels", said)
 
 
-def _other_parameters(node: NodeView) -> Found | None:
+def unlike_parameters(node: NodeView) -> Found | None:
+    """Say which shape parameters have in place of the one expected."""
     found = _sizes(node, 2)
     said = "Param tensor shape expected to be [1, 1, 1, 7]."
     return None if found == _PARAMETERS else Found(f"parameters of shape {list(found)}", said)
@@ -139,16 +143,16 @@ def _other_parameters(node: NodeView) -> Found | None:
 BATCH_MATMUL: Checks = _placed(
     "runtime_batched_matmul_parser.cc",
     "RuntimeBatchedMatMulOperationParser",
-    _runtime((3,), f"{_MATMUL} expects 3 inputs."),
+    runtime_numbers((3,), f"{_MATMUL} expects 3 inputs."),
     *readable(0),
     *readable(1),
     *readable(2),
     *RESULTS,
     available(0),
     available(1),
-    asked(SHAPE, "operands of as many channels", _other_channels),
+    asked(SHAPE, "operands of as many channels", unlike_channels),
     available(2),
-    asked(SHAPE, "parameters of shape [1, 1, 1, 7]", _other_parameters),
+    asked(SHAPE, "parameters of shape [1, 1, 1, 7]", unlike_parameters),
     check(ATTRIBUTE, "attributes", lambda node: "no attributes" if node.node.is_custom else None).saying(
         f"{_MATMUL} is missing params."
     ),

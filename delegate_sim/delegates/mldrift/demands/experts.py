@@ -199,14 +199,12 @@ _QUANTIZED: Checks = (
     _scale(8, "linear_scale", is_each=True),
     _scale(9, "per_expert_scale", is_each=False),
 )
-_ALL: Checks = (
+_COUNTED: Checks = (
     asked(ATTRIBUTE, "the attributes of the experts, or shapes that they follow from", _unreadable),
     asked(OPERAND_COUNT, "7 inputs with float weights, 10 with quantised ones", _other_count),
     operand_count(outputs=1).saying("moe expects 1 output."),
-    *readable(0),
-    *readable(1),
-    *readable(2),
-    *RESULTS,
+)
+_SHAPED: Checks = (
     asked(SHAPE, "an input of shape [1, 1, sequence, model_dim]", _source_shape),
     _chosen_shape(1, "top_weights"),
     asked(TENSOR_TYPE, "INT32 indices", _index_type),
@@ -214,4 +212,11 @@ _ALL: Checks = (
     *where(lambda node: not _sizes(node).weights, "with float weights", *_FLOATS),
     *where(lambda node: bool(_sizes(node).weights), "with quantised weights", *_QUANTIZED),
 )
-EXPERTS: Checks = tuple([each if each.source else each.from_source(_PLACE) for each in _ALL])
+EXPERTS: Checks = tuple(
+    [
+        each if each.source else each.from_source(_PLACE)
+        for each in (*_COUNTED, *readable(0), *readable(1), *readable(2), *RESULTS, *_SHAPED)
+    ]
+)
+UNREAD_EXPERTS: Checks = (*_COUNTED, *_SHAPED)
+"""The same without demands on how tensors are read."""

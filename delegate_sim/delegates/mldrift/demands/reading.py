@@ -203,7 +203,8 @@ _SHAPES: dict[str, tuple[str, ShapeFinder]] = {
 }
 
 
-def _shaped(position: int, shape: str) -> Check[object]:
+def shape_of_constant(position: int, shape: str) -> Check[object]:
+    """``CheckAllDimensions``: demand that an operand has a shape, such as ``linear`` or ``matrix``."""
     words, problem = _SHAPES[shape]
 
     def find(node: NodeView) -> Found | None:
@@ -243,7 +244,7 @@ def float_constant(position: int, shape: str) -> Checks:
     stored = (*_stored(position), typed.from_source(PARSER.with_symbol("PreCheckCopyData")))
     if shape == "any":
         return (*stored, *ranked(position))
-    return (*stored, _shaped(position, shape))
+    return (*stored, shape_of_constant(position, shape))
 
 
 def integer_constant(position: int, shape: str) -> Checks:
@@ -260,7 +261,7 @@ def integer_constant(position: int, shape: str) -> Checks:
         return None
 
     whole = asked(kinds.TENSOR_TYPE, f"input {position} with 4 bytes for each element, such as INT32", find)
-    return (*_stored(position), whole.from_source(READER.with_symbol("PreCheckCopyData")), _shaped(position, shape))
+    return (*_stored(position), whole.from_source(READER.with_symbol("PreCheckCopyData")), shape_of_constant(position, shape))
 
 
 def integers(node: NodeView, position: int) -> list[int]:

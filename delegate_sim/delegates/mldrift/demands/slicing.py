@@ -11,6 +11,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
 from ...gpu_compatibility import shape
 from ...gpu_compatibility.checks import Found, asked, case
+from ..naming import type_number
 from ..shapes import Bhwc, axes_of, bhwc, filled
 from .checks import inputs_at_least, version_up_to
 from .parsing import parsed_by
@@ -176,17 +177,9 @@ STRIDED_SLICE = parsed_by(
 
 
 def _says_types(node: NodeView) -> str:
-    one, other = (_TYPE_CODES.get(node.input(position).type, 0) for position in (0, 1))
+    one, other = (type_number(node.input(position).type) for position in (0, 1))
     start = "Array to update and updated slice must have the same data type, but got: array to update: "
     return f"{start}{one}, updated slice: {other}"
-
-
-_TYPES = """
-    NO_TYPE FLOAT32 INT32 UINT8 INT64 STRING BOOL INT16 COMPLEX64 INT8 FLOAT16 FLOAT64 COMPLEX128 UINT64 RESOURCE VARIANT
-    UINT32 UINT16 INT4 BFLOAT16 INT2 UINT4
-"""
-_TYPE_CODES = {name: code for code, name in enumerate(_TYPES.split())}
-"""``TfLiteType``."""
 
 
 def _other_update_type(node: NodeView) -> str | None:

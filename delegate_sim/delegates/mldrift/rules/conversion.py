@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....model import schema
 from ....rules.kinds import NEIGHBOUR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
@@ -22,6 +21,7 @@ from ..demands.checks import (
     since,
     version_up_to,
 )
+from ..demands.elements import element_bits
 from ..demands.parsing import parsed_by
 from ..demands.reading import RANKED_RESULT, RESULTS, available, float_constant, readable
 from ..demands.tensors import with_tensors
@@ -94,21 +94,15 @@ def _unscaled_result(node: NodeView) -> Found | None:
     return None if node.output(0).quantization is not None else Found("an output without quantisation parameters", said)
 
 
-def _bits(name: str) -> int:
-    """Bytes of an element as ``GetSizeOfType`` gives them, in bits; 0 where it gives none. Types below a byte take one."""
-    bits = schema.BITS_PER_ELEMENT.get(name, 0)
-    return max(bits, 8) if bits else 0
-
-
 def _reshaped_bits(node: NodeView) -> Found | None:
     """``BITCAST``: the last dimension takes up the ratio of the sizes of the elements."""
     source, result = node.input(0), node.output(0)
-    wide, narrow = (source, result) if _bits(source.type) >= _bits(result.type) else (result, source)
+    wide, narrow = (source, result) if element_bits(source.type) >= element_bits(result.type) else (result, source)
     found = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
     for name, tensor in (("input", source), ("output", result)):
-        if not _bits(tensor.type):
+        if not element_bits(tensor.type):
             return Found(found, f"Could not parse {name} type")
-    if _bits(wide.type) == _bits(narrow.type):
+    if element_bits(wide.type) == element_bits(narrow.type):
         said = "If input and output types have the same element size, they must have the same shapes"
         return None if source.shape == result.shape else Found(found, said)
     one, other = ("input", "output") if wide is source else ("output", "input")
@@ -117,7 +111,7 @@ def _reshaped_bits(node: NodeView) -> Found | None:
         return Found(found, f"{said}than {one} rank")
     if wide.shape != narrow.shape[:-1]:
         return Found(found, "Shapes must match in all but last dim")
-    if narrow.shape[-1] * _bits(narrow.type) != _bits(wide.type):
+    if narrow.shape[-1] * element_bits(narrow.type) != element_bits(wide.type):
         said = f"Last {other} dim must be equal to {one} element size divided by {other} element size"
         return Found(found, said)
     return None

@@ -1,0 +1,79 @@
+"""What real delegates decided, as text: their lines, and what the simulation says otherwise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.live.comparison import LiveResult
+from delegate_sim.model.model import Model
+
+from ..layout import counted, message, name, wrapped
+from ..terminal import Line
+from .view import HEADING, View
+
+_BAD = "bold red"
+REPORT_HINT = "please report this: --live-report FILE writes what to send (no weights, no names)"
+
+
+def live_verdict(found: LiveResult) -> str:
+    """Return what came of it in a few words."""
+    if not found.is_run:
+        return "not run"
+    if not found.is_compared:
+        return "run, nothing to compare"
+    return "as simulated" if found.is_equal else "differs"
+
+
+def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Iterator[Line]:
+    """Return what each delegate did with a model."""
+    for number, each in enumerate(results):
+        if number:
+            yield Line("")
+        if not each.is_run:
+            text = f"{each.name}, live: it cannot be run here, as it needs {each.decision.lacks}"
+            yield from (Line(line, _BAD) for line in wrapped(message(text), view.width, "", "  "))
+            continue
+        yield Line(f"{each.name}, live ({message(each.software)}): {_headline(each)}", _BAD if each.differences else HEADING)
+        yield from [Line(f"  {message(line)}") for line in each.decision.lines]
+        notes = [*each.differences, *([REPORT_HINT] if each.differences else [])]
+        if each.decision.end and not each.differences:
+            notes.append(f"after that {each.decision.end}" if each.decision.lines else each.decision.end)
+        if not each.is_compared:
+            notes += _selection(model, each, view)
+        for note in notes:
+            yield from (Line(line) for line in wrapped(message(note), view.width, "  - ", "    "))
+
+
+def _headline(found: LiveResult) -> str:
+    if not found.is_compared:
+        return "closed code of the vendor decides, so there is no simulation to compare it with"
+    return "the real code decides as simulated" if found.is_equal else "the real code differs from the simulation"
+
+
+def _selection(model: Model, found: LiveResult, view: View) -> Iterator[str]:
+    """Say what was selected and what was left, by operator, as far as nodes can be told."""
+    partitions = found.decision.partitions
+    if partitions is None:
+        return
+    places = {node.place for partition in partitions for node in partition}
+    sizes = sum(map(len, partitions))
+    yield f"selected: {counted(sizes, 'node')} in {counted(len(partitions), 'partition')}; selected is not compiled"
+    if None in places:
+        taken = Counter([node.op for partition in partitions for node in partition])
+        yield "selected, by operator: " + ", ".join([f"{name(op)} {number:,}" for op, number in taken.most_common()])
+        return
+    asked = {place[0] for place in places if place is not None} | {0}
+    for graph in model.subgraphs:
+        left: dict[str, list[int]] = {}
+        for node in graph.nodes:
+            if graph.index in asked and (graph.index, node.index) not in places:
+                left.setdefault(node.op, []).append(node.index)
+        where = f" of subgraph {graph.index}" if graph.index else ""
+        for op, nodes in left.items():
+            shown = nodes if view.verbose else nodes[:_SHOWN]
+            more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
+            yield f"left{where}: {name(op)}: {counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
+
+
+_SHOWN = 12

@@ -1,0 +1,75 @@
+"""What reconciling a log with several accelerators showed, as text: step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from delegate_sim.delegates.registry import APPLIED_AHEAD
+from delegate_sim.device.matching import OTHER_MODEL
+from delegate_sim.device.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED
+from delegate_sim.device.stacked import NOT_APPLIED, StackReconciliation, StepReconciliation
+
+from ..layout import message, wrapped
+from ..terminal import Line
+from .log import unused_lines
+from .reconcile import error_lines, listed_lines, tally_lines
+
+_HEADING, _GOOD, _BAD = "bold", "bold green", "bold red"
+
+_RESULTS = {
+    REPRODUCED: ("Reproduced: each accelerator did what is simulated", _GOOD),
+    EXPLAINED: ("Explained", _GOOD),
+    NOT_COMPARED: ("Not compared: the log does not say what became of any accelerator", _BAD),
+    UNEXPLAINED: ("Unexplained: the device did something else", _BAD),
+}
+_STEPS = {
+    REPRODUCED: "as simulated",
+    UNEXPLAINED: "differs",
+    NOT_COMPARED: "nothing to compare",
+    NOT_APPLIED: "asked for, and nothing in the log shows that it was applied",
+}
+
+
+def stack_reconciliation_lines(found: StackReconciliation, width: int, verbose: bool) -> Iterator[Line]:
+    """Return the text of a reconciliation of several accelerators."""
+    other = [note for step in found.steps for note in step.notes if OTHER_MODEL in note]
+    for note in other:
+        yield from (Line(line, _BAD) for line in wrapped(message(note), width, "", "  "))
+    if other:
+        yield Line("")
+    text, style = _RESULTS[found.status]
+    yield Line(text, style)
+    if found.explanation:
+        yield from _paragraph(found.explanation, width, "  ", "  ")
+    for step in found.steps:
+        yield Line("")
+        yield from _step(step, width)
+    yield from error_lines(found.errors, width)
+    if found.notes:
+        yield Line("")
+        yield Line("Notes", _HEADING)
+    for note in found.notes:
+        yield from _paragraph(message(note), width, "  - ", "    ")
+    log = found.log
+    if log.unused_count:
+        yield Line("")
+        yield from unused_lines(log.unused, log.unused_count, log.line_count, width, verbose)
+
+
+def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
+    style = _BAD if step.status in (UNEXPLAINED, NOT_APPLIED) else _HEADING
+    yield Line(f"--- {step.accelerator} ({step.delegate}): {_STEPS[step.status]} ---", style)
+    if step.device == step.simulated:
+        yield Line("  nothing is left for it in the simulation, and the log has no line of it")
+        return
+    yield from tally_lines(step.device, step.simulated, width, is_plugin=step.accelerator == APPLIED_AHEAD)
+    for difference in step.differences:
+        yield from _paragraph(message(f"differs: {difference}"), width, "  ", "    ")
+    for listed in step.listed_refusals:
+        yield from listed_lines(listed, width)
+    for note in [note for note in step.notes if OTHER_MODEL not in note]:
+        yield from _paragraph(message(note), width, "  - ", "    ")
+
+
+def _paragraph(text: str, width: int, indent: str, hanging: str) -> Iterator[Line]:
+    return (Line(line) for line in wrapped(text, width, indent, hanging))

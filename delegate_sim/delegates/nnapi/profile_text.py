@@ -1,0 +1,71 @@
+"""A profile of devices as the text of its file, and the operations that such a profile is learnt from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...graph.partition import Subset
+from ...nnapi_runtime import NnModel, NnOperation, OperandType, OperationType
+from ...text import printable
+from ..base import Decision
+from ..driver import DeviceTraits, StageOperation
+from .devices import RELAXED_SCALAR, RELAXED_TENSOR, SCHEMA, input_signature
+from .driver import node_of
+from .options import device_level
+from .partitions import Partitions
+
+_RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
+
+
+def stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
+    """Return the operations of each delegated partition in run order; nothing of a partition that is not built."""
+    if not isinstance(decision.findings, Partitions):
+        return
+    for subset in subsets:
+        mapped = decision.findings.mapped(subset)
+        if subset.is_delegated and mapped.model is not None and mapped.is_finished:
+            model = mapped.model.finish()
+            yield tuple([_stage_operation(model, one) for one in model.operations])
+
+
+def _stage_operation(model: NnModel, operation: NnOperation) -> StageOperation:
+    types, shapes = input_signature(model, operation)
+    first = types[0] if types else OperandType.TENSOR_FLOAT32.name
+    cost = _RELAXED.get(first, first) if model.relaxed else first
+    used = dict.fromkeys((*operation.inputs, *operation.outputs))
+    sizes = tuple([(index, model.operands[index].byte_size) for index in used])
+    return StageOperation(node_of(operation), OperationType(operation.type).name, types, shapes, cost, sizes)
+
+
+def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) -> str:
+    """Return the text of a profile; the feature level of the devices is that of the options, since no log has it."""
+    lines = [
+        "# NNAPI's devices, as a log of debug.nn.vlog showed them; written by 'delegate-sim reconcile --learn'.",
+        "# Costs keep the order in which devices were chosen, and are no measured times; no log has feature levels.",
+        f"schema = {_quoted(SCHEMA)}",
+    ]
+    for device in devices:
+        lines += ["", "[[devices]]", f"name = {_quoted(device.name)}", f"feature_level = {device_level(options)}"]
+        lines.append(f"execution = {max(device.costs.values(), default=0.5):g}")
+        whole = [each.operation for each in device.rejects if each.types is None]
+        lines += [f"rejects = {_texts(whole)}"] if whole else []
+        lines += ["fails_to_compile = true"] if device.fails_to_compile else []
+        lines += [f"cannot_compile = {_texts(device.cannot_compile)}"] if device.cannot_compile else []
+        lines += [f"largest_bytes = {device.largest_bytes}"] if device.largest_bytes is not None else []
+        if device.costs:
+            lines += ["", "[devices.performance]", *[f"{key} = {cost:g}" for key, cost in sorted(device.costs.items())]]
+        for each in device.rejects:
+            if each.types is not None:
+                lines += ["", "[[devices.refuses]]", f"operation = {_quoted(each.operation)}", f"types = {_texts(each.types)}"]
+                lines += [f"shapes = {json.dumps(each.shapes)}"] if each.shapes is not None else []
+    return "\n".join(lines) + "\n"
+
+
+def _texts(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(printable(text), ensure_ascii=False)

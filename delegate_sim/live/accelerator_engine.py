@@ -1,0 +1,93 @@
+"""An accelerator that LiteRT's CompiledModel loads, such as its GPU."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..delegates.base import Delegate, OptionValues
+from ..delegates.live_traits import AcceleratorTraits
+from ..errors import OptionError
+from ..model.model import Model
+from ..runtime.interpreter import Run
+from . import packages, vulkan
+from .decision import LiveDecision
+from .engine import Engine
+from .process import run_module
+
+_MODULE = "delegate_sim.live.compiled_model"
+_PREFIX = "ERROR: "
+
+
+class AcceleratorEngine(Engine):
+    """Compiles a model, and reads what the accelerator prints of refused nodes, and whether the model fails.
+
+    Which nodes it takes is not printed at the level that LiteRT's wheel has, only how many.
+    """
+
+    def __init__(self, delegate: Delegate, traits: AcceleratorTraits) -> None:
+        root = packages.package_folder(packages.RUNTIME)
+        self._traits = traits
+        self._driver = vulkan.driver_environment()
+        lacks = ""
+        if root is None or not (root / traits.library).is_file():
+            lacks = "ai-edge-litert 2.1.3 or newer for Linux, with its accelerator: pip install ai-edge-litert"
+        elif self._driver is None:
+            lacks = vulkan.INSTALL
+        super().__init__(delegate, lacks)
+
+    @property
+    def software(self) -> str:
+        """The release of LiteRT."""
+        return packages.runtime_release()
+
+    @property
+    def fixed_options(self) -> OptionValues:
+        """Those that cannot be given in Python."""
+        return self._traits.fixed
+
+    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
+        """Compile the model in a process of its own."""
+        for name, value in self._traits.fixed.items():
+            if options[name] != value:
+                text = str(value).lower()
+                raise OptionError(f"{self.delegate.name} is run on this host with {name}={text} only: add --option {name}={text}")
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "model.tflite")
+            source.write_bytes(bytes(model.content))
+            finished = run_module(_MODULE, [str(source), *self._traits.arguments(options)], self._environment(), folder)
+        output = finished.output.splitlines()
+        if finished.words and not any(self._traits.adapter in line for line in output):
+            return LiveDecision(True, finished.words, lacks=vulkan.INSTALL)
+        return LiveDecision(bool(finished.words), finished.words, self._messages(output))
+
+    def _environment(self) -> dict[str, str]:
+        further = dict(self._driver or {})
+        given = os.environ.get("LD_LIBRARY_PATH")
+        if given and "LD_LIBRARY_PATH" in further:
+            further["LD_LIBRARY_PATH"] += os.pathsep + given
+        return {**os.environ, **further}
+
+    def expected(self, model: Model, run: Run) -> LiveDecision:
+        """Return what is simulated of it: the messages, and whether the model fails, be it while kernels are built."""
+        lines = self._messages(run.log_lines)
+        return LiveDecision(run.refusal is not None, "" if run.refusal is None else f"it fails: {run.refusal.text}", lines)
+
+    def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return the messages on refused nodes, each once: subgraphs that are visited again get the same ones."""
+        found: list[tuple[str, ...]] = []
+        current: list[str] | None = None
+        for line in lines:
+            text = line.removeprefix(_PREFIX)
+            if text == self._traits.heading:
+                current = []
+            if current is not None:
+                current.append(text)
+                if re.fullmatch(self._traits.last, text):
+                    if tuple(current) not in found:
+                        found.append(tuple(current))
+                    current = None
+        return tuple([text for message in found for text in message])

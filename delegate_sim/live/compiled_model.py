@@ -1,0 +1,26 @@
+"""LiteRT's CompiledModel with the GPU among its accelerators, which prints what the GPU refuses."""
+
+from __future__ import annotations
+
+import sys
+
+from ai_edge_litert.compiled_model import CompiledModel
+from ai_edge_litert.gpu_options import GpuOptions
+from ai_edge_litert.hardware_accelerator import HardwareAccelerator
+from ai_edge_litert.options import Options
+
+
+def _main(source: str, accelerators: str, precision: str) -> int:
+    """Compile a model; return the exit code: 1 where that fails."""
+    wanted = HardwareAccelerator.GPU | HardwareAccelerator.CPU if "cpu" in accelerators.split(",") else HardwareAccelerator.GPU
+    options = Options(hardware_accelerators=wanted, gpu_options=GpuOptions(enforce_f32=precision == "fp32"))
+    try:
+        CompiledModel.from_file(source, options=options)
+    except (RuntimeError, ValueError) as error:
+        print(f"error: {error}", flush=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(*sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""What to send to the project where real code and the simulation differ: no weights, and no names of tensors or files."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from ..model.model import Model, Node, Subgraph
+from ..results.rule_set import rule_set_version
+from ..runtime.interpreter import Run, option_values
+from ..version import __version__
+from .comparison import LiveResult
+
+SCHEMA = "delegate-sim/live-difference/1"
+
+
+def difference_report(model: Model, run: Run, found: LiveResult) -> dict[str, Any]:
+    """Return a difference as plain data: versions, options, both decisions, and the nodes with types and shapes."""
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "delegate-sim", "version": __version__},
+        "host": {"system": platform.system(), "machine": platform.machine(), "python": platform.python_version()},
+        "rule_set": rule_set_version(run.delegate),
+        "release": str(run.release),
+        "options": option_values(run.options),
+        "live": found.to_dict(),
+        "simulated": {
+            "outcome": run.outcome,
+            "lines": list(run.log_lines),
+            "delegated": [[each.graph.index, sorted(each.delegated)] for each in run.subgraphs],
+        },
+        "subgraphs": [[_node(graph, node) for node in graph.nodes] for graph in model.subgraphs],
+    }
+
+
+def _node(graph: Subgraph, node: Node) -> dict[str, Any]:
+    return {
+        "op": node.op,
+        "version": node.version,
+        "inputs": [_tensor(graph, index) for index in node.inputs],
+        "outputs": [_tensor(graph, index) for index in node.outputs],
+    }
+
+
+def _tensor(graph: Subgraph, index: int) -> str:
+    """Return a tensor's number, type and shape; a constant and a quantised one say so."""
+    if index < 0:
+        return "none"
+    tensor = graph.tensors[index]
+    scales = len(tensor.quantization.scales) if tensor.quantization is not None else 0
+    words = [f"{index}:{tensor.type}{list(tensor.shape)}", *(["constant"] if tensor.is_constant else [])]
+    words += ["per tensor" if scales == 1 else f"per channel ({scales})"] if scales else []
+    return " ".join(words)

@@ -1,0 +1,67 @@
+"""Names of results that tell nodes apart, so that nodes are known again in a model that a tool made of a file.
+
+Only names change, which no rule looks at but those that filter by name: new ones are written behind the file's own bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Mapping
+
+from tflite.Model import Model as FileModel
+
+from ..delegates.base import FileNode
+from ..model.model import Model
+
+_NAME_SLOT = 10
+"""Where a tensor's table says where its name is."""
+_ALIGNMENT = 4
+
+
+def result_names(model: Model) -> Mapping[str, FileNode]:
+    """Return the nodes whose first result has a name that no other tensor has, by that name."""
+    counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
+    found = {
+        graph.tensors[node.outputs[0]].name: (graph.index, node.index)
+        for graph in model.subgraphs
+        for node in graph.nodes
+        if node.outputs and node.outputs[0] >= 0
+    }
+    return {name: place for name, place in found.items() if name and counts[name] == 1}
+
+
+def with_distinct_names(model: Model) -> bytes:
+    """Return the file with other names for results whose names are not their own; one without any name stays so."""
+    content = bytearray(model.content)
+    places = _places_without_name(model)
+    if not places:
+        return bytes(content)
+    taken = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
+    root = FileModel.GetRootAs(bytes(content), 0)
+    for subgraph, tensor in places:
+        table = root.Subgraphs(subgraph).Tensors(tensor)._tab
+        offset = table.Offset(_NAME_SLOT)
+        if not offset:
+            continue
+        name = f"{model.subgraphs[subgraph].tensors[tensor].name}/{subgraph}:{tensor}"
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        content += bytes(-len(content) % _ALIGNMENT)
+        where = table.Pos + offset
+        struct.pack_into("<I", content, where, len(content) - where)
+        text = name.encode("utf-8", "replace")
+        content += struct.pack("<I", len(text)) + text + b"\0"
+    return bytes(content)
+
+
+def _places_without_name(model: Model) -> list[tuple[int, int]]:
+    """Return the first results of nodes, by subgraph and tensor, whose name is not theirs alone."""
+    known = set(result_names(model).values())
+    return [
+        (graph.index, node.outputs[0])
+        for graph in model.subgraphs
+        for node in graph.nodes
+        if node.outputs and node.outputs[0] >= 0 and (graph.index, node.index) not in known
+    ]

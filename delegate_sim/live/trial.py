@@ -1,0 +1,26 @@
+"""Whether an engine runs on this host, tried with a model of one node."""
+
+from __future__ import annotations
+
+import base64
+
+from ..model.reader import load
+from ..options import parse_options
+from .engine import Engine
+
+_MODEL = (
+    "HAAAAFRGTDMUACAAHAAUABAAGAAMAAAABAAIABQAAAAcAAAAHAAAABwAAAAoAAAADAEAACgBAAADAAAAAAAAAAAAAAABAAAACAAAAAQABAAEAAAAAQAAABQA"
+    "AAAAAA4AGAAQAAwACAAEABQADgAAABQAAABAAAAARAAAAEgAAACwAAAAAQAAABAAAAAAAAoADAAAAAgABAAKAAAACAAAAAwAAAABAAAAAQAAAAEAAAAAAAAA"
+    "AQAAAAEAAAABAAAAAAAAAAIAAABEAAAABAAAANr///8AAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAdDAAAAAAFgAQAAgAAAAAAAwAAAAAAAAAAAAHABYA"
+    "AAAAAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAaW4AAAQAAABtYWluAAAAAAEAAAAQAAAADAAMAAsAAAAAAAQADAAAABwAAAAAAAAcAAAAAAAAAAA="
+)
+"""One subgraph with a TANH of a float input."""
+
+
+def lacking(engine: Engine) -> str:
+    """Return what an engine lacks on this host, empty if it runs; it is run unless it is known to lack something."""
+    if not engine.is_ready:
+        return engine.lacks
+    options = parse_options(engine.delegate.name, engine.delegate.options, engine.fixed_options)
+    found = engine.decide(load(base64.b64decode(_MODEL)), options)
+    return found.lacks or found.end

@@ -1,0 +1,41 @@
+"""Which Vulkan driver a process can be run with; one that draws in software will do.
+
+The loader looks for drivers in folders of the system. Chromium brings a loader and SwiftShader, which are used where there is
+neither.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+INSTALL = "a Vulkan driver: apt install libvulkan1 mesa-vulkan-drivers, or a Chromium, which brings SwiftShader"
+_NAMED_BY = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")
+_DRIVER_FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
+_BROWSER_FOLDERS = (
+    "/usr/lib/chromium",
+    "/usr/lib/chromium-browser",
+    "/usr/lib64/chromium-browser",
+    "/opt/google/chrome",
+    "/opt/chromium.org/chromium",
+)
+_LOADER, _SWIFTSHADER = "libvulkan.so.1", "vk_swiftshader_icd.json"
+
+
+def driver_environment() -> Mapping[str, str] | None:
+    """Return what the environment needs for a driver to be found, empty if nothing; None if there is no driver."""
+    has_loader = ctypes.util.find_library("vulkan") is not None
+    if has_loader and (
+        any(os.environ.get(name) for name in _NAMED_BY) or any(_has_drivers(folder) for folder in _DRIVER_FOLDERS)
+    ):
+        return {}
+    for folder in map(Path, _BROWSER_FOLDERS):
+        if (folder / _LOADER).is_file() and (folder / _SWIFTSHADER).is_file():
+            return {"LD_LIBRARY_PATH": str(folder), "VK_ICD_FILENAMES": str(folder / _SWIFTSHADER)}
+    return None
+
+
+def _has_drivers(folder: str) -> bool:
+    return any(Path(folder).glob("*.json"))
