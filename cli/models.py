@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import click
 
 from delegate_sim import model_files
+from delegate_sim.bundles.address import split_address
 from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
@@ -58,7 +59,7 @@ def read_model(path: str) -> Model:
             raise ModelError(f"standard input: {str(error).partition(': ')[2] or error}") from error
     if os.path.isdir(path):
         raise ModelError(f"{path}: holds no model (no file below it ends in {' or '.join(MODEL_SUFFIXES)})")
-    if is_pattern(path) and not is_url(path) and not os.path.exists(path):
+    if is_pattern(path) and not is_url(path) and not os.path.exists(path) and len(split_address(path)) == 1:
         raise ModelError(f"{path}: matches no file")
     return load(path)
 

@@ -55,13 +55,29 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
     return content
 
 
-def _refuse_input(path: str) -> None:
+def open_appended(path: str) -> BinaryIO:
+    """Open a file that lines are added to, and that can be read as well; it is made if it is missing. Raises OSError."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        _refuse_status(os.fstat(descriptor))
+        return os.fdopen(descriptor, "a+b")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def refuse_input(path: str) -> None:
+    """Raise OSError if a file that is to be written has been read, or is no regular one."""
     with suppress(FileNotFoundError):
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "is not a regular file")
-        if (status.st_dev, status.st_ino) in (_inputs.get() or ()):
-            raise OSError(errno.EEXIST, "is an input, which is not overwritten")
+        _refuse_status(os.stat(path))
+
+
+def _refuse_status(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file")
+    if (status.st_dev, status.st_ino) in (_inputs.get() or ()):
+        raise OSError(errno.EEXIST, "is an input, which is not overwritten")
 
 
 def write_whole(path: str, text: str, *, is_updated: bool = False) -> None:
@@ -83,7 +99,7 @@ def write_chunks(
 
     path = os.path.realpath(path)
     if not is_updated:
-        _refuse_input(path)
+        refuse_input(path)
     elif os.path.exists(path) and not os.path.isfile(path):
         raise OSError(errno.EINVAL, "is not a regular file")
     temporary = None

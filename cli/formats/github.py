@@ -37,8 +37,8 @@ def write_summary(results: Results, environment: Mapping[str, str]) -> None:
     if not path:
         return
     try:
-        with open(path, "a", encoding="utf-8", newline="\n") as file:
-            file.write(markdown.render(results))
+        with open_appended(path) as file:
+            file.write(markdown.render(results).encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
 

@@ -23,7 +23,17 @@ def read_zip(content: memoryview) -> Sequence[Member]:
         entries = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError) as error:
         raise BundleError(f"is a damaged zip archive: {error}") from error
-    return [_zip_member(archive, content, entry) for entry in entries if not entry.is_dir()]
+    _refuse_overlaps(entries)
+    return [_zip_member(archive, content, entry) for entry in entries if entry.filename and not entry.is_dir()]
+
+
+def _refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
+    """Raise BundleError if two entries share bytes: a small archive could hold any amount that way."""
+    end, before = 0, ""
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        if entry.header_offset < end:
+            raise BundleError(f"is a damaged zip archive: {before} and {entry.filename} overlap")
+        end, before = entry.header_offset + _LOCAL_HEADER + entry.compress_size, entry.filename
 
 
 def _zip_member(archive: zipfile.ZipFile, content: memoryview, entry: zipfile.ZipInfo) -> Member:
@@ -56,7 +66,7 @@ def _zip_member(archive: zipfile.ZipFile, content: memoryview, entry: zipfile.Zi
             return view
         try:
             with archive.open(entry) as file, tempfile.TemporaryFile() as target:
-                copy_bounded(file, target, entry.filename)
+                copy_bounded(file, target, entry.filename, entry.compress_size)
                 target.flush()
                 if os.fstat(target.fileno()).st_size == 0:
                     return memoryview(b"")

@@ -9,6 +9,10 @@ from typing import IO, BinaryIO, NamedTuple, cast
 
 _GREATEST = 1 << 30
 """Bytes that may come out of compressed content, whatever it claims."""
+_ALWAYS = 16 << 20
+"""Bytes that may come out of the smallest content."""
+_RATIO = 100
+"""How many times larger content may become: weights of real models seldom shrink to a half."""
 _PIECE = 1 << 20
 
 
@@ -77,16 +81,18 @@ def opened_tar_stream(content: memoryview) -> IO[bytes]:
     return bz2.BZ2File(file) if beginning == b"BZh" else lzma.LZMAFile(file)
 
 
-def copy_bounded(source: IO[bytes], target: BinaryIO, name: str) -> None:
-    """Copy what comes out of compressed content; raises BundleError if it is too much, or cannot be decompressed."""
+def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int) -> None:
+    """Copy what comes out of so many bytes of compressed content; raises BundleError if it is too much, or cannot be decompressed."""
     import lzma
 
-    copied = 0
+    copied, most = 0, min(max(_RATIO * compressed, _ALWAYS), _GREATEST)
     try:
         while piece := source.read(_PIECE):
             copied += len(piece)
-            if copied > _GREATEST:
-                raise BundleError(f"{name} takes more than {_GREATEST >> 20:,} MiB when decompressed: unpack it first")
+            if copied > most:
+                raise BundleError(
+                    f"{name} takes more than {most >> 20:,} MiB when decompressed, from {compressed:,} bytes: unpack it first"
+                )
             target.write(piece)
     except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:

@@ -18,6 +18,9 @@ from .member import BundleError, Member, copy_bounded, opened_tar_stream
 
 _DEEPEST = 4
 """How many bundles may lie in each other."""
+_MOST_MODELS = 10_000
+_MOST_UNPACKED = 1 << 30
+"""Bytes of the bundles inside one file."""
 
 _READERS: dict[str, Callable[[memoryview], Sequence[Member]]] = {ZIP: read_zip, TAR: read_tar, LITERTLM: read_litertlm}
 
@@ -27,7 +30,7 @@ def models_in(path: str) -> list[str]:
 
     Raises BundleError with what is wrong, and OSError.
     """
-    return list(_addresses(_Opened(path), (path,)))
+    return list(_addresses(_of_file(path), (path,)))
 
 
 def member_content(path: str) -> memoryview | None:
@@ -38,20 +41,26 @@ def member_content(path: str) -> memoryview | None:
     file, *names = split_address(path)
     if not names:
         return None
-    members = _opened(file, _stamp(file)).members
-    content = None
-    for depth, name in enumerate(names):
-        found = next((member for member in members if member.name == name), None)
+    stamp = _stamp(file)
+    above: tuple[str, ...] = ()
+    while True:
+        members = _opened(file, stamp, above).by_name
+        # The longest first: a member's own name may hold what separates names in an address.
+        found = next((end for end in range(len(names), 0, -1) if join_address(*names[:end]) in members), None)
         if found is None:
-            raise BundleError(f"holds no {name}")
-        content = found.content()
-        if depth + 1 < len(names):
-            members = _inside(content, name) or ()
-    return content
+            raise BundleError(f"holds no {names[0]}")
+        name = join_address(*names[:found])
+        names = names[found:]
+        if not names:
+            return members[name].content()
+        above = (*above, name)
+        if len(above) == _DEEPEST:
+            raise BundleError(f"holds no {names[0]}")
 
 
 def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
-    waiting: list[tuple[tuple[str, ...], Iterator[Member]]] = [(above, iter(opened.members))]
+    waiting: list[tuple[tuple[str, ...], Iterator[Member]]] = [(above, iter(opened.by_name.values()))]
+    models = unpacked = 0
     while waiting:
         names, members = waiting[-1]
         member = next(members, None)
@@ -60,28 +69,45 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
             continue
         kind = format_of(member.beginning(512), member.name)
         if kind == MODEL:
+            models += 1
+            if models > _MOST_MODELS:
+                raise BundleError(f"holds more than {_MOST_MODELS:,} models: unpack it first")
             yield join_address(*names, member.name)
         elif kind is not None and len(waiting) < _DEEPEST:
-            waiting.append(((*names, member.name), iter(_inside(member.content(), member.name) or ())))
+            content = member.content()
+            unpacked += len(content)
+            if unpacked > _MOST_UNPACKED:
+                raise BundleError(f"holds bundles of more than {_MOST_UNPACKED >> 20:,} MiB: unpack it first")
+            waiting.append(((*names, member.name), iter(_Opened(content, member.name).by_name.values())))
 
 
 class _Opened:
-    """A file mapped into memory, and its members."""
+    """The members of a file, or of a bundle inside it, by their names; of several of one name, the first."""
 
-    def __init__(self, path: str) -> None:
-        with open_input(path) as file:
-            content = _mapped(file)
-        members = _inside(content, path)
-        if members is None:
-            raise BundleError("is neither an archive nor a bundle")
-        self.members = members
+    def __init__(self, content: memoryview, name: str) -> None:
+        members = _inside(content, name)
+        self.is_bundle = members is not None
+        self.by_name: dict[str, Member] = {}
+        for member in members or ():
+            self.by_name.setdefault(member.name, member)
 
 
-@functools.lru_cache(maxsize=1)
-def _opened(path: str, stamp: tuple[int, ...]) -> _Opened:
+def _of_file(path: str) -> _Opened:
+    with open_input(path) as file:
+        content = _mapped(file)
+    opened = _Opened(content, path)
+    if not opened.is_bundle:
+        raise BundleError("is neither an archive nor a bundle")
+    return opened
+
+
+@functools.lru_cache(maxsize=_DEEPEST)
+def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opened:
     """Return an opened bundle; the last one is kept, since its models are usually asked for one after another."""
-    del stamp
-    return _Opened(path)
+    if not above:
+        return _of_file(path)
+    *outer, name = above
+    return _Opened(_opened(path, stamp, tuple(outer)).by_name[name].content(), name)
 
 
 def _stamp(path: str) -> tuple[int, ...]:
@@ -94,7 +120,7 @@ def _inside(content: memoryview, name: str) -> Sequence[Member] | None:
     kind = format_of(bytes(content[:512]), name)
     if kind == COMPRESSED_TAR:
         with tempfile.TemporaryFile() as file:
-            copy_bounded(opened_tar_stream(content), file, "the archive")
+            copy_bounded(opened_tar_stream(content), file, "the archive", len(content))
             content = _mapped(file)
         kind = TAR
     return None if kind in (None, MODEL) else _READERS[str(kind)](content)

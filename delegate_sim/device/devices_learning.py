@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..delegates.driver import DevicesInterface, DeviceTraits, StageOperation, StageSignature
+from ..files import write_whole
 from .learning import LearningError
 from .reconciliation import Reconciliation
 from .runtime_log import RuntimeCompilation
@@ -255,8 +256,7 @@ def _reproduces(found: Reconciliation, interface: DevicesInterface, text: str) -
     """Whether a simulation with the profile leads to the steps of the log."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.toml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_whole(path, text)
         options = {key: value for key, value in found.setting.options.items() if key != interface.option}
         profile = next(one for one in found.setting.delegate.options if one.name == interface.option).parse(path)
         changes = {**options, interface.option: profile}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from ..errors import DelegateSimError
+from ..files import open_appended
 from .job import JobAnswer
 
 
@@ -24,7 +25,7 @@ class Journal:
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the scan
+            self._file: BinaryIO = open_appended(path)
         except OSError as error:
             raise ScanError(f"{path}: {error.strerror}") from error
         self._lock()

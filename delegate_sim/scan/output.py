@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..files import permissions, write_whole
+from ..files import open_input, permissions, refuse_input, write_whole
 from .job import ScanRow
 from .journal import ScanError
 from .schema import CAUSES, COLUMNS, INTEGER, REAL, RUNS, TEXT
@@ -55,7 +55,7 @@ def _read_csv(path: str) -> ScanTables:
 
 
 def _csv_rows(path: str, table: str) -> list[ScanRow]:
-    with open(path, encoding="utf-8", newline="") as file:
+    with io.TextIOWrapper(open_input(path), encoding="utf-8", newline="") as file:
         types = {column.name: column.type for column in COLUMNS[table]}
         return [{name: _value(types.get(name, TEXT), value) for name, value in row.items()} for row in csv.DictReader(file)]
 
@@ -85,7 +85,7 @@ def _write_csv(path: str, tables: ScanTables) -> None:
 def _read_lines(path: str) -> ScanTables:
     tables: dict[str, list[ScanRow]] = {}
     for table, file in _files(path):
-        with open(file, encoding="utf-8") as lines:
+        with io.TextIOWrapper(open_input(file), encoding="utf-8") as lines:
             tables[table] = [json.loads(line) for line in lines]
     return tables
 
@@ -149,6 +149,7 @@ def _arrow(path: str) -> tuple[Any, Any]:
 def _replace(path: str, fill: Callable[[str], None]) -> None:
     """Let a function write a file, which takes the place of the old one once it is whole."""
     path = os.path.realpath(path)
+    refuse_input(path)
     handle, temporary = tempfile.mkstemp(".unfinished", f".{os.path.basename(path)}.", os.path.dirname(path))
     os.close(handle)
     try:

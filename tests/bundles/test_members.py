@@ -188,11 +188,78 @@ def test_an_address_that_leads_nowhere(saved):
 
 
 def test_what_decompresses_without_end_is_refused(saved, monkeypatch):
-    monkeypatch.setattr(member, "_GREATEST", 1 << 20)
+    monkeypatch.setattr(member, "_ALWAYS", 1 << 20)
     monkeypatch.setattr(member, "_PIECE", 1 << 16)
     path = saved("bomb.zip", zip_bytes({"m.tflite": MODEL[:8] + bytes(1 << 22)}, zipfile.ZIP_DEFLATED))
-    with pytest.raises(ModelError, match=r"m\.tflite takes more than 1 MiB when decompressed"):
+    with pytest.raises(ModelError, match=r"m\.tflite takes more than 1 MiB when decompressed, from 4,.* bytes"):
         load(f"{path}!/m.tflite")
+
+
+def test_weights_that_shrink_tenfold_are_read(saved, monkeypatch):
+    monkeypatch.setattr(member, "_ALWAYS", 1 << 10)
+    path = saved("a.zip", zip_bytes({"m.tflite": MODEL + bytes(len(MODEL) * 20)}, zipfile.ZIP_DEFLATED))
+    assert load(f"{path}!/m.tflite").size == len(MODEL) * 21
+
+
+def test_entries_that_share_bytes_are_refused(saved):
+    content = bytearray(zip_bytes({"a.tflite": MODEL, "b.tflite": MODEL}))
+    second = content.rindex(b"PK\x01\x02")
+    content[second + 42 : second + 46] = bytes(4)
+    with pytest.raises(ModelError, match=r"a\.zip: is a damaged zip archive: [ab]\.tflite and [ab]\.tflite overlap"):
+        load(saved("a.zip", bytes(content)))
+
+
+def test_bundles_of_too_many_models(saved, monkeypatch):
+    monkeypatch.setattr(members, "_MOST_MODELS", 2)
+    path = saved("a.zip", zip_bytes({f"{number}": MODEL for number in range(3)}))
+    with pytest.raises(BundleError, match="holds more than 2 models: unpack it first"):
+        models_in(path)
+    assert len(models_in(saved("b.zip", zip_bytes({"1": MODEL, "2": MODEL})))) == 2
+
+
+def test_bundles_of_too_large_bundles(saved, monkeypatch):
+    monkeypatch.setattr(members, "_MOST_UNPACKED", 3 << 20)
+    inner = zip_bytes({"m": MODEL, "x": bytes(1 << 20)})
+    assert len(models_in(saved("a.zip", zip_bytes({"1.zip": inner, "2.zip": inner})))) == 2
+    with pytest.raises(BundleError, match="holds bundles of more than 3 MiB"):
+        models_in(saved("b.zip", zip_bytes({str(number): inner for number in range(3)}, zipfile.ZIP_DEFLATED)))
+
+
+def test_a_bundle_inside_is_opened_once(saved, monkeypatch):
+    path = saved("a.zip", zip_bytes({"inner.zip": zip_bytes({f"{number}.tflite": MODEL for number in range(9)})}))
+    opened = []
+    original = members._inside
+    monkeypatch.setattr(members, "_inside", lambda content, name: opened.append(name) or original(content, name))
+    for address in models_in(path):
+        load(address)
+    assert opened.count("inner.zip") == 2  # to find the models, and to read them
+
+
+NAMES = ("a!/b.tflite", "[a].tflite", "\x1b[31m\n::error::", "../../x.tflite", "/x", "a.zip!/a.zip", " ", "*")
+
+
+@pytest.mark.parametrize("make", [zip_bytes, tar_bytes])
+def test_members_of_any_name_are_found_and_read(saved, make):
+    path = saved("a.zip", make(dict.fromkeys(NAMES, MODEL)))
+    assert files_for(path) == [f"a.zip!/{name}" for name in NAMES]
+    for address in files_for(path):
+        assert load(address).size == len(MODEL)
+
+
+def test_of_several_members_of_one_name_the_first_counts(saved):
+    twice = tar_bytes({"m": MODEL})[: -2 * 512].rstrip(b"")
+    path = saved("a.tar", tar_bytes({"m": MODEL})[: 512 + -(-len(MODEL) // 512) * 512] + twice + bytes(1024))
+    assert models_in(path) == ["a.tar!/m"]
+
+
+def test_a_member_without_a_name(saved):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in ("", "y"):
+            entry = zipfile.ZipInfo("x")
+            entry.filename = name
+            archive.writestr(entry, MODEL)
+    assert files_for(saved("a.zip", content.getvalue())) == ["a.zip!/y"]
 
 
 def test_an_encrypted_member_is_no_model(saved):
