@@ -55,6 +55,17 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
     return content
 
 
+def keep_inputs(paths: Iterable[str]) -> None:
+    """Keep files, read by other processes, from being written, as those are that this one reads; what is no file is passed over."""
+    kept = _inputs.get()
+    if kept is None:
+        return
+    for path in paths:
+        with suppress(OSError, ValueError):
+            status = os.stat(path)
+            kept.add((status.st_dev, status.st_ino))
+
+
 def open_appended(path: str) -> BinaryIO:
     """Open a file that lines are added to, and that can be read as well; it is made if it is missing. Raises OSError."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -53,6 +53,18 @@ _COMMANDS: Sequence[Sequence[str]] = (
     ("whatif", "{}", "--delegate", "{delegate}", "--to", "int8"),
     ("whatif", "{}", "--delegate", "{delegate}", "--to", "float", "--format", "json"),
     ("whatif", "{}", "--delegate", "{delegate}", "--search", "1"),
+    ("report", "{}", "--delegate", "{delegate}", "--output", "{folder}/report.html"),
+    ("export", "json", "{}", "--delegate", "{delegate}"),
+    ("export", "dot", "{}", "--delegate", "{delegate}"),
+    ("export", "graphml", "{}", "--delegate", "{delegate}"),
+    ("export", "model-explorer", "{}", "--delegate", "{delegate}"),
+    ("fix", "{}", "--for", "{delegate}", "--plan", "--verbose"),
+    ("fix", "{}", "--for", "{delegate}", "--no-proof", "--format", "json", "-o", "{folder}/fixed.tflite"),
+    ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.csv"),
+    ("reconcile", "{}", "--log", "fixtures/logs/gpu_refusals.log"),
+    ("reconcile", "{}", "--log", "fixtures/logs/several_models.log", "--format", "json"),
+    ("check", "--config", "{folder}/delegate-sim.toml", "--update"),
+    ("check", "--config", "{folder}/delegate-sim.toml", "--format", "json"),
     *[("analyze", "{}", "--delegate", "{delegate}", "--format", form) for form in FORMATS],
 )
 
@@ -90,7 +102,9 @@ def run_command(content: bytes, generator: random.Random) -> None:
         path = os.path.join(folder, "mutant.tflite")
         with open(path, "wb") as file:
             file.write(content)
-        arguments = [part.format(path, delegate=delegate) for part in template]
+        with open(os.path.join(folder, "delegate-sim.toml"), "w", encoding="utf-8") as file:
+            file.write(f'models = ["mutant.tflite"]\n[targets.one]\ndelegate = "{delegate}"\n')
+        arguments = [part.format(path, delegate=delegate, folder=folder) for part in template]
         code, printed = _captured(lambda: program.main(arguments, standalone_mode=True))
     if code == INTERNAL_ERROR:
         raise CommandFailed(f"{' '.join(arguments)}\n{printed}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
+from delegate_sim.files import open_appended
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
 

@@ -3,7 +3,8 @@
 ``std::sort`` is not stable. Up to 16 elements the common libraries order equal ones as they came; beyond that, each library
 has its own way. The GNU library's: quicksort around the median of three elements as long as a run has more than 16, then
 insertion sort, which is stable. LLVM's: quicksort too, as long as a run has at least 24, with a shortcut for runs that turn out
-to be in order. (With very uneven runs the originals would change over to heap sort.)
+to be in order. A run that is left after more splits than twice the logarithm of the number of elements is sorted by a heap; so
+runs are never split more deeply than that, however uneven they are.
 """
 
 from __future__ import annotations
@@ -20,16 +21,24 @@ LONGEST_STABLE = 16
 def gnu_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> list[Element]:
     """Return the elements by ascending key, equal ones as the GNU C++ library would leave them."""
     run = [(key(element), element) for element in elements]
-    _quicksort(run, 0, len(run))
+    _quicksort(run, 0, len(run), _most_splits(len(run)))
     return [element for _, element in sorted(run, key=lambda entry: entry[0])]
 
 
-def _quicksort(run: list[tuple[int, Element]], first: int, last: int) -> None:
+def _most_splits(count: int) -> int:
+    return 2 * max(count.bit_length() - 1, 0)
+
+
+def _quicksort(run: list[tuple[int, Element]], first: int, last: int, splits: int) -> None:
     while last - first > LONGEST_STABLE:
+        if splits == 0:
+            run[first:last] = _gnu_heap_sorted(run[first:last])
+            return
+        splits -= 1
         candidates = (first + 1, first + (last - first) // 2, last - 1)
         _swap(run, first, _median(run, candidates))
         cut = _split(run, first, last)
-        _quicksort(run, cut, last)
+        _quicksort(run, cut, last, splits)
         last = cut
 
 
@@ -64,6 +73,33 @@ def _swap(run: list[tuple[int, Element]], one: int, other: int) -> None:
     run[one], run[other] = run[other], run[one]
 
 
+def _gnu_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
+    """Sort by a heap, whose hole always sinks to a leaf before an element rises into its place."""
+    for parent in range(len(heap) // 2 - 1, -1, -1):
+        _gnu_settle(heap, parent, len(heap), heap[parent])
+    for end in range(len(heap) - 1, 0, -1):
+        entry, heap[end] = heap[end], heap[0]
+        _gnu_settle(heap, 0, end, entry)
+    return heap
+
+
+def _gnu_settle(heap: list[tuple[int, Element]], top: int, count: int, entry: tuple[int, Element]) -> None:
+    """Put an element where it belongs below a hole at the top; of equal children the right one moves up."""
+    hole = top
+    while (child := 2 * hole + 2) < count:
+        if heap[child][0] < heap[child - 1][0]:
+            child -= 1
+        heap[hole] = heap[child]
+        hole = child
+    if child == count:
+        heap[hole] = heap[child - 1]
+        hole = child - 1
+    while hole > top and heap[(hole - 1) // 2][0] < entry[0]:
+        heap[hole] = heap[(hole - 1) // 2]
+        hole = (hole - 1) // 2
+    heap[hole] = entry
+
+
 # LLVM
 
 _SHORTEST_SPLIT = 24
@@ -74,12 +110,16 @@ _MOST_INSERTED = 8
 def llvm_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> list[Element]:
     """Return the elements by ascending key, equal ones as the LLVM C++ library would leave them (``__introsort``)."""
     run = [(key(element), element) for element in elements]
-    _introsort(run, 0, len(run), is_leftmost=True)
+    _introsort(run, 0, len(run), _most_splits(len(run)), is_leftmost=True)
     return [element for _, element in run]
 
 
-def _introsort(run: list[tuple[int, Element]], first: int, last: int, *, is_leftmost: bool) -> None:
+def _introsort(run: list[tuple[int, Element]], first: int, last: int, splits: int, *, is_leftmost: bool) -> None:
     while last - first >= _SHORTEST_SPLIT:
+        if splits == 0:
+            run[first:last] = _llvm_heap_sorted(run[first:last])
+            return
+        splits -= 1
         _choose_pivot(run, first, last)
         if not is_leftmost and run[first - 1][0] >= run[first][0]:
             first = _split_equals_left(run, first, last)
@@ -95,7 +135,7 @@ def _introsort(run: list[tuple[int, Element]], first: int, last: int, *, is_left
             if is_left_sorted:
                 first = cut + 1
                 continue
-        _introsort(run, first, cut, is_leftmost=is_leftmost)
+        _introsort(run, first, cut, splits, is_leftmost=is_leftmost)
         is_leftmost, first = False, cut + 1
     run[first:last] = sorted(run[first:last], key=lambda entry: entry[0])
 
@@ -181,3 +221,53 @@ def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
         if moved == _MOST_INSERTED:
             return place + 1 == last
     return True
+
+
+def _llvm_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
+    """Sort by a heap; of equal children the left one moves up."""
+    for parent in range(len(heap) // 2 - 1, -1, -1):
+        _sift_down(heap, parent)
+    for end in range(len(heap) - 1, 0, -1):
+        top, hole = heap[0], _sink(heap, end + 1)
+        if hole == end:
+            heap[hole] = top
+        else:
+            heap[hole], heap[end] = heap[end], top
+            _sift_up(heap, hole)
+    return heap
+
+
+def _larger_child(heap: list[tuple[int, Element]], parent: int, count: int) -> int:
+    child = 2 * parent + 1
+    return child + 1 if child + 1 < count and heap[child][0] < heap[child + 1][0] else child
+
+
+def _sift_down(heap: list[tuple[int, Element]], hole: int) -> None:
+    """Let an element sink below children that are not less."""
+    entry = heap[hole]
+    while 2 * hole + 1 < len(heap):
+        child = _larger_child(heap, hole, len(heap))
+        if heap[child][0] < entry[0]:
+            break
+        heap[hole] = heap[child]
+        hole = child
+    heap[hole] = entry
+
+
+def _sink(heap: list[tuple[int, Element]], count: int) -> int:
+    """Let the hole at the top sink to a leaf; return where it ends."""
+    hole = 0
+    while 2 * hole + 1 < count:
+        child = _larger_child(heap, hole, count)
+        heap[hole] = heap[child]
+        hole = child
+    return hole
+
+
+def _sift_up(heap: list[tuple[int, Element]], hole: int) -> None:
+    """Let an element rise above parents that are less."""
+    entry = heap[hole]
+    while hole and heap[(hole - 1) // 2][0] < entry[0]:
+        heap[hole] = heap[(hole - 1) // 2]
+        hole = (hole - 1) // 2
+    heap[hole] = entry

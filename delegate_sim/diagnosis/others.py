@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
+from ..graph.partition import PartitionError
 from ..options import parse_options
 from ..runtime.suppositions import NodeKey
 from .examiner import Examined
@@ -34,14 +36,11 @@ class Others:
         if delegate.name not in self._taken:
             run = self._examined.run
             options = parse_options(delegate.name, delegate.options, {})
-            self._taken[delegate.name] = frozenset(
-                [
-                    NodeKey(subgraph.graph.index, node)
-                    for subgraph in run.subgraphs
-                    for node, verdict in delegate.decide(
-                        dataclasses.replace(subgraph.graph, assumed=frozenset()), options, run.release
-                    ).verdicts.items()
-                    if verdict.is_supported
-                ]
-            )
+            taken: list[NodeKey] = []
+            for subgraph in run.subgraphs:
+                with suppress(PartitionError):  # nodes that wait for each other: nothing of the subgraph can be replaced
+                    graph = dataclasses.replace(subgraph.graph, assumed=frozenset())
+                    verdicts = delegate.decide(graph, options, run.release).verdicts
+                    taken += [NodeKey(graph.index, node) for node, verdict in verdicts.items() if verdict.is_supported]
+            self._taken[delegate.name] = frozenset(taken)
         return self._taken[delegate.name]

@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..bundles.address import split_address
+from ..files import keep_inputs
 from .cluster import answers_on
 from .job import Job, JobAnswer, ScanRow, TargetSpec
 from .journal import Journal, ScanError
@@ -48,6 +50,7 @@ def scan(
     output is written with what there is. Raises ScanError and OSError.
     """
     kept = format_for(output)
+    keep_inputs(split_address(model)[0] for model in models)
     journal = Journal(f"{output}.journal")
     try:
         store = _Store(_read(output, kept.read) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
@@ -68,7 +71,10 @@ def scan(
         except KeyboardInterrupt:
             is_interrupted = True
         tables = store.tables(models, targets)
-        kept.write(output, tables)
+        try:
+            kept.write(output, tables)
+        except OSError as error:
+            raise ScanError(f"{error.filename or output}: {error.strerror or error}; what was found is in {journal.path}") from error
         journal.remove()
     finally:
         journal.close()

@@ -43,6 +43,10 @@ def folder(tmp_path, monkeypatch):
         ("diagnose", "model.tflite", "--delegate", "vx", "--output"),
         ("inspect", "model.tflite", "--output"),
         ("releases", "model.tflite", "--output"),
+        ("report", "model.tflite", "--delegate", "vx", "--output"),
+        ("export", "model-explorer", "model.tflite", "--delegate", "vx", "--output"),
+        ("fix", "model.tflite", "--for", "nnapi", "--no-proof", "--shape", "x=1,1", "--force", "-o"),
+        ("check", "--report", "json={}"),
     ],
     ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
 )
@@ -56,6 +60,35 @@ def test_a_model_is_not_overwritten(run, folder, arguments, link):
     result = run(*first, *([last.format(target)] if "{}" in last else [last, target]))
     assert result.exit_code == 2
     assert result.stderr == f"error: {target}: is an input, which is not overwritten\n"
+    assert (folder / "model.tflite").read_bytes() == before
+
+
+@pytest.mark.parametrize("make", [os.symlink, os.link], ids=["symbolic", "hard"])
+@pytest.mark.parametrize("name", ["out.csv.journal", "out.causes.csv", "out.csv"])
+def test_a_scan_overwrites_no_model(run, folder, name, make):
+    make("model.tflite", name)
+    before = (folder / "model.tflite").read_bytes()
+    result = run("scan", "model.tflite", "--delegate", "vx", "--processes", 1, "--output", "out.csv")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "out" in result.stderr
+    assert (folder / "model.tflite").read_bytes() == before
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.journal"])
+def test_a_scan_waits_for_no_pipe(run, folder, name):
+    os.mkfifo(folder / name)
+    result = run("scan", "model.tflite", "--delegate", "vx", "--processes", 1, "--output", "out.csv")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+
+
+@posix_only
+def test_a_summary_is_no_pipe_and_no_model(run, folder):
+    os.mkfifo(folder / "pipe")
+    before = (folder / "model.tflite").read_bytes()
+    for name, fault in (("pipe", "is not a regular file"), ("model.tflite", "is an input, which is not overwritten")):
+        result = run("analyze", "model.tflite", "--delegate", "vx", "--format", "github", GITHUB_STEP_SUMMARY=name)
+        assert (result.exit_code, f"error: {name}: {fault}\n" in result.stderr) == (2, True), result.stderr
     assert (folder / "model.tflite").read_bytes() == before
 
 
