@@ -28,8 +28,11 @@ def inputs_kept() -> Iterator[None]:
         _inputs.reset(token)
 
 
-def open_input(path: str) -> BinaryIO:
-    """Open a regular file, and no other, for reading: nothing that could block or never end. Raises OSError."""
+def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
+    """Open a regular file, and no other, for reading: nothing that could block or never end. Raises OSError.
+
+    One that ``is_updated`` is read in order to be changed, and may be written.
+    """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         status = os.fstat(descriptor)
@@ -38,7 +41,7 @@ def open_input(path: str) -> BinaryIO:
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "is not a regular file")
         kept = _inputs.get()
-        if kept is not None:
+        if kept is not None and not is_updated:
             kept.add((status.st_dev, status.st_ino))
         return os.fdopen(descriptor, "rb")
     except BaseException:

@@ -21,6 +21,9 @@ from ..terminal import write, write_file
 MODEL_EXPLORER = "model-explorer"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json")
 
+_MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit"}
+"""What formats are written in, where that is not the format itself: node data is JSON, GraphML is XML as JUnit's is."""
+
 _EPILOG = """\b
 Examples:
   delegate-sim export model-explorer model.tflite -o overlay.json
@@ -58,7 +61,7 @@ def command(
     texts = [(target, _text(form, simulated_side(model, target).run)) for target in targets]
     for target, text in texts:
         if output is None:
-            write(text)
+            write(text, _MEDIUM.get(form, form))
         else:
             write_file(_file(output, target, is_single=len(targets) == 1), text)
     return DONE

@@ -54,7 +54,7 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str) 
     if form == "text":
         write_lines(_lines(result))
     else:
-        write(_json(result) if form == "json" else _csv(result))
+        write(_json(result) if form == "json" else _csv(result), form)
     return DONE
 
 
@@ -83,9 +83,14 @@ def _json(result: Result) -> str:
     return json.dumps([dict(zip(result.columns, row, strict=True)) for row in result.rows], indent=2, default=str) + "\n"
 
 
+def _csv_cell(value: object) -> object:
+    """Return a value as a cell of which no spreadsheet makes a formula, and no terminal a command."""
+    return cell(message(value)) if isinstance(value, str) else value
+
+
 def _csv(result: Result) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(result.columns)
-    writer.writerows(result.rows)
+    writer.writerows([[_csv_cell(value) for value in row] for row in result.rows])
     return text.getvalue()

@@ -178,7 +178,7 @@ def _learn_devices(found: Reconciliation, path: str, form: str, verbose: bool) -
         import json
 
         learnt = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
-        write(json.dumps({**found.to_dict(), "learnt": learnt}, indent=2) + "\n")
+        write(json.dumps({**found.to_dict(), "learnt": learnt}, indent=2) + "\n", "json")
     else:
         write_lines([*reconciliation_lines(found, width(), verbose), *devices_lines(learning, path, width())])
 
@@ -209,7 +209,7 @@ def _reconcile_accelerators(
     if form == "json":
         import json
 
-        write(json.dumps(found.to_dict(), indent=2) + "\n")
+        write(json.dumps(found.to_dict(), indent=2) + "\n", "json")
     else:
         write_lines(stack_reconciliation_lines(found, width(), verbose))
     return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE

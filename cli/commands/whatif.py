@@ -23,7 +23,7 @@ from ..models import Models, read_model
 from ..target_options import chosen_target, target_options
 from ..terminal import result_options, width
 from ..text.compare import compare_lines
-from ..text.many import compared_columns, compared_row, searched_columns, searched_row
+from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
 from ..text.search import search_entry, search_lines
 
 _EPILOG = """\b
@@ -42,7 +42,7 @@ instead searches the causes that keep nodes on the CPU under the options given. 
 kernel that could fail.
 """
 
-_NODE = re.compile(r"node:(?:(\d+):)?(\d+)")
+_NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")
 _RUNTIME = "runtime"
 
 
@@ -151,6 +151,11 @@ def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
     )
 
 
+_VERSION = re.compile(r"0*[1-9][0-9]{0,9}")
+_HIGHEST_VERSION = (1 << 31) - 1
+"""That a file can name."""
+
+
 def _supposition(
     accepted: Sequence[str], versions: Sequence[str], batch: int | None, fix_shapes: bool, conversion: str | None
 ) -> Supposition:
@@ -164,8 +169,9 @@ def _supposition(
     op_versions, node_versions = {}, {}
     for text in versions:
         what, equals, version = text.rpartition("=")
-        if not equals or not version.isascii() or not version.isdigit() or int(version) < 1:
-            raise click.BadParameter(f"takes OP=VERSION or node:N=VERSION, not {text!r}", param_hint="'--set-version'")
+        if not equals or not _VERSION.fullmatch(version) or int(version) > _HIGHEST_VERSION:
+            fault = f"takes OP=VERSION or node:N=VERSION, with a version from 1 to 2^31 - 1, not {shortened(text, 60)!r}"
+            raise click.BadParameter(fault, param_hint="'--set-version'")
         key = _node(what)
         if key is None:
             op_versions[_operator(what)] = int(version)

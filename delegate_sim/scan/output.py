@@ -55,7 +55,7 @@ def _read_csv(path: str) -> ScanTables:
 
 
 def _csv_rows(path: str, table: str) -> list[ScanRow]:
-    with io.TextIOWrapper(open_input(path), encoding="utf-8", newline="") as file:
+    with io.TextIOWrapper(open_input(path, is_updated=True), encoding="utf-8", newline="") as file:
         types = {column.name: column.type for column in COLUMNS[table]}
         return [{name: _value(types.get(name, TEXT), value) for name, value in row.items()} for row in csv.DictReader(file)]
 
@@ -85,7 +85,7 @@ def _write_csv(path: str, tables: ScanTables) -> None:
 def _read_lines(path: str) -> ScanTables:
     tables: dict[str, list[ScanRow]] = {}
     for table, file in _files(path):
-        with io.TextIOWrapper(open_input(file), encoding="utf-8") as lines:
+        with io.TextIOWrapper(open_input(file, is_updated=True), encoding="utf-8") as lines:
             tables[table] = [json.loads(line) for line in lines]
     return tables
 

@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
         ("releases", "model.tflite", "--output"),
         ("report", "model.tflite", "--delegate", "vx", "--output"),
         ("export", "model-explorer", "model.tflite", "--delegate", "vx", "--output"),
-        ("fix", "model.tflite", "--for", "nnapi", "--no-proof", "--shape", "x=1,1", "--force", "-o"),
+        ("fix", "model.tflite", "--for", "nnapi", "--feature-level", "28", "--no-proof", "--force", "-o"),
         ("check", "--report", "json={}"),
     ],
     ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
@@ -104,6 +104,26 @@ def test_a_baseline_is_updated(run, folder):
     chain_model(["ADD"]).write(folder / "model.tflite")
     assert run("check", "--update").exit_code == 0
     assert run("check").exit_code == 0
+
+
+@pytest.mark.parametrize("what", ["ADD", "node:0"])
+@pytest.mark.parametrize("version", ["9" * 5_000, str(1 << 31), "0", "-1", "\u0661", "1_0", ""])
+def test_versions_that_no_file_can_name(run, folder, what, version):
+    result = run("whatif", "model.tflite", "--delegate", "vx", "--set-version", f"{what}={version}")
+    assert (result.exit_code, "with a version from 1 to 2^31 - 1" in result.stderr) == (2, True)
+
+
+def test_the_highest_version(run, folder):
+    assert run("whatif", "model.tflite", "--delegate", "vx", "--set-version", f"ADD={(1 << 31) - 1}").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "option", [("--accept", f"node:{'9' * 5_000}"), ("--search", "9" * 5_000), ("--batch", "9" * 5_000)], ids=lambda option: option[0]
+)
+def test_numbers_of_thousands_of_digits(run, folder, option):
+    result = run("whatif", "model.tflite", "--delegate", "vx", *option)
+    assert result.exit_code == 2
+    assert len(result.stderr) < 12_000
 
 
 def test_two_outputs_of_one_name(run, folder):

@@ -7,6 +7,8 @@ import html.parser
 import io
 import json
 import xml.etree.ElementTree
+import zipfile
+from pathlib import Path
 
 import pyte
 import pytest
@@ -52,6 +54,7 @@ def model(tmp_path, monkeypatch):
 
 
 DELEGATE = ("--delegate", "nnapi")
+NONE = str(Path(__file__).parents[2] / "fixtures" / "models" / "mobilenet_block.tflite")
 COMMANDS = (
     ("analyze",),
     ("analyze", *DELEGATE),
@@ -66,14 +69,51 @@ COMMANDS = (
     ("compare", *DELEGATE, "--with", "delegate=gpu", "--verbose"),
     ("whatif", *DELEGATE, "--accept", "COS", "--verbose"),
     ("whatif", *DELEGATE, "--search", "1"),
+    ("fix", "--for", "nnapi", "--plan", "--verbose"),
+    ("reconcile", "--log", "hostile.log", "--delegate", "gpu", "--verbose"),
 )
+ALONE = (
+    ("explain", "--log", "hostile.log", "--verbose"),
+    ("check", "--update"),
+    ("check", "--verbose"),
+    ("scan", "hostile.tflite", "hostile.zip", *DELEGATE, "--processes", "1", "--output", "scan.csv"),
+    ("query", "scan.csv", "--sql", "SELECT * FROM causes"),
+    ("query", "scan.csv", "--sql", "SELECT model, error FROM runs"),
+    ("report", "hostile.tflite", *DELEGATE, "--output", "report.html"),
+    ("analyze", "hostile.zip", *DELEGATE),
+    ("analyze", "hostile.zip!/nothing\x1b[31m\n::error::", *DELEGATE),
+)
+"""Commands of which each may need what those before it wrote."""
+EXPORTS = ("json", "dot", "graphml", "model-explorer")
+
+
+def write_others(model):
+    """A log, an archive and a configuration that hold the same names."""
+    with open("hostile.log", "w", encoding="utf-8", errors="replace") as log:
+        log.write("INFO: Created TensorFlow Lite delegate for GPU.\n")
+        log.write("Following operations are not supported by GPU delegate:\n")
+        log.writelines(f"{name}: {name}\n" for name in NAMES)
+        log.write("9 operations will run on the GPU, and the remaining 11 operations will run on the CPU.\n")
+        log.write("INFO: Replacing 9 out of 20 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 9 partitions")
+        log.writelines(f" {name}\nERROR: {name}\n" for name in NAMES)
+    with open(model, "rb") as file, zipfile.ZipFile("hostile.zip", "w") as archive:
+        content = file.read()
+        for name in NAMES[:-1]:
+            entry = zipfile.ZipInfo("x")
+            entry.filename = name.replace("\ud7ff", "")
+            archive.writestr(entry, content)
+    with open("delegate-sim.toml", "w", encoding="utf-8") as file:
+        file.write('models = ["*.tflite"]\n[targets.one]\ndelegate = "nnapi"\n')
 
 
 def texts(run, model):
-    for command, *options in COMMANDS:
-        result = run(command, model, *options)
-        assert result.exit_code in (0, 2), result.output
-        yield " ".join([command, *options]), result.stdout + result.stderr
+    write_others(model)
+    given = [(command, model, *options) for command, *options in COMMANDS]
+    for arguments in (*given, *ALONE):
+        result = run(*arguments)
+        assert result.exit_code in (0, 1, 2), result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit), arguments
+        yield " ".join(arguments), result.stdout + result.stderr
 
 
 def test_terminals(run, model):
@@ -99,6 +139,13 @@ def test_runners(run, model):
     for command, *options in COMMANDS:
         text = run(command, model, *options, "--format", "json").stdout
         assert commands(text) == [], command
+    for form in EXPORTS:
+        text = run("export", form, model, *DELEGATE).stdout
+        assert "owned" in text
+        assert commands(text) == [], form
+    for form in ("json", "csv"):
+        text = run("query", "scan.csv", "--sql", "SELECT * FROM causes", "--format", form).stdout
+        assert commands(text) == [], form
     for form in FORMATS:
         text = run("analyze", model, *DELEGATE, "--own-resolver", "--format", form).stdout
         found = commands(text)
@@ -135,6 +182,27 @@ def test_markdown(run, model):
     assert tags(page).isdisjoint(ACTIVE)
     assert page.count("<details>") == page.count("</details>")
     assert "script" in tags(MarkdownIt().render(NAMES[4]) + NAMES[4])
+
+
+def test_the_report_page(run, model):
+    assert run("report", model, *DELEGATE, "--output", "page.html").exit_code == 0
+    parser = _Tags()
+    with open("page.html", encoding="utf-8") as file:
+        parser.feed(file.read())
+    assert run("report", NONE, *DELEGATE, "--output", "plain.html").exit_code == 0
+    own = _Tags()
+    with open("plain.html", encoding="utf-8") as file:
+        own.feed(file.read())
+    assert parser.tags <= own.tags
+    assert not [tag for tag, *handlers in parser.tags if handlers]
+
+
+def test_exported_graphs(run, model):
+    graph = run("export", "graphml", model, *DELEGATE).stdout
+    root = xml.etree.ElementTree.fromstring(graph.encode())
+    assert {element.tag.partition("}")[2] for element in root.iter()} <= {"graphml", "key", "graph", "node", "edge", "data"}
+    for form in ("json", "model-explorer"):
+        assert json.loads(run("export", form, model, *DELEGATE).stdout)
 
 
 def test_notebooks(model):

@@ -58,6 +58,10 @@ def test_every_example_is_a_report():
 def check(results):
     entries = json.loads(render(results))
     assert len(entries) == sum(len(case.findings) for case in results.cases)
+    check_entries(entries)
+
+
+def check_entries(entries):
     assert len({entry["fingerprint"] for entry in entries}) == len(entries)
     for entry in entries:
         assert set(entry) == {"description", "check_name", "fingerprint", "severity", "location"}
