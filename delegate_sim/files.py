@@ -59,7 +59,7 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
-    """Keep files, read by other processes, from being written, as those are that this one reads; what is no file is passed over."""
+    """Keep files that other processes read from being written, as those that this one reads; what is no file is passed over."""
     kept = _inputs.get()
     if kept is None:
         return

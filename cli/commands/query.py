@@ -12,6 +12,7 @@ import click
 from delegate_sim.scan.questions import VIEWS, Result, ask
 
 from ..exits import DONE
+from ..formats.comma_separated import cell
 from ..layout import counted, message
 from ..terminal import Line, width, write, write_lines
 from ..text.many import shortened
@@ -85,7 +86,7 @@ def _json(result: Result) -> str:
 
 def _csv_cell(value: object) -> object:
     """Return a value as a cell of which no spreadsheet makes a formula, and no terminal a command."""
-    return cell(message(value)) if isinstance(value, str) else value
+    return cell(value) if isinstance(value, str) else value
 
 
 def _csv(result: Result) -> str:

@@ -82,7 +82,7 @@ def opened_tar_stream(content: memoryview) -> IO[bytes]:
 
 
 def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int) -> None:
-    """Copy what comes out of so many bytes of compressed content; raises BundleError if it is too much, or cannot be decompressed."""
+    """Copy what comes out of so many bytes of compressed content; raises BundleError if that is too much or cannot be done."""
     import lzma
 
     copied, most = 0, min(max(_RATIO * compressed, _ALWAYS), _GREATEST)

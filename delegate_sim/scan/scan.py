@@ -74,7 +74,9 @@ def scan(
         try:
             kept.write(output, tables)
         except OSError as error:
-            raise ScanError(f"{error.filename or output}: {error.strerror or error}; what was found is in {journal.path}") from error
+            raise ScanError(
+                f"{error.filename or output}: {error.strerror or error}; what was found is in {journal.path}"
+            ) from error
         journal.remove()
     finally:
         journal.close()

@@ -144,7 +144,8 @@ def test_runners(run, model):
         assert "owned" in text
         assert commands(text) == [], form
     for form in ("json", "csv"):
-        text = run("query", "scan.csv", "--sql", "SELECT * FROM causes", "--format", form).stdout
+        text = run("query", "scan.csv", "--sql", "SELECT model, error FROM runs", "--format", form).stdout
+        assert "owned" in text
         assert commands(text) == [], form
     for form in FORMATS:
         text = run("analyze", model, *DELEGATE, "--own-resolver", "--format", form).stdout
