@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delegate_sim.delegates import sorting
 from delegate_sim.delegates.sorting import LONGEST_STABLE, gnu_sorted, llvm_sorted
 
 
@@ -73,3 +74,38 @@ def test_llvm_keeps_equal_elements_of_short_lists_in_order(keys):
 )
 def test_the_largest_partition_is_that_which_the_binary_took(sizes, first):
     assert llvm_order([-size for size in sizes])[0] == first
+
+
+# Runs that are split very unevenly
+
+UNEVEN = (
+        [28, 0, 23, 1, 26, 2, 22, 3, 30, 4, 21, 5, 25, 6, 20, 7, 27, 8, 10, 9, 29, 28, 27, 26, 25, 24, 23, 22, 21, 24,
+     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 18, 19, 17, 18, 16, 17, 15, 16, 14, 15, 13, 14, 12, 13, 11, 12, 10, 11, 19],
+        [1, 30, 3, 31, 5, 32, 7, 33, 9, 34, 11, 35, 13, 36, 15, 37, 17, 38, 19, 39, 18, 57, 55, 58, 53, 56, 54, 51,
+     52, 49, 47, 50, 45, 48, 43, 46, 41, 44, 59, 42, 14, 40, 10, 28, 27, 6, 2, 26, 29, 25, 12, 24, 23, 4, 16, 22, 21,
+     0, 20, 8],
+)  # fmt: skip
+
+
+def test_equal_elements_of_an_uneven_run_are_ordered_as_by_the_gnu_library(monkeypatch):
+    """What a program built with GCC 12 prints for keys that are split so unevenly that a heap sorts the rest."""
+    heaps = []
+    original = sorting._gnu_heap_sorted
+    monkeypatch.setattr(sorting, "_gnu_heap_sorted", lambda heap: heaps.append(len(heap)) or original(heap))
+    keys, expected = UNEVEN
+    assert order(keys) == expected
+    assert heaps == [40]
+
+
+@pytest.mark.parametrize("sort", [gnu_sorted, llvm_sorted])
+def test_many_elements_need_no_deep_recursion(sort):
+    keys = [min(index, 5_000 - index) for index in range(5_000)]
+    assert [keys[index] for index in sort(range(5_000), key=lambda index: keys[index])] == sorted(keys)
+
+
+@pytest.mark.parametrize("heap_sort", [sorting._gnu_heap_sorted, sorting._llvm_heap_sorted])
+@given(keys=st.lists(st.integers(0, 9), max_size=60))
+def test_heaps_sort(heap_sort, keys):
+    found = heap_sort([(key, index) for index, key in enumerate(keys)])
+    assert [key for key, _ in found] == sorted(keys)
+    assert sorted(index for _, index in found) == list(range(len(keys)))
