@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.delegates.registry import DISPATCH_KERNEL
+from delegate_sim.device.identity import DISPATCH, plain_name
 from delegate_sim.device.summary import (
     APPLIED_TO,
     FAILED,
@@ -66,7 +66,7 @@ def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, colu
 def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
     own = summary.delegate
     who = message(own.title) if own.title else "not shown"
-    rest = "; reconcile --accelerators compares it" if DISPATCH_KERNEL in own.title else ", which is not simulated"
+    rest = "; reconcile --accelerators compares it" if DISPATCH in plain_name(own.title) else ", which is not simulated"
     yield from _fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
     yield from _fact("outcome", _OUTCOMES[own.outcome], columns)
     yield from _counts(own.counts, columns)
@@ -133,6 +133,7 @@ _SOURCES = {
     "replacement": "by the runtime",
     "own": "by the delegate",
     "split": "by the delegate",
+    "kernels": "by the delegate",
     "application": "by benchmark_model",
     "compiled": "by the compiler plugin",
     "table": "by the table of operators",

@@ -16,7 +16,6 @@ from .prefixes import Message, message_of
 from .profile_output import is_of_dump, read_dump
 from .runtime_log import RuntimeReader
 from .statements import (
-    API_ERROR,
     DYNAMIC_ERROR,
     FAILURE,
     LIBRARY,
@@ -102,7 +101,6 @@ class Reader:
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
         self.refusals: Counter[tuple[str, int, str]] = Counter()
-        self.driver_errors: dict[str, None] = {}
         self.not_created: dict[str, None] = {}
         self.created: dict[str, None] = {}
         self.parameters: dict[str, str] = {}
@@ -150,7 +148,6 @@ class Reader:
             replacements=tuple(self.replacements),
             applications=tuple(self.applications),
             refusals=tuple(RefusedOperator(*key, count) for key, count in self.refusals.items()),
-            driver_errors=tuple(self.driver_errors),
             not_created=tuple(self.not_created),
             created=tuple(self.created),
             parameters=MappingProxyType(self.parameters),
@@ -261,8 +258,6 @@ class Reader:
             self.current = replace(self.current, is_failed=True)
         elif statement.kind == DYNAMIC_ERROR:
             self.current = replace(self.current, dynamic_tensor=int(values.get("tensor", "-1")))
-        elif statement.kind in (API_ERROR, NODE_ERROR):
-            self.driver_errors[statement.line] = None
 
     def _begin_table(self, title: str) -> None:
         if self.is_internal:

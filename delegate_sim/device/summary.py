@@ -13,6 +13,7 @@ from ..model.schema import operator_name
 from .contents import DeviceLog
 from .errors import ExplainedError, explained_errors
 from .identity import (
+    DISPATCH,
     UNNAMED_KERNEL,
     asked_accelerators,
     delegate_named,
@@ -40,6 +41,7 @@ from .statements import (
     FLEX_ERROR,
     INTERFACE,
     KERNEL_ERROR,
+    KERNELS,
     LIBRARY_ERROR,
     LISTED_REFUSALS,
     LITERT,
@@ -77,7 +79,7 @@ class Count(NamedTuple):
 
     line: str
     source: str
-    """``replacement``, ``own``, ``split``, ``application``, ``compiled``, ``table`` or ``executed``."""
+    """``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``table`` or ``executed``."""
     delegated: int | None = None
     total: int | None = None
     on_cpu: int | None = None
@@ -176,6 +178,8 @@ def summary_of(log: DeviceLog) -> LogSummary:
 
 def _of_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     names = names_of(log, delegate)
+    if is_switched_on(delegate, log):
+        names |= {plain_name(UNNAMED_KERNEL)}
     counts = tuple(_counts(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and is_switched_on(delegate, log):
@@ -249,12 +253,15 @@ def _counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
             yield Count(each.line, "split", taken, taken + left, left)
     yield from _placed(log, names)
     for each in log.of(COMPILED):
-        if "dispatch" in names or "dispatchop" in names:
+        if any(DISPATCH in name for name in names):
             yield _compiled(each)
     for line in log.replacements:
         if plain_name(line.kernel) in names:
             rest = line.total - line.replaced if line.total is not None and line.replaced <= line.total else None
             yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
+    for each in log.of(KERNELS):
+        if plain_name(each.values["name"]) in names:
+            yield Count(each.line, "kernels", kernels=int(each.values["count"]))
     for applied in log.applications:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
@@ -327,7 +334,7 @@ def _words(line: str) -> set[str]:
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Whether LiteRT 2 reports that what runs compiled parts of the model could not be started."""
-    return bool(names & {"dispatch", "dispatchop", "qnn"}) and any(
+    return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in each.values and _FATAL.search(each.line) for each in log.of(FAILURE)
     )
 
@@ -339,7 +346,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
         by_line = {each.line: each.outcome for each in log.applications}
         return {"completely": WHOLE, "partially": PART, "not": NONE, "failed": FAILED}[by_line[told["application"].line]]
     lines = [each for each in counts if each.source == "replacement"]
-    for each in lines[-1:] or [told[source] for source in ("own", "split", "compiled") if source in told][:1]:
+    for each in lines[-1:] or [told[source] for source in ("own", "split") if source in told][:1]:
         if each.delegated == 0:
             return NONE
         is_all = each.delegated == each.total if each.total is not None else each.partitions == 1
@@ -350,6 +357,8 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
         if told["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
             return PART
         return WHOLE if complete else APPLIED_TO
+    if "kernels" in told:
+        return APPLIED_TO if told["kernels"].kernels else NONE
     return ""
 
 
@@ -383,7 +392,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for refusal in log.refusals:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
     for each in log.of(OPERATOR_REFUSED):
-        op = each.values.get("op") or each.values.get("visited") or _operator(int(each.values["code"]))
+        op = each.values.get("op") or _operator(int(each.values["code"]))
         yield op, each.values.get("why", ""), int(each.values.get("count", each.times))
     for each in log.of(DRIVER_REFUSAL):
         yield each.values["op"], f"the driver does not take {each.values['type']}", each.times

@@ -121,7 +121,7 @@ def test_what_goes_wrong():
     )
     assert log.dynamic_tensor == -1
     assert log.is_restored
-    assert [error.split()[0] for error in log.driver_errors] == ["NN", "Node"]
+    assert [error.kind for error in log.errors] == ["dynamic-error", "api-error", "node-error"]
 
 
 def test_refusals_are_counted():
