@@ -209,9 +209,10 @@ PATTERNS = (
     _pattern(LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
     _pattern(
         FLEX_ERROR,
-        "TensorFlow ops are not supported by this interpreter",
-        r"(?:Select|Regular) TensorFlow ops(?:\(?s?\)?,? ?included in the given model,)? (?:is\(are\)|are) not supported by this "
-        r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?",
+        "not supported by this interpreter",
+        r"(?:Select|Regular) TensorFlow op(?:s|\(s\))(?:, included in the given model,)? (?:is\(are\)|are) not supported by this "
+        r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?"
+        r"(?: For the Android, [^.\n]{1,150}\.)?(?: See instructions: \S{1,150}?(?=Node number|\s|$))?",
     ),
     _pattern(
         OTHER_ERROR,

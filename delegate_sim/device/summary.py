@@ -201,15 +201,23 @@ def _of_other(log: DeviceLog) -> LogDelegate:
     if not name and UNNAMED_KERNEL in _table_names(log):
         name = UNNAMED_KERNEL
         kernels = [name]
-    names = {plain_name(each) for each in (*kernels[:1], *others, *(["external"] if name else []))}
+    known = other_name(name)
+    # What is known of the same delegate may be called otherwise in each line.
+    same = [each for each in others if known and other_name(each) == known]
+    names = {plain_name(each) for each in (name, *same, *(["external"] if name else []))}
     counts = tuple(_counts(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and name:
         outcome = REQUESTED
     if outcome == UNKNOWN and log.of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
         outcome = NOT_LOADED
+    return LogDelegate("", _title(name), outcome, counts)
+
+
+def _title(name: str) -> str:
+    """Return what a delegate that is not simulated is called."""
     known = other_name(name)
-    return LogDelegate("", f"{known} ({name})" if known else name, outcome, counts)
+    return f"{known} ({name})" if known else name
 
 
 def _table_names(log: DeviceLog) -> list[str]:
@@ -239,6 +247,12 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         names = {plain_name(each) for each in other.kernel_names}
         counts = tuple(_counts(log, names))
         yield LogDelegate(other.name, other.name, _outcome(log, counts) or MADE, counts)
+    counted = {count.line for count in own.counts}
+    for name in others_in(log):
+        counts = tuple([count for count in _counts(log, {plain_name(name)}) if count.line not in counted])
+        counted |= {count.line for count in counts}
+        if counts:
+            yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
 
 
 def _counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
