@@ -117,9 +117,9 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
     for count in counts:
         at_least = "" if count.is_complete else "at least "
         values = (
-            ("delegated", count.delegated),
+            ("selected" if count.source == "compiled" else "delegated", count.delegated),
             ("nodes", count.total),
-            ("on the CPU", count.on_cpu),
+            ("left" if count.source == "compiled" else "on the CPU", count.on_cpu),
             ("partitions", count.partitions),
             ("delegate kernels", count.kernels),
             ("subgraph", count.subgraph),

@@ -89,6 +89,8 @@ _FAILURES = (
     ),
     ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
     ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
+    ("load plugin", "a compiler plugin's library could not be loaded, so it compiles nothing"),
+    ("NPU islands", "the compiler plugin would make more partitions than the application allows, so that it compiles nothing"),
     ("get hooks", "the accelerator gives no hooks for profiling; LiteRT goes on without them"),
     ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
     ("initialize", "the vendor's runtime could not be started on this device"),
@@ -104,8 +106,8 @@ _FAILURES = (
 
 _OTHER_ERRORS = (
     ("versions", "the delegate's libraries on the device are of different versions"),
-    ("open OpenCL", "the device has no OpenCL that the application may use; the GPU delegate then tries OpenGL"),
-    ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the GPU delegate tries OpenGL"),
+    ("open OpenCL", "the device has no OpenCL that the application may use; the delegate then tries OpenGL"),
+    ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
 )
 """What errors of delegates mean, by words in them."""
 
@@ -167,7 +169,9 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         if "code" in values:
             return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
         return f"the kernel of {values['name']} failed in {values['stage']}"
-    if error.kind == FAILURE and "source" in values:
+    if "DispatchLibraryDir" in error.line:
+        return "the application asks for the NPU and does not say where the dispatch library of its vendor is"
+    if error.kind == FAILURE:
         return next((meaning for words, meaning in _FAILURES if words in error.line), "")
     if error.kind == LIBRARY_ERROR:
         return "the delegate's library, or one that it needs, is not there, or not for this device; nothing is applied"

@@ -111,8 +111,8 @@ def other_name(name: str) -> str:
 
 
 def library_of(log: DeviceLog) -> str:
-    """Return the path of the library that benchmark_model was told to load a delegate from; empty if there is none."""
-    return log.parameters.get(_LIBRARY, "").strip()
+    """Return the path of the library that a tool was told to load a delegate from; empty if there is none."""
+    return log.parameters.get(_LIBRARY, log.flags.get(_LIBRARY, "")).strip()
 
 
 def delegate_of_library(path: str) -> Delegate | None:

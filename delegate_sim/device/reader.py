@@ -61,7 +61,7 @@ _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) ref
 _RESTORED = "Restored original execution plan after delegate application failure"
 _NOT_CREATED = re.compile(
     r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
-    r"(?:delegate|accelerator)\b.*|\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
+    r"(?:delegate|accelerator)\b.*|(?:Core )?\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
     r"[A-Z][\w ]{0,20} delegate will not be enabled.*"
 )
 _CREATED = re.compile(
@@ -74,6 +74,7 @@ _LISTED = re.compile(r"(?:CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
+_TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
 _LOADED = re.compile(r"Loaded model (?P<path>\S.*)")
 _VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d+\.\d+(?:\.\d+)?)")
 _LOST = "Dropping ProfileBuffer event"
@@ -409,8 +410,8 @@ class Statements:
 
 
 def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts a benchmark, with blanks for underscores; None for any other line."""
-    if "benchmark" not in text or "--" not in text:
+    """Return the flags of a command that starts one of the runtime's tools, with blanks for underscores; None for other lines."""
+    if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
     flags = {found["name"].replace("_", " ").lower(): found["value"] for found in _FLAG.finditer(text)}
     return flags or None

@@ -212,7 +212,7 @@ PATTERNS = (
         "not supported by this interpreter",
         r"(?:Select|Regular) TensorFlow op(?:s|\(s\))(?:, included in the given model,)? (?:is\(are\)|are) not supported by this "
         r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?"
-        r"(?: For the Android, [^.\n]{1,150}\.)?(?: See instructions: \S{1,150}?(?=Node number|\s|$))?",
+        r"(?: For the Android, .{1,150}? dependency\.)?(?: See instructions: \S{1,150}?(?=Node number|\s|$))?",
     ),
     _pattern(
         OTHER_ERROR,
@@ -239,6 +239,8 @@ PATTERNS = (
         r"(?P<name>\w{1,40}) accelerator(?:\([^)]{1,200}\))? (?:could not be (?:loaded|registered)|is not (?:available|"
         r"registered)).*",
     ),
+    _pattern(NOT_REGISTERED, "DispatchLibraryDir", r"You should provide the `DispatchLibraryDir` option to use (?P<name>NPU)\.?"),
+    _pattern(FAILURE, "NPU islands", rf"Partitioning yielded {_N} NPU islands, which exceeds the maximum allowed \({_N}\)\.?"),
     _pattern(REGISTERED, "RegisterAccelerator", r"RegisterAccelerator: ptr=\w+, name=(?P<name>[\w ]{1,60})"),
     _pattern(REGISTERED, " registered", r"(?P<name>\w{1,40}) accelerator(?:\((?P<library>[^)]{1,200})\))? registered"),
     _pattern(REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),

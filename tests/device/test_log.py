@@ -251,3 +251,16 @@ def test_hostile_lines_come_to_an_end(piece):
     # A pattern that is not linear would not, in any time that one waits for a test.
     text = f"{'=' * 30} Run Order {'=' * 30}\n" + piece * (400_000 // len(piece)) + "\n"
     assert read_log(text).replacements == ()
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ("Graph: [b.tflite]\n", "the parameter graph"),
+        ("INFO: Replacing 1 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions.\n", "the delegate"),
+    ],
+)
+def test_logs_of_runs_with_other_parameters_or_delegates_are_not_joined(other, what):
+    ours = read_log("Graph: [a.tflite]\nINFO: Created TensorFlow Lite delegate for NNAPI.\n")
+    with pytest.raises(LogError, match=f"a and b are not from one run: they differ in {what}"):
+        join_logs([("a", ours), ("b", read_log(other))])
