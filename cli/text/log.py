@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.device.counts import Count
 from delegate_sim.device.identity import DISPATCH, plain_name
 from delegate_sim.device.summary import (
     APPLIED_TO,
@@ -16,7 +17,6 @@ from delegate_sim.device.summary import (
     REQUESTED,
     UNKNOWN,
     WHOLE,
-    Count,
     LogDelegate,
     LogSummary,
 )

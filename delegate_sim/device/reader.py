@@ -61,7 +61,8 @@ _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) ref
 _RESTORED = "Restored original execution plan after delegate application failure"
 _NOT_CREATED = re.compile(
     r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
-    r"(?:delegate|accelerator)\b.*|(?:Core )?\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
+    r"(?:delegate|accelerator)\b.*|"
+    r"(?:Core )?\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
     r"[A-Z][\w ]{0,20} delegate will not be enabled.*"
 )
 _CREATED = re.compile(

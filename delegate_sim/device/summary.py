@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..delegates.base import Delegate
 from ..model.schema import operator_name
 from .contents import DeviceLog
+from .counts import Count, compiled_count, counts_of, is_kernel
 from .errors import ExplainedError, explained_errors
 from .identity import (
     DISPATCH,
@@ -41,7 +42,6 @@ from .statements import (
     FLEX_ERROR,
     INTERFACE,
     KERNEL_ERROR,
-    KERNELS,
     LIBRARY_ERROR,
     LISTED_REFUSALS,
     LITERT,
@@ -49,17 +49,13 @@ from .statements import (
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
-    OWN_COUNT,
-    PLACED,
     PREPARATION_ERROR,
     REGISTERED,
     RUNTIME,
     RUNTIME_ERROR,
     SAID,
     SKIPPED,
-    SPLIT,
     VENDOR,
-    Statement,
 )
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
@@ -72,22 +68,6 @@ three: it was made, it was asked for, and the log does not tell.
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
 """What an error of LiteRT 2 has failed at if no node can run; it goes on after others, such as hooks that it does not get."""
-
-
-class Count(NamedTuple):
-    """A count in a log: whose line it is, and the numbers in it; what the line leaves out is None."""
-
-    line: str
-    source: str
-    """``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``table`` or ``executed``."""
-    delegated: int | None = None
-    total: int | None = None
-    on_cpu: int | None = None
-    partitions: int | None = None
-    kernels: int | None = None
-    subgraph: int | None = None
-    is_complete: bool = True
-    """Whether the table that it is from is; if not, there are at least so many."""
 
 
 class LogDelegate(NamedTuple):
@@ -180,7 +160,7 @@ def _of_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     names = names_of(log, delegate)
     if is_switched_on(delegate, log):
         names |= {plain_name(UNNAMED_KERNEL)}
-    counts = tuple(_counts(log, names))
+    counts = tuple(counts_of(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and is_switched_on(delegate, log):
         outcome = REQUESTED
@@ -205,7 +185,7 @@ def _of_other(log: DeviceLog) -> LogDelegate:
     # What is known of the same delegate may be called otherwise in each line.
     same = [each for each in others if known and other_name(each) == known]
     names = {plain_name(each) for each in (name, *same, *(["external"] if name else []))}
-    counts = tuple(_counts(log, names))
+    counts = tuple(counts_of(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and name:
         outcome = REQUESTED
@@ -226,11 +206,6 @@ def _table_names(log: DeviceLog) -> list[str]:
     return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
 
 
-def _is_kernel(op: str) -> bool:
-    """Whether a row of a table is of a delegate's kernel, which old releases call the same for all delegates."""
-    return op == UNNAMED_KERNEL or delegate_named(op) is not None
-
-
 def _is_unknown(kernel: str) -> bool:
     return delegate_named(kernel) is None
 
@@ -245,77 +220,20 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
             continue
         seen.add(other.name)
         names = {plain_name(each) for each in other.kernel_names}
-        counts = tuple(_counts(log, names))
+        counts = tuple(counts_of(log, names))
         yield LogDelegate(other.name, other.name, _outcome(log, counts) or MADE, counts)
     counted = {count.line for count in own.counts}
     for name in others_in(log):
-        counts = tuple([count for count in _counts(log, {plain_name(name)}) if count.line not in counted])
+        counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
             yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
 
 
-def _counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts in the lines that are of a delegate."""
-    for each in log.of(OWN_COUNT):
-        if plain_name(each.values["name"]) in names:
-            delegated, total, partitions = (int(each.values[key]) for key in ("delegated", "total", "partitions"))
-            yield Count(each.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
-    for each in log.of(SPLIT):
-        if plain_name(each.values["name"]) in names:
-            taken, left = int(each.values.get("taken", "0")), int(each.values["left"])
-            yield Count(each.line, "split", taken, taken + left, left)
-    yield from _placed(log, names)
-    for each in log.of(COMPILED):
-        if any(DISPATCH in name for name in names):
-            yield _compiled(each)
-    for line in log.replacements:
-        if plain_name(line.kernel) in names:
-            rest = line.total - line.replaced if line.total is not None and line.replaced <= line.total else None
-            yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
-    for each in log.of(KERNELS):
-        if plain_name(each.values["name"]) in names:
-            yield Count(each.line, "kernels", kernels=int(each.values["count"]))
-    for applied in log.applications:
-        if plain_name(applied.provider) in names:
-            yield Count(applied.line, "application", kernels=applied.kernels)
-    yield from _table_counts(log, names)
-
-
-def _placed(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield what a compiler for one accelerator says of where operations will run."""
-    counts = {plain_name(each.values["name"]): each for each in log.of(PLACED)}
-    taken = [each for name, each in counts.items() if name in names]
-    left = [each for name, each in counts.items() if name not in names]
-    if taken and left:
-        delegated, on_cpu = int(taken[-1].values["count"]), int(left[-1].values["count"])
-        yield Count(taken[-1].line, "split", delegated, delegated + on_cpu, on_cpu)
-
-
-def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    for index, table in log.run_orders.items():
-        kernels = sum([plain_name(row.op) in names for row in table.rows])
-        if kernels:
-            rest = sum([not _is_kernel(row.op) for row in table.rows])
-            yield Count("Run Order", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=table.is_complete)
-    for index, summary in log.summaries.items():
-        kernels = sum([count for op, count in summary.counts.items() if plain_name(op) in names])
-        if kernels and index not in log.run_orders:
-            rest = sum([count for op, count in summary.counts.items() if not _is_kernel(op)])
-            is_complete = summary.is_complete
-            yield Count("Summary by node type", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=is_complete)
-
-
-def _compiled(each: Statement) -> Count:
-    taken, total = int(each.values["taken"]), int(each.values["total"])
-    partitions, subgraph = int(each.values["partitions"]), int(each.values["subgraph"])
-    return Count(each.line, "compiled", taken, total, total - taken if taken <= total else None, partitions, None, subgraph)
-
-
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     """Yield the counts of the log that are of no delegate, those of a compiler plugin whose code nothing runs among them."""
     if not any(each.source == "compiled" for each in own.counts):
-        yield from map(_compiled, log.of(COMPILED))
+        yield from map(compiled_count, log.of(COMPILED))
     for each in log.of(EXECUTED):
         yield Count(each.line, "executed", total=int(each.values["count"]))
 
@@ -397,7 +315,7 @@ def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
     for index, summary in log.summaries.items():
         if index not in log.run_orders:
             counts.update(summary.counts)
-    yield from ((op, count) for op, count in counts.items() if not _is_kernel(op))
+    yield from ((op, count) for op, count in counts.items() if not is_kernel(op))
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
