@@ -1,4 +1,4 @@
-"""What Android's NNAPI runtime makes of models that the delegate takes whole: writes the table in the README.
+"""What Android's NNAPI runtime makes of models that the delegate takes whole: writes the table in docs/targets.md.
 
 Run by ``make android-releases``, over the models of ``docs/model-types.md``.
 """
@@ -17,7 +17,7 @@ from delegate_sim.delegates.nnapi.runtime import NO_RUNTIME, highest_level
 from delegate_sim.model.model import Model
 from delegate_sim.nnapi_runtime import AndroidRelease
 
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "targets.md"
 RELEASES = tuple(AndroidRelease)
 _TABLE = re.compile(r"(<!-- android -->\n).*?(<!-- /android -->)", re.DOTALL)
 _CONVERTER = re.compile(r"\.tf(\d)(\d+)\b")
@@ -68,14 +68,14 @@ def table() -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the table into the README."""
+    """Write the table into its page."""
     for path in (MODELS, PROVENANCE):
         if not path.is_file():
             print(f"error: {path} is missing: the converted models are not part of this repository", file=sys.stderr)
             return 2
-    text = README.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     lines = "".join([f"{line}\n" for line in table()])
-    README.write_text(_TABLE.sub(lambda match: f"{match[1]}{lines}{match[2]}", text), encoding="utf-8")
+    PAGE.write_text(_TABLE.sub(lambda match: f"{match[1]}{lines}{match[2]}", text), encoding="utf-8")
     return 0
 
 

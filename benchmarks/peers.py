@@ -1,7 +1,7 @@
-"""What TensorFlow's model analyzer says of the GPU delegate, beside what the delegate does: the table of the README.
+"""What TensorFlow's model analyzer says of the GPU delegate, beside what the delegate does: the table of docs/analyzer.md.
 
 Run by ``make peers``, which first makes an environment with TensorFlow for each of ``VERSIONS``; with ``--write`` the table
-in the README is replaced.
+in that page is replaced.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import delegate_sim
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "analyzer.md"
 VERSIONS = ("2.17.1", "2.20.0")
 """Releases of TensorFlow: the last whose analyzer still looked at operators, and a later one."""
 MODELS = (
@@ -90,14 +90,14 @@ def table() -> str:
 
 
 def main() -> None:
-    """Print the table, or put it into the README."""
+    """Print the table, or put it into its page."""
     made = table()
     if "--write" not in sys.argv[1:]:
         print(made)
         return
-    before, _, rest = README.read_text(encoding="utf-8").partition(_MARKERS[0])
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(_MARKERS[0])
     after = rest.partition(_MARKERS[1])[2]
-    README.write_text(f"{before}{_MARKERS[0]}\n{made}\n{_MARKERS[1]}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{_MARKERS[0]}\n{made}\n{_MARKERS[1]}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

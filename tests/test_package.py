@@ -16,7 +16,7 @@ from delegate_sim import toml
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-LOCKED = ("test", "lint", "live")
+LOCKED = ("test", "lint", "live", "report", "export", "browser")
 """The extras that development installs."""
 
 

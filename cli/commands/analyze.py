@@ -27,7 +27,6 @@ from ..delegate_flags import (
     release_in,
     several_delegates_option,
 )
-from ..exits import DONE, USAGE
 from ..live_options import live_options
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
@@ -54,6 +53,7 @@ Examples:
   delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
   delegate-sim analyze models --format csv --output table.csv
+  delegate-sim analyze model.tflite --delegate gpu --watch
   delegate-sim analyze model.tflite --accelerators npu,gpu,cpu --soc google:Tensor_G5 --soc mediatek:mt6991
 
 Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
@@ -145,7 +145,22 @@ def _spans(releases: Iterable[str]) -> str:
 @output_options
 @click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
-def command(
+@click.option("--watch", is_flag=True, help="Run again whenever a model's file changes, until interrupted.")
+def command(watch: bool, **given: Any) -> int:
+    """Show what a delegate does to each MODEL.
+
+    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
+    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
+    bytes that cross their borders.
+    """
+    if not watch:
+        return _analyze(**given)
+    from ..watching import run_watching
+
+    return run_watching(given["models"], lambda: _analyze(**given))
+
+
+def _analyze(
     models: Sequence[str],
     delegates: Sequence[str],
     chain: bool,
@@ -164,12 +179,7 @@ def command(
     verbose: bool,
     **flags: str | None,
 ) -> int:
-    """Show what a delegate does to each MODEL.
-
-    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
-    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
-    bytes that cross their borders.
-    """
+    """Analyse once; returns the exit code."""
     pairs, release = release_in(pairs, release)
     if accelerators is not None or socs:
         if delegates or chain:
@@ -233,8 +243,8 @@ def command(
     if GITHUB in forms:
         summarise(documents.results())
     if output is None and not streams:
-        write(documents.whole(form))
-    return USAGE if chosen_models.unreadable else DONE
+        write(documents.whole(form), form)
+    return chosen_models.exit_code
 
 
 def _is_given(parameter: str) -> bool:
@@ -352,17 +362,25 @@ class _Documents:
             from ..text.overview import ModelRow, models_lines
 
             rows = [row for parts in self._parts for row in parts["text"]]
-            rows += [ModelRow(path, message=message) for path, message in self.models.unreadable]
+            rows += [ModelRow(path, message=message) for path, message, _ in self.models.unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))
         return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
 def _unreadable_cases(model: Unreadable, analysis: _Analysis) -> list[Case]:
-    from delegate_sim.gate.results import unreadable_case
+    from delegate_sim.gate.results import INTERNAL_ERROR, UNREADABLE_MODEL, unreadable_case
 
+    code = INTERNAL_ERROR if model.is_fault else UNREADABLE_MODEL
     return [
         unreadable_case(
-            model.path, model.path, delegate.name, delegate.name, str(analysis.release), option_values(options), model.message
+            model.path,
+            model.path,
+            delegate.name,
+            delegate.name,
+            str(analysis.release),
+            option_values(options),
+            model.message,
+            code,
         )
         for delegate, options in analysis.targets
     ]

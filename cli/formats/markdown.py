@@ -13,12 +13,15 @@ from delegate_sim.text import printable
 from ..layout import counted, cut, message, name
 from ..text import findings as findings_text
 from ..text.changes import alike, change_text
+from ..text.strip import STATES_AND_MIXED, legend_texts, strip_text
 from .common import PROGRAM, model_name, number_titles, numbers, state, target_text, title, verdict
-from .markdown_syntax import code_block, row, text
+from .markdown_syntax import code, code_block, row, text
 
 _LONGEST = 50_000
 """GitHub refuses comments of more than 65,536 characters."""
 _TABLE_ROOM = 12_000
+_STRIPS_ROOM = 4_000
+_STRIP_WIDTH = 64
 _FINDINGS_ROOM = 8_000
 _CHANGES_ROOM = 5_000
 _NOTES_ROOM = 2_000
@@ -39,7 +42,9 @@ class _Piece(NamedTuple):
 def render(results: Results) -> str:
     """Return a verdict, a table of all cases, and a section for each case with details."""
     cases = sorted(results.cases, key=lambda case: case.status not in (FAILED, UNREADABLE))
-    head = "\n\n".join([f"### {PROGRAM} {results.command}", f"**{text(verdict(results))}**", *_table(results, cases)])
+    head = "\n\n".join(
+        [f"### {PROGRAM} {results.command}", f"**{text(verdict(results))}**", *_table(results, cases), *_strips(cases)]
+    )
     sections = [_Piece(_section(case, results.command)) for case in cases if _has_details(case)]
     return "\n\n".join([head, *_listed(sections, _LONGEST - len(head), "more case")]) + "\n"
 
@@ -76,6 +81,19 @@ def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
     yield "\n".join([row(columns), row(rule), *rows])
     if left_out:
         yield _more(left_out, "more case")
+
+
+def _strips(cases: Sequence[Case]) -> Iterator[str]:
+    """Show the execution plans that are cut, each in a line."""
+    pieces = [
+        _Piece(f"- {code(strip_text(case.strip, _STRIP_WIDTH)[0])} {text(model_name(case))}, {text(name(case.target))}")
+        for case in cases
+        if len(case.strip) > 1
+    ]
+    if pieces:
+        legend = ", ".join([f"{code(glyph)} {text(words)}" for glyph, words in legend_texts("the delegate", STATES_AND_MIXED)])
+        yield f"Execution plans: {legend}"
+        yield "\n".join(_listed(pieces, _STRIPS_ROOM, "more plan", "- "))
 
 
 def _row(case: Case, command: str) -> str:

@@ -37,6 +37,11 @@ def _escaped(found: re.Match[str]) -> str:
     return _ENTITIES.get(special, f"\\{special}")
 
 
+def code(plain: str) -> str:
+    """Return printable text without a backtick as code in a line."""
+    return f"`{plain}`"
+
+
 def code_block(lines: Iterable[str]) -> str:
     """Return printable lines as a block of code."""
     content = "\n".join(lines)

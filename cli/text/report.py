@@ -12,6 +12,7 @@ from delegate_sim.graph.partition import Subset
 from delegate_sim.results.compute import Compute, compute_of
 from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
+from delegate_sim.results.strip import strip
 from delegate_sim.results.words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
@@ -23,6 +24,7 @@ from .measures import kernels_text
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
 from .splits import split_lines
+from .strip import strip_lines
 from .view import HEADING, View
 
 if TYPE_CHECKING:
@@ -228,6 +230,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), verb, view)
     dropped = dropped_partitions(run)
+    yield from strip_lines(strip(run), whole.delegate.name, view.width)
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, whole, view, advice)

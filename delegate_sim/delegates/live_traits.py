@@ -54,5 +54,10 @@ class AcceleratorTraits(NamedTuple):
     adapter: str
     """What is in its log once a device was found."""
 
+    def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
+        """Return what CompiledModel is given: the accelerators, and the precision."""
+        yield "gpu,cpu" if options["cpu_fallback"] else "gpu"
+        yield options["precision"]
+
 
 LiveTraits: TypeAlias = PluginTraits | RuntimeTraits | AcceleratorTraits

@@ -10,6 +10,7 @@ from ..results.measures import measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.report import Report
 from ..results.rule_set import rule_set_version
+from ..results.strip import run_lengths
 from ..runtime.interpreter import Run, option_values
 from .results import FAILED, PASSED, Case
 
@@ -38,6 +39,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
         rule_set=rule_set_version(run.delegate),
         multiply_adds=compute.multiply_adds,
         delegated_multiply_adds=compute.delegated_multiply_adds,
+        strip=run_lengths(run),
     )
 
 

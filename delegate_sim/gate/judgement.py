@@ -15,6 +15,7 @@ from ..results.measures import NOT_RUNNING, Measures, measure
 from ..results.nodes import code_of, node_finding, node_location, on_cpu
 from ..results.outline import outline
 from ..results.rule_set import rule_set_version
+from ..results.strip import run_lengths
 from ..results.words import words_of
 from ..rules.rule import Reason
 from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
@@ -75,6 +76,7 @@ def judge(
         rule_set=rule_set_version(target.delegate),
         multiply_adds=compute.multiply_adds,
         delegated_multiply_adds=compute.delegated_multiply_adds,
+        strip=run_lengths(run),
     )
     if entry is not None:
         case = _against_baseline(case, run, model, entry, now, budgets)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..delegates.base import Delegate, OptionValues
 from ..delegates.live_traits import AcceleratorTraits
-from ..delegates.registry import FALLBACK_OPTION
 from ..errors import OptionError
 from ..model.model import Model
 from ..runtime.interpreter import Run
@@ -35,7 +34,7 @@ class AcceleratorEngine(Engine):
         self._driver = vulkan.driver_environment()
         lacks = ""
         if root is None or not (root / traits.library).is_file():
-            lacks = "ai-edge-litert 2.1.3 or newer for Linux, with its GPU accelerator: pip install ai-edge-litert"
+            lacks = "ai-edge-litert 2.1.3 or newer for Linux, with its accelerator: pip install ai-edge-litert"
         elif self._driver is None:
             lacks = vulkan.INSTALL
         super().__init__(delegate, lacks)
@@ -44,6 +43,11 @@ class AcceleratorEngine(Engine):
     def software(self) -> str:
         """The release of LiteRT."""
         return packages.runtime_release()
+
+    @property
+    def fixed_options(self) -> OptionValues:
+        """Those that cannot be given in Python."""
+        return self._traits.fixed
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Compile the model in a process of its own."""
@@ -54,8 +58,7 @@ class AcceleratorEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(bytes(model.content))
-            accelerators = "gpu,cpu" if options[FALLBACK_OPTION] else "gpu"
-            finished = run_module(_MODULE, [str(source), accelerators, options["precision"]], self._environment(), folder)
+            finished = run_module(_MODULE, [str(source), *self._traits.arguments(options)], self._environment(), folder)
         output = finished.output.splitlines()
         if finished.words and not any(self._traits.adapter in line for line in output):
             return LiveDecision(True, finished.words, lacks=vulkan.INSTALL)

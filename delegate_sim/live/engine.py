@@ -28,6 +28,11 @@ class Engine(ABC):
         return not self.lacks
 
     @property
+    def fixed_options(self) -> OptionValues:
+        """The values of options without which it cannot be run on this host."""
+        return {}
+
+    @property
     @abstractmethod
     def software(self) -> str:
         """What is run, with its version, such as ``litert-2.3.0``."""

@@ -21,5 +21,6 @@ def lacking(engine: Engine) -> str:
     """Return what an engine lacks on this host, empty if it runs; it is run unless it is known to lack something."""
     if not engine.is_ready:
         return engine.lacks
-    found = engine.decide(load(base64.b64decode(_MODEL)), parse_options(engine.delegate.name, engine.delegate.options, {}))
+    options = parse_options(engine.delegate.name, engine.delegate.options, engine.fixed_options)
+    found = engine.decide(load(base64.b64decode(_MODEL)), options)
     return found.lacks or found.end

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ..delegates.limits import largest_partitions
+from ..errors import OptionError
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
@@ -25,6 +27,16 @@ from .words import SELECTED
 SCHEMA = "delegate-sim/report/1"
 
 
+class Viewer(Protocol):
+    """Makes the page of a report, and shows it."""
+
+    def html(self, report: Report) -> str:
+        """Return the page."""
+
+    def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
+        """Show the page."""
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class Report(Shown):
     """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
@@ -33,6 +45,8 @@ class Report(Shown):
     runs: tuple[Run, ...]
     is_chain: bool = False
     """Whether each run starts from what the previous one left."""
+    viewer: Viewer | None = dataclasses.field(default=None, compare=False)
+    """What shows the page; reports of ``analyze`` and ``simulate`` have one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``)."""
@@ -51,6 +65,30 @@ class Report(Shown):
                 for subgraph, places in enumerate(placements(self.runs))
             ]
         return entry
+
+    def to_html(self) -> str:
+        """Return the report as a page: one HTML file that needs nothing else.
+
+        Raises MissingPackageError where the extra ``report`` is not installed.
+        """
+        return self._viewer().html(self)
+
+    def show(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Show the page: in a notebook below the cell, otherwise in the browser.
+
+        It is written to ``path`` if one is given, else to a temporary file where a browser needs one. Raises as ``to_html``.
+        """
+        self._viewer().show(self, path)
+
+    def _viewer(self) -> Viewer:
+        if self.viewer is None:
+            raise OptionError("this report has no page: analyze() and simulate() return those that have one")
+        return self.viewer
+
+    def _picture(self) -> str:
+        from .strip_picture import strip_picture
+
+        return "".join([strip_picture(run) for run in self.runs])
 
     def _line(self) -> str:
         from .tables import report_line
@@ -140,13 +178,13 @@ def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
 
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    """Return the bytes of these tensors that cross a border at run time; constants do not."""
-    return sum(graph.tensors[index].byte_size for index in tensors if not graph.tensors[index].is_constant)
+    """Return the bytes of these tensors that cross a border at run time; constants and what a delegate added do not."""
+    return sum(graph.tensors[index].byte_size for index in crossing(graph, tensors))
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
-    """Return those of these tensors that are not constant."""
-    return [index for index in tensors if not graph.tensors[index].is_constant]
+    """Return those of these tensors that are in the file and not constant."""
+    return [index for index in tensors if index < len(graph.tensors) and not graph.tensors[index].is_constant]
 
 
 def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str | None]]:

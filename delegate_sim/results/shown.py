@@ -38,6 +38,10 @@ class Shown:
         """Return the names of the tables that a notebook shows."""
         return list(self._tables())[:1]
 
+    def _picture(self) -> str:
+        """Return what a notebook shows above the tables, as HTML; it may hold nothing from a model that is not escaped."""
+        return ""
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {_cut(printable(self._line()), _LONGEST_LINE)}>"
 
@@ -45,6 +49,7 @@ class Shown:
         """Return what a notebook shows; everything that comes from a model is escaped."""
         tables = self._tables()
         parts = [f"<p><b>{_escaped(self._line(), _LONGEST_LINE)}</b></p>"]
+        parts.append(self._picture())
         parts += ["".join(_html(name, tables[name]())) for name in self._shown()]
         return f"<div>{''.join(parts)}</div>"
 

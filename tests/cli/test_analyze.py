@@ -32,6 +32,8 @@ Coverage
   nodes             4 total, 2 supported, 2 delegated (50 %)
   partitions        3
   delegate kernels  2
+  █░░█
+  █ nnapi  ░ the CPU  (a cell is a node, in running order)
 
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has

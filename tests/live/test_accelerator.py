@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from delegate_sim import analyze, load
 from delegate_sim.delegates.registry import find_delegate
@@ -41,7 +41,7 @@ def test_a_fixture(path):
 @pytest.mark.parametrize("case", [case for case in CASES if case.backend == "webgpu"], ids=lambda case: f"{case.op}-{case.code}")
 def test_a_build(case):
     found = compared(model_of(case))
-    assert (found.is_run, found.differences, bool(found.end)) == (True, (), case.code is not None)
+    assert (found.is_run, found.differences, bool(found.decision.end)) == (True, (), case.code is not None)
 
 
 @live
@@ -51,16 +51,19 @@ def test_a_build(case):
     derandomize=True,
     database=None,
     deadline=None,
+    phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 def test_random_graphs(model):
-    assert compared(model).differences == ()
+    """What is said of nodes; what drivers make of shaders is not simulated, so that a build may fail all the same."""
+    differences = compared(model).differences
+    assert [each for each in differences if not each.endswith("simulated: it succeeds")] == []
 
 
 @live
 def test_without_the_cpu_a_node_that_is_left_fails_the_model():
     path = next(path for path in FIXTURES if path.stem == "activations")
-    assert compared(path).end == ""
+    assert compared(path).decision.end == ""
     assert compared(path, {**OPTIONS, "cpu_fallback": False}).differences == ()
 
 
@@ -97,7 +100,7 @@ def model():
 def test_the_message_is_compared(printed, model):
     printed(ADAPTER, HEADING, REFUSED, COUNTED, "INFO: other")
     found = compared(model)
-    assert found.lines == (HEADING.removeprefix("ERROR: "), REFUSED, COUNTED)
+    assert found.decision.lines == (HEADING.removeprefix("ERROR: "), REFUSED, COUNTED)
     assert found.is_equal
     printed(ADAPTER, HEADING, REFUSED, COUNTED.replace("1", "2"))
     assert not compared(model).is_equal
@@ -116,8 +119,7 @@ def test_a_failure_that_is_not_foretold(printed, model):
 def test_without_a_device_nothing_is_said(printed, model):
     printed("error", status=1)
     found = compared(model)
-    assert (found.is_run, found.is_equal) == (False, True)
-    assert vulkan.INSTALL in found.end
+    assert (found.is_run, found.differences, found.decision.lacks) == (False, (), vulkan.INSTALL)
 
 
 def test_options_that_it_cannot_be_given(printed, model):

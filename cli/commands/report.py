@@ -1,0 +1,83 @@
+"""``delegate-sim report``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from delegate_sim.results.sides import simulated_side
+from delegate_sim.runtime.target import Target
+
+from ..delegate_flags import DelegateCommand
+from ..exits import DONE, USAGE
+from ..models import Models, read_model
+from ..target_options import chosen_targets, several_targets_options
+from ..terminal import write, write_file
+
+if TYPE_CHECKING:
+    from delegate_sim.page.content import PageView
+
+_EPILOG = """\b
+Examples:
+  delegate-sim report model.tflite -o report.html
+  delegate-sim report model.tflite --delegate nnapi --delegate gpu -o report.html
+  delegate-sim report before.tflite after.tflite --delegate gpu -o compared.html
+  delegate-sim report large.tflite --no-causes -o report.html
+
+The file needs nothing but a browser: no network, no other file. Several models and targets are switched between on the page, and
+shown side by side. It needs the package fast-sugiyama, which the extra [report] installs. A model that cannot be read does not
+stop the others; the exit code is then 2.
+"""
+
+
+@click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@several_targets_options
+@click.option(
+    "--causes/--no-causes", default=True, show_default=True, help="Whether to find out what each cause costs, as diagnose."
+)
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(), default="report.html", show_default=True, help="The file to write."
+)
+def command(
+    paths: Sequence[str],
+    delegates: Sequence[str],
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    own_resolver: bool,
+    causes: bool,
+    output: str,
+    **flags: str | None,
+) -> int:
+    """Write a page that shows what delegates do to each MODEL: the graph, where it is cut into partitions, and why.
+
+    The page has the verdict for each target, the execution plan as a strip, the graph with its partitions, the causes of refusals
+    in the order of what their end brings, and for each node its tensors, the reasons and what to change.
+    """
+    from delegate_sim.page.document import page
+    from delegate_sim.page.layout import require_library
+
+    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
+    require_library()
+    models = Models(paths)
+    views = [view for of_model in models.each(lambda path: _views(path, targets, causes)) for view in of_model]
+    if views:
+        text = page(views)
+        write_file(output, text)
+        write(f"{output}: {len(views):,} {'view' if len(views) == 1 else 'views'}, {len(text.encode('utf-8')):,} bytes\n")
+    return USAGE if models.unreadable else DONE
+
+
+def _views(path: str, targets: Sequence[Target], with_causes: bool) -> list[PageView]:
+    from delegate_sim.page.content import PageView
+
+    model = read_model(path)
+    if not with_causes:
+        return [PageView(model, simulated_side(model, target).run) for target in targets]
+    from delegate_sim.diagnosis.diagnose import diagnose
+
+    found = [diagnose(model, target) for target in targets]
+    return [PageView(model, diagnosis.run, diagnosis) for diagnosis in found]

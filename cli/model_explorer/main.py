@@ -1,0 +1,59 @@
+"""An extension of Google's Model Explorer that opens a model with each operator coloured by where it runs.
+
+``model-explorer model.tflite --extensions=delegate_sim_cli.model_explorer`` offers it among the adapters. The environment
+variable DELEGATE_SIM_DELEGATE names the delegate, by default the usual one. It needs the package ai-edge-model-explorer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from model_explorer import Adapter, AdapterMetadata, ModelExplorerGraphs
+from model_explorer.builtin_tflite_flatbuffer_adapter import BuiltinTfliteFlatbufferAdapter
+
+import delegate_sim
+from delegate_sim.export.model_explorer import layer_name, node_data
+from delegate_sim.results.report import node_reasons
+from delegate_sim.runtime.interpreter import Run, SubgraphRun
+from delegate_sim.text import printable
+
+_VARIABLE = "DELEGATE_SIM_DELEGATE"
+
+
+class DelegateSimAdapter(Adapter):  # type: ignore[misc]  # the package has no types
+    """Model Explorer's own reading of a model, with where the operators run."""
+
+    metadata = AdapterMetadata(
+        id="delegate_sim",
+        name="delegate-sim (TFLite)",
+        description="Colours each operator by where it runs, and says why it stays on the CPU.",
+        source_repo="",
+        fileExts=["tflite"],
+    )
+
+    def convert(self, model_path: str, settings: dict[str, Any]) -> ModelExplorerGraphs:
+        """Return the graphs of a model, coloured."""
+        graphs = BuiltinTfliteFlatbufferAdapter().convert(model_path, settings)
+        (run,) = delegate_sim.analyze(model_path, os.environ.get(_VARIABLE) or None, defaults="benchmark").runs
+        layers = node_data(run)
+        subgraphs = dict(zip(layers, run.subgraphs, strict=False))
+        for graph in [graph for collection in graphs["graphCollections"] for graph in collection.graphs]:
+            if graph["id"] in subgraphs:
+                _colour(graph, run, subgraphs[graph["id"]], layers[graph["id"]]["results"])
+        return graphs
+
+
+def _colour(graph: dict[str, Any], run: Run, subgraph: SubgraphRun, results: Mapping[str, Any]) -> None:
+    """Colour the operators of a graph, and say what was found."""
+    for node in graph["nodes"]:
+        if node["id"] not in results:
+            continue
+        index = int(node["id"])
+        node["style"] = {"backgroundColor": results[node["id"]]["bgColor"]}
+        attributes = node.setdefault("attrs", [])
+        attributes.append({"key": layer_name(run), "value": results[node["id"]]["value"]})
+        if index not in subgraph.delegated:
+            reasons = "; ".join([reason.message for reason in node_reasons(subgraph, index, run.refusal)])
+            attributes.append({"key": "why not", "value": printable(reasons)})

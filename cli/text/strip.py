@@ -1,0 +1,61 @@
+"""The execution plan as a strip of characters: a cell for each node, or for several where there is no room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from delegate_sim.results.strip import DELEGATED, LEFT, MIXED, REFUSED, Lengths, Span, cells
+
+from ..layout import counted, wrapped
+from ..terminal import Line, can_write
+
+STATES_AND_MIXED = (DELEGATED, REFUSED, LEFT, MIXED)
+_BLOCKS = {DELEGATED: "\u2588", REFUSED: "\u2591", LEFT: "\u2592", MIXED: "\u259e"}
+_ASCII = {DELEGATED: "#", REFUSED: ".", LEFT: "o", MIXED: "/"}
+"""For an output that does not have the others."""
+_STYLES = {DELEGATED: "green", REFUSED: "red", LEFT: "yellow", MIXED: "magenta"}
+_WORDS = {REFUSED: "the CPU", LEFT: "the CPU, though accepted", MIXED: "several of these"}
+_ROWS = 4
+_INDENT = 2
+
+
+def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Line]:
+    """Return the strip in at most a few lines of a width, and what its characters mean; nothing for a plan that is not cut."""
+    if len({span.state for span in spans}) < 2:
+        return
+    glyphs = _BLOCKS if can_write("".join(_BLOCKS.values())) else _ASCII
+    room = width - _INDENT
+    found, size = cells([(span.state, len(span.nodes)) for span in spans], room * _ROWS)
+    for start in range(0, len(found), room):
+        row = found[start : start + room]
+        yield Line(" " * _INDENT + "".join([glyphs[state] for state in row]), "", tuple(_parts(row)))
+    words = [
+        f"{glyphs[state]} {text}" for state, (_, text) in zip(_used(found), legend_texts(delegate, _used(found)), strict=True)
+    ]
+    scale = "a cell is a node" if size == 1 else f"a cell is {counted(size, 'node')}"
+    for line in wrapped(f"{'  '.join(words)}  ({scale}, in running order)", width, " " * _INDENT):
+        yield Line(line)
+
+
+def strip_text(lengths: Lengths, room: int) -> tuple[str, int]:
+    """Return the strip as text of at most so many characters, and how many nodes each stands for."""
+    found, size = cells(lengths, room)
+    return "".join([_BLOCKS[state] for state in found]), size
+
+
+def legend_texts(delegate: str, states: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the character of each state and what it means."""
+    return [(_BLOCKS[state], _WORDS.get(state, delegate)) for state in states]
+
+
+def _used(found: Sequence[str]) -> list[str]:
+    return [state for state in STATES_AND_MIXED if state in found]
+
+
+def _parts(row: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    start = _INDENT
+    for state, members in groupby(row):
+        end = start + len(list(members))
+        yield start, end, _STYLES[state]
+        start = end

@@ -1,0 +1,61 @@
+"""Runs something again whenever a model's file changes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+import click
+
+from .models import STANDARD_INPUT, model_paths
+from .terminal import Line, write_lines
+
+_INTERVAL = 0.4
+"""Seconds between two looks at the files."""
+
+Files = dict[str, tuple[int, int] | None]
+
+
+def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[float], None] = time.sleep) -> int:
+    """Run once, and again whenever a file that the paths stand for appears, changes or goes, until the user interrupts.
+
+    Raises UsageError for standard input, which does not change.
+    """
+    if STANDARD_INPUT in given:
+        raise click.UsageError("--watch needs files: standard input is read once")
+    while True:
+        seen = _files(given)
+        run()
+        write_lines([Line(""), Line("Waiting for a change (interrupt to end) ...", "dim")])
+        changed = _wait(given, seen, sleep)
+        write_lines([Line(""), Line(f"=== {time.strftime('%H:%M:%S')} {_names(changed)} ===", "bold"), Line("")])
+
+
+def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
+    """Return the files that changed, once none of them has changed any more between two looks: a converter may be writing."""
+    last = seen
+    while True:
+        sleep(_INTERVAL)
+        now = _files(given)
+        if now != seen and now == last:
+            return [path for path in {**seen, **now} if seen.get(path) != now.get(path)]
+        last = now
+
+
+def _files(given: Sequence[str]) -> Files:
+    return {path: _state(path) for path in model_paths(given)}
+
+
+def _state(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _names(paths: Sequence[str]) -> str:
+    from delegate_sim.text import printable
+
+    return printable(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"

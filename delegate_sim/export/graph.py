@@ -1,0 +1,127 @@
+"""The graph of a run, node by node with where it runs and in which partition, for other programs to read.
+
+Written by networkx (GraphML, JSON) and pydot (DOT), which the extra ``export`` installs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from ..errors import MissingPackageError
+from ..results.report import node_reasons
+from ..results.strip import DELEGATED, LEFT, REFUSED, node_state
+from ..runtime.interpreter import Run, SubgraphRun
+from ..text import printable
+
+_COLOURS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
+_LONGEST = 200
+
+
+def networkx_graph(run: Run) -> Any:
+    """Return a networkx.DiGraph of all subgraphs: a node for each node of the plan, an edge for what one gives to another.
+
+    Nodes are called ``SUBGRAPH:NODE``. Edges have the names of the tensors and their bytes. Raises MissingPackageError.
+    """
+    networkx = _package("networkx")
+    graph = networkx.DiGraph(delegate=run.delegate.name, runtime=str(run.release), outcome=run.outcome)
+    for subgraph in run.subgraphs:
+        _add(graph, run, subgraph)
+    return graph
+
+
+def as_graphml(run: Run) -> str:
+    """Return the graph as GraphML. Raises MissingPackageError."""
+    return "\n".join([*_package("networkx").generate_graphml(networkx_graph(run)), ""])
+
+
+def as_node_link(run: Run) -> str:
+    """Return the graph as networkx's JSON of nodes and links. Raises MissingPackageError."""
+    return json.dumps(_package("networkx").node_link_data(networkx_graph(run), edges="links"), indent=1) + "\n"
+
+
+def as_dot(run: Run) -> str:
+    """Return the graph in the language of Graphviz, every partition a cluster of its own. Raises MissingPackageError."""
+    pydot = _package("pydot")
+    graph = networkx_graph(run)
+    drawn = pydot.Dot("run", graph_type="digraph", rankdir="TB")
+    clusters: dict[tuple[int, int], Any] = {}
+    for name, data in graph.nodes(data=True):
+        node = pydot.Node(
+            _quoted(name), label=_quoted(data["label"]), shape="box", style="filled", fillcolor=_quoted(data["color"])
+        )
+        place = (data["subgraph"], data["partition"])
+        if place not in clusters:
+            where = run.delegate.name if data["state"] == DELEGATED else "CPU"
+            title = f"partition {place[1]}, {where}" if place[1] >= 0 else where
+            clusters[place] = pydot.Cluster(f"{place[0]}_{place[1] + 1}", label=_quoted(title))
+            drawn.add_subgraph(clusters[place])
+        clusters[place].add_node(node)
+    for source, target, data in graph.edges(data=True):
+        drawn.add_edge(pydot.Edge(_quoted(source), _quoted(target), label=_quoted(f"{data['bytes']:,} bytes")))
+    written: str = drawn.to_string()
+    return written
+
+
+FORMATS: Mapping[str, Callable[[Run], str]] = {"dot": as_dot, "graphml": as_graphml, "json": as_node_link}
+"""What writes each format, by its name."""
+
+
+def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
+    view = subgraph.graph
+    partition_of = {node: number for number, subset in enumerate(subgraph.subsets) for node in subset.nodes}
+    for index in view.execution_plan:
+        node, state = view.nodes[index], node_state(subgraph, index)
+        output = next((view.tensors[tensor].name for tensor in node.outputs if tensor >= 0), "")
+        codes = [reason.code for reason in node_reasons(subgraph, index, run.refusal)] if state != DELEGATED else []
+        graph.add_node(
+            _key(view.index, index),
+            label=f"{index} {_text(node.op)}",
+            op=_text(node.op),
+            version=node.version,
+            name=_text(output),
+            subgraph=view.index,
+            node=index,
+            state=state,
+            runs_on=run.delegate.name if state == DELEGATED else "cpu",
+            partition=partition_of.get(index, -1),
+            codes=", ".join(codes),
+            color=_COLOURS[state],
+        )
+    for index in view.execution_plan:
+        for tensor in dict.fromkeys(view.nodes[index].inputs):
+            for writer in view.writers.get(tensor, ()) if tensor >= 0 else ():
+                source, target = _key(view.index, writer.index), _key(view.index, index)
+                if source == target:
+                    continue
+                before = graph.get_edge_data(source, target, {"bytes": 0, "tensors": ""})
+                names = ", ".join(filter(None, [before["tensors"], _text(view.tensors[tensor].name)]))
+                graph.add_edge(source, target, bytes=before["bytes"] + view.tensors[tensor].byte_size, tensors=names)
+
+
+def _key(subgraph: int, node: int) -> str:
+    return f"{subgraph}:{node}"
+
+
+def _text(text: str) -> str:
+    found = printable(text[: _LONGEST + 1])
+    return found if len(found) <= _LONGEST else f"{found[: _LONGEST - 3]}..."
+
+
+def _quoted(text: str) -> str:
+    """Return text in the quotes of the language, in which a backslash is one only before a quote or another."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _package(name: str) -> ModuleType:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingPackageError(
+            f"this format needs the package {name}, which is not installed: pip install 'delegate-sim[export]'"
+        ) from error

@@ -1,0 +1,174 @@
+// The content as objects: one Side for each view and subgraph, with what can be derived from the data.
+
+const content = JSON.parse(document.getElementById("content").textContent);
+const [DELEGATED, REFUSED, LEFT] = [0, 1, 2];
+const STATE_WORDS = ["on the delegate", "on the CPU, refused", "on the CPU, though accepted"];
+
+const byId = (id) => document.getElementById(id);
+const numbers = new Intl.NumberFormat("en-US");
+const formatted = (number) => numbers.format(number);
+const counted = (number, noun) => `${formatted(number)} ${noun}${number === 1 ? "" : "s"}`;
+const share = (part, whole) => (whole ? `${Math.floor((part * 1000) / whole) / 10} %` : "0 %");
+
+function bytesText(bytes) {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  while (bytes >= 1024 && unit < units.length - 1) {
+    bytes /= 1024;
+    unit += 1;
+  }
+  return `${unit ? bytes.toFixed(bytes < 10 ? 1 : 0) : formatted(bytes)} ${units[unit]}`;
+}
+
+// Makes an element. Texts are only ever set as text, so that nothing in a model can become markup.
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class") element.className = value;
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+function operatorsText(partition) {
+  partition.text ??= partition.operators.map(([op, count]) => `${op} ${formatted(count)}`).join(", ").slice(0, 120);
+  return partition.text;
+}
+
+class Side {
+  constructor(number, subgraph) {
+    this.number = number;
+    this.view = content.views[number];
+    this.model = content.models[this.view.model];
+    this.subgraph = subgraph;
+    this.data = this.view.subgraphs[subgraph];
+    this.graph = content.graphs[this.data.graph];
+    this.size = this.graph.nodes.length;
+    this.states = this.data.states;
+    this.positions = new Map(this.graph.nodes.map((node, position) => [node, position]));
+    this.order = this.data.partitions.flatMap((partition) => partition.nodes);
+    this.place = new Map(this.order.map((position, place) => [position, place]));
+    this.constants = new Set(this.graph.tensors.constant);
+    this.writers = new Map();
+    this.readers = new Map();
+    for (let position = 0; position < this.size; position += 1) {
+      for (const tensor of this.graph.outputs[position]) if (tensor >= 0) this.writers.set(tensor, position);
+      for (const tensor of this.graph.inputs[position]) {
+        if (tensor < 0) continue;
+        if (!this.readers.has(tensor)) this.readers.set(tensor, []);
+        this.readers.get(tensor).push(position);
+      }
+    }
+    this.edges = this.data.partitions.map(() => []);
+    for (let position = 0; position < this.size; position += 1) {
+      for (const source of this.sources(position)) {
+        const own = this.data.partition[position];
+        if (this.data.partition[source] === own) this.edges[own].push(source, position);
+      }
+    }
+    this.borders = this.bordersBetween();
+  }
+
+  get title() {
+    const options = Object.entries(this.view.options).map(([key, value]) => `${key}=${value}`);
+    const same = content.views.filter(
+      (other) => other.model === this.view.model && other.delegate === this.view.delegate && other.runtime === this.view.runtime,
+    );
+    return `${this.view.delegate} on ${this.view.runtime}${same.length > 1 ? ` (${options.join(", ")})` : ""}`;
+  }
+
+  op(position) {
+    return this.graph.ops[this.graph.op[position]];
+  }
+
+  name(position) {
+    const output = this.graph.outputs[position].find((tensor) => tensor >= 0);
+    return output === undefined ? "" : this.graph.tensors.name[output];
+  }
+
+  reasons(position) {
+    return (this.data.reasons[position] || []).map((number) => this.view.reasons[number]);
+  }
+
+  place_word(position) {
+    return this.states[position] === DELEGATED ? this.view.delegate : "CPU";
+  }
+
+  sources(position) {
+    const found = new Set(this.graph.inputs[position].map((tensor) => this.writers.get(tensor)));
+    found.delete(undefined);
+    found.delete(position);
+    return [...found];
+  }
+
+  targets(position) {
+    return [...new Set(this.graph.outputs[position].flatMap((tensor) => this.readers.get(tensor) || []))];
+  }
+
+  // What crosses from one partition to another, and how many bytes.
+  bordersBetween() {
+    const found = new Map();
+    this.data.partitions.forEach((partition, number) => {
+      for (const tensor of partition.inputs) {
+        const writer = this.writers.get(tensor);
+        if (writer === undefined || this.data.partition[writer] === number) continue;
+        const key = this.data.partition[writer] * this.data.partitions.length + number;
+        const border = found.get(key) || { from: this.data.partition[writer], to: number, bytes: 0, tensors: [] };
+        border.bytes += this.graph.tensors.bytes[tensor];
+        border.tensors.push(tensor);
+        found.set(key, border);
+      }
+    });
+    return [...found.values()];
+  }
+
+  // Operators that stay on the CPU, most frequent first.
+  operatorsOnCpu() {
+    const counts = new Map();
+    for (let position = 0; position < this.size; position += 1) {
+      if (this.states[position] !== DELEGATED) counts.set(this.op(position), (counts.get(this.op(position)) || 0) + 1);
+    }
+    return [...counts].sort((a, b) => b[1] - a[1]);
+  }
+
+  // The same node of another side, or undefined.
+  partner(position, other) {
+    if (other.data.graph === this.data.graph) return position;
+    const node = this.graph.nodes[position];
+    const first = this.view.model === 0 ? node : matchTable(this.view.model, this.graph.index).toFirst.get(node);
+    if (first === undefined || other.graph.index !== this.graph.index) return undefined;
+    const found = other.view.model === 0 ? first : matchTable(other.view.model, this.graph.index).fromFirst.get(first);
+    return other.positions.get(found);
+  }
+
+  // Positions of this side that run elsewhere on the other one, or that the other one does not have.
+  differences(other) {
+    const [moved, alone] = [[], []];
+    for (let position = 0; position < this.size; position += 1) {
+      const partner = this.partner(position, other);
+      if (partner === undefined) alone.push(position);
+      else if ((this.states[position] === DELEGATED) !== (other.states[partner] === DELEGATED)) moved.push(position);
+    }
+    return { moved, alone };
+  }
+}
+
+const matchTables = new Map();
+function matchTable(model, subgraph) {
+  const key = `${model}:${subgraph}`;
+  if (!matchTables.has(key)) {
+    const pairs = (content.matches[model] || [])[subgraph] || [];
+    matchTables.set(key, { toFirst: new Map(pairs), fromFirst: new Map(pairs.map(([own, first]) => [first, own])) });
+  }
+  return matchTables.get(key);
+}
+
+const sides = new Map();
+function sideOf(view, subgraph) {
+  const most = content.views[view].subgraphs.length - 1;
+  const key = `${view}:${Math.min(subgraph, most)}`;
+  if (!sides.has(key)) sides.set(key, new Side(view, Math.min(subgraph, most)));
+  return sides.get(key);
+}

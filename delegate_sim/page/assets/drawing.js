@@ -1,0 +1,428 @@
+// The graph on a canvas: partitions as boxes, nodes inside once they are large enough, pan and zoom.
+
+const NODE = { width: content.sizes.node[0], height: content.sizes.node[1] };
+const CLOSED = { width: content.sizes.closed[0], height: content.sizes.closed[1] };
+const GAP = 30;
+const SMALLEST_NODE = 1;
+const SMALLEST_LABEL = 11;
+const LARGEST_SCALE = 4;
+
+let theme = {};
+function readTheme() {
+  const style = getComputedStyle(document.documentElement);
+  const names = ["ground", "paper", "ink", "faint", "line", "accent", "delegated", "refused", "left", "mixed",
+    "delegated-soft", "refused-soft", "left-soft", "bad", "mark", "edge"];
+  theme = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  theme.states = [theme.delegated, theme.refused, theme.left];
+  theme.soft = [theme["delegated-soft"], theme["refused-soft"], theme["left-soft"]];
+  theme.font = getComputedStyle(document.body).fontFamily;
+}
+
+// Texts cut to a width, kept since every frame asks for the same ones.
+const fittedTexts = new Map();
+function fitted(context, text, room) {
+  const width = Math.floor(room / 4) * 4;
+  const key = `${context.font}|${width}|${text}`;
+  if (!fittedTexts.has(key)) {
+    if (fittedTexts.size > 50000) fittedTexts.clear();
+    fittedTexts.set(key, cutTo(context, text, width));
+  }
+  return fittedTexts.get(key);
+}
+
+function cutTo(context, text, room) {
+  if (room < 12) return "";
+  if (context.measureText(text).width <= room) return text;
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= room) low = middle;
+    else high = middle - 1;
+  }
+  return low ? `${text.slice(0, low)}…` : "";
+}
+
+class Drawing {
+  constructor(side, page) {
+    this.page = page;
+    this.canvas = make("canvas", { tabindex: 0, role: "application" });
+    this.context = this.canvas.getContext("2d");
+    this.pointers = new Map();
+    this.element = make("div", {}, make("p", { class: "name" }), this.canvas);
+    this.show(side);
+    this.listen();
+    new ResizeObserver(() => this.resized()).observe(this.canvas);
+  }
+
+  show(side) {
+    this.side = side;
+    this.fits = true;
+    this.places = undefined;
+    this.canvas.setAttribute("aria-label",
+      `Graph of ${side.model.name}, ${side.title}: ${counted(side.size, "node")} in ` +
+      `${counted(side.data.partitions.length, "partition")}. Arrow keys step through the nodes; the lists say the same.`);
+    this.element.firstChild.textContent = `${side.model.name}: ${side.title}`;
+    this.fit();
+  }
+
+  box(number) {
+    return this.page.closed ? [...this.closedPlaces()[number], CLOSED.width, CLOSED.height] : this.side.data.boxes[number];
+  }
+
+  // Closed boxes in lines as long as makes them largest on this canvas.
+  closedPlaces() {
+    if (this.places) return this.places;
+    const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
+    const [across, down] = [CLOSED.width + GAP, CLOSED.height + GAP];
+    let best = { scale: 0, lines: [] };
+    for (let count = 1; count <= this.side.data.columns.length; count += 1) {
+      const lines = [];
+      for (let start = 0; start < this.side.data.columns.length; start += count) lines.push(this.side.data.columns.slice(start, start + count));
+      const rows = lines.reduce((sum, line) => sum + Math.max(...line.map((column) => column.length)), 0);
+      const scale = Math.min(width / (count * across), height / (rows * down));
+      if (scale > best.scale) best = { scale, lines };
+      if (count * across > rows * down * 8) break;
+    }
+    this.places = new Array(this.side.data.boxes.length);
+    let top = 0;
+    for (const line of best.lines) {
+      line.forEach((column, place) => column.forEach((number, row) => { this.places[number] = [place * across, (top + row) * down]; }));
+      top += Math.max(...line.map((column) => column.length));
+    }
+    return this.places;
+  }
+
+  bounds() {
+    const found = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let number = 0; number < this.side.data.boxes.length; number += 1) {
+      const [x, y, width, height] = this.box(number);
+      found[0] = Math.min(found[0], x);
+      found[1] = Math.min(found[1], y);
+      found[2] = Math.max(found[2], x + width);
+      found[3] = Math.max(found[3], y + height);
+    }
+    return found;
+  }
+
+  resized() {
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    if (!width || (this.canvas.width === Math.round(width * ratio) && this.canvas.height === Math.round(height * ratio))) return;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    this.places = undefined;
+    if (this.fits) this.fit();
+    this.paint();
+  }
+
+  zoomTo(left, top, right, bottom, largest = 1.4) {
+    const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
+    this.scale = Math.min(width / (right - left + 40), height / (bottom - top + 40), largest);
+    this.x = width / 2 - ((left + right) / 2) * this.scale;
+    this.y = height / 2 - ((top + bottom) / 2) * this.scale;
+    this.redraw();
+  }
+
+  fit() {
+    this.zoomTo(...this.bounds());
+    this.smallest = this.scale / 2;
+    this.fits = true;
+  }
+
+  zoom(factor, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2) {
+    const scale = Math.min(Math.max(this.scale * factor, this.smallest), LARGEST_SCALE);
+    this.x = x - ((x - this.x) * scale) / this.scale;
+    this.y = y - ((y - this.y) * scale) / this.scale;
+    this.scale = scale;
+    this.fits = false;
+    this.redraw();
+  }
+
+  reveal(position) {
+    const number = this.side.data.partition[position];
+    if (this.page.closed) {
+      const [x, y, width, height] = this.box(number);
+      this.bring(x, y, width, height, 0.5);
+    } else this.bring(this.side.data.x[position], this.side.data.y[position], NODE.width, NODE.height, 0.75);
+  }
+
+  openBox(number) {
+    const [x, y, width, height] = this.box(number);
+    this.fits = false;
+    this.zoomTo(x, y, x + width, y + height);
+  }
+
+  bring(x, y, width, height, least) {
+    const [left, top] = [x * this.scale + this.x, y * this.scale + this.y];
+    const inside = left > 20 && top > 20 && left + width * this.scale < this.canvas.clientWidth - 20
+      && top + height * this.scale < this.canvas.clientHeight - 20;
+    if (inside && this.scale >= least) return this.redraw();
+    this.scale = Math.max(this.scale, least);
+    this.x = this.canvas.clientWidth / 2 - (x + width / 2) * this.scale;
+    this.y = this.canvas.clientHeight / 2 - (y + height / 2) * this.scale;
+    this.fits = false;
+    return this.redraw();
+  }
+
+  pick(clientX, clientY) {
+    const place = this.canvas.getBoundingClientRect();
+    const [x, y] = [(clientX - place.left - this.x) / this.scale, (clientY - place.top - this.y) / this.scale];
+    for (let number = 0; number < this.side.data.boxes.length; number += 1) {
+      const [left, top, width, height] = this.box(number);
+      if (x < left || y < top || x > left + width || y > top + height) continue;
+      if (!this.page.closed && this.scale * NODE.height >= SMALLEST_NODE) {
+        for (const position of this.side.data.partitions[number].nodes) {
+          const [nodeX, nodeY] = [this.side.data.x[position], this.side.data.y[position]];
+          if (x >= nodeX && x <= nodeX + NODE.width && y >= nodeY && y <= nodeY + NODE.height) return { number, position };
+        }
+      }
+      return { number };
+    }
+    return {};
+  }
+
+  listen() {
+    const { canvas } = this;
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const place = canvas.getBoundingClientRect();
+      const step = event.deltaMode === 1 ? 18 : 1;
+      this.zoom(Math.exp(-event.deltaY * step * 0.0016), event.clientX - place.left, event.clientY - place.top);
+    }, { passive: false });
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
+      this.moved = 0;
+    });
+    canvas.addEventListener("pointermove", (event) => this.dragged(event));
+    for (const end of ["pointerup", "pointercancel"]) {
+      canvas.addEventListener(end, (event) => {
+        if (end === "pointerup" && this.pointers.size === 1 && this.moved < 5) this.clicked(event);
+        this.pointers.delete(event.pointerId);
+      });
+    }
+    canvas.addEventListener("dblclick", (event) => {
+      const { number } = this.pick(event.clientX, event.clientY);
+      if (number !== undefined) this.page.open(this, number);
+    });
+    canvas.addEventListener("keydown", (event) => this.page.key(event, this));
+  }
+
+  dragged(event) {
+    const before = this.pointers.get(event.pointerId);
+    if (!before) return;
+    const others = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+    const now = [event.clientX, event.clientY];
+    this.moved += Math.abs(now[0] - before[0]) + Math.abs(now[1] - before[1]);
+    if (others.length) {
+      const place = this.canvas.getBoundingClientRect();
+      const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
+      const middle = [(now[0] + others[0][0]) / 2 - place.left, (now[1] + others[0][1]) / 2 - place.top];
+      this.zoom(distance(now, others[0]) / distance(before, others[0]), ...middle);
+    }
+    this.x += (now[0] - before[0]) / (others.length + 1);
+    this.y += (now[1] - before[1]) / (others.length + 1);
+    this.fits = false;
+    this.pointers.set(event.pointerId, now);
+    this.redraw();
+  }
+
+  clicked(event) {
+    const { number, position } = this.pick(event.clientX, event.clientY);
+    if (position !== undefined) this.page.select(this.side, position);
+    else if (number !== undefined) this.page.selectPartition(this.side, number);
+  }
+
+  redraw() {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(() => this.paint());
+  }
+
+  paint() {
+    this.pending = false;
+    const { context, canvas, side } = this;
+    const ratio = window.devicePixelRatio || 1;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    this.marks = this.page.marksOf(side);
+    this.selected = this.page.selectedIn(side);
+    const seen = [];
+    for (let number = 0; number < side.data.boxes.length; number += 1) {
+      const [x, y, width, height] = this.box(number);
+      const at = [x * this.scale + this.x, y * this.scale + this.y, width * this.scale, height * this.scale];
+      if (at[0] < canvas.clientWidth && at[1] < canvas.clientHeight && at[0] + at[2] > 0 && at[1] + at[3] > 0) seen.push([number, at]);
+    }
+    this.paintBorders();
+    for (const [number, at] of seen) this.paintBox(number, at);
+    if (!this.page.closed && this.scale * NODE.height >= SMALLEST_NODE) this.paintNodes(seen.map(([number]) => number));
+    if (this.selected.position !== undefined && !this.page.closed) this.paintSelected();
+  }
+
+  // Where lines leave a box and where they arrive: halfway up its heading.
+  ends(border) {
+    const [a, b] = [this.box(border.from), this.box(border.to)];
+    const at = ([x, y, , height], across) => [(x + across) * this.scale + this.x, (y + Math.min(height, CLOSED.height) / 2) * this.scale + this.y];
+    return { from: at(a, a[2]), to: at(b, 0), top: b[1] * this.scale + this.y };
+  }
+
+  paintBorders() {
+    const { context } = this;
+    const drawsFar = this.side.borders.length <= 40;
+    for (const border of this.side.borders) {
+      const near = border.to - border.from === 1;
+      const chosen = border.from === this.selected.partition || border.to === this.selected.partition;
+      if (!near && !chosen && !drawsFar) continue;
+      const { from, to, top } = this.ends(border);
+      const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+      if (Math.max(from[0], to[0]) < -40 || Math.min(from[0], to[0]) > width + 40 || Math.max(from[1], to[1]) < 0
+        || Math.min(from[1], to[1]) > height) continue;
+      context.strokeStyle = chosen ? theme.accent : theme.edge;
+      context.globalAlpha = chosen ? 1 : near ? 0.8 : 0.3;
+      context.lineWidth = near || chosen ? 1.6 : 1;
+      context.beginPath();
+      context.moveTo(...from);
+      const step = (GAP / 3) * this.scale;
+      if (near && to[0] < from[0] && to[1] > from[1]) {
+        // Like a carriage return: into the space above the next line, and back to its start.
+        const between = top - (GAP / 2) * this.scale;
+        for (const [x, y] of [[from[0] + step, from[1]], [from[0] + step, between], [to[0] - step, between], [to[0] - step, to[1]]]) context.lineTo(x, y);
+        context.lineTo(...to);
+      } else {
+        const bend = Math.min(Math.max(Math.abs(to[0] - from[0]) / 2, step), 90);
+        context.bezierCurveTo(from[0] + bend, from[1], to[0] - bend, to[1], ...to);
+      }
+      context.stroke();
+      context.globalAlpha = 1;
+      if ((near || chosen) && to[0] - from[0] > 44 && Math.abs(to[1] - from[1]) < 4) {
+        context.font = `10px ${theme.font}`;
+        context.fillStyle = theme.faint;
+        context.textAlign = "center";
+        context.fillText(bytesText(border.bytes), (from[0] + to[0]) / 2, from[1] - 4);
+      }
+    }
+  }
+
+  boxState(partition) {
+    return partition.delegated ? DELEGATED : this.side.states[partition.nodes[0]] === LEFT ? LEFT : REFUSED;
+  }
+
+  paintBox(number, [x, y, width, height]) {
+    const { context, side } = this;
+    const partition = side.data.partitions[number];
+    const state = this.boxState(partition);
+    const marked = this.marks ? partition.nodes.reduce((sum, position) => sum + this.marks.has(position), 0) : 0;
+    const chosen = this.selected.partition === number;
+    const withNodes = !this.page.closed && this.scale * NODE.height >= SMALLEST_NODE;
+    context.globalAlpha = this.marks && !marked && !withNodes ? 0.35 : 1;
+    context.fillStyle = withNodes || height > 12 ? theme.soft[state] : theme.states[state];
+    context.strokeStyle = chosen || marked ? theme.mark : theme.states[state];
+    context.lineWidth = chosen || marked ? 3 : 1.3;
+    context.beginPath();
+    context.roundRect(x, y, width, height, Math.min(7, height / 3, width / 3));
+    context.fill();
+    context.stroke();
+    const size = Math.round(Math.min(12, Math.max(8, 14 * this.scale)));
+    const rows = Math.floor((this.page.closed ? height : Math.min(height, 34 * this.scale)) / (size * 1.25));
+    if (rows >= 1 && width > 56) {
+      const place = side.data.partitioned ? `${number} ${partition.delegated ? side.view.delegate : "CPU"}, ` : "CPU, ";
+      const operators = operatorsText(partition);
+      const found = marked ? `${counted(marked, "node")} marked` : `in ${bytesText(partition.bytes[0])}, out ${bytesText(partition.bytes[1])}`;
+      const texts = [`${place}${counted(partition.nodes.length, "node")}`, operators, ...(this.page.closed ? [found] : [])];
+      context.textAlign = "left";
+      texts.slice(0, rows).forEach((text, row) => {
+        context.font = `${row ? "" : "600 "}${size}px ${theme.font}`;
+        context.fillStyle = row === 2 && !marked ? theme.faint : theme.ink;
+        context.fillText(fitted(context, text, width - 10), x + 6, y + size * 1.25 * (row + 1) - 1);
+      });
+    }
+    context.globalAlpha = 1;
+  }
+
+  paintNodes(numbers) {
+    const { context, side, scale } = this;
+    const { x, y } = side.data;
+    const [width, height] = [NODE.width * scale, NODE.height * scale];
+    const [right, bottom] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const shown = [];
+    const paths = [0, 1, 2, 3].map(() => new Path2D());
+    const marks = new Path2D();
+    const moved = new Path2D();
+    const lines = new Path2D();
+    const differing = this.page.movedOf(side);
+    const corner = height > 8 ? Math.min(4, height / 4) : 0;
+    for (const number of numbers) {
+      if (scale > 0.1) {
+        const edges = side.edges[number];
+        for (let edge = 0; edge < edges.length; edge += 2) {
+          const [a, b] = [edges[edge], edges[edge + 1]];
+          const [fromX, fromY] = [x[a] * scale + this.x + width / 2, y[a] * scale + this.y + height];
+          const [toX, toY] = [x[b] * scale + this.x + width / 2, y[b] * scale + this.y];
+          if (Math.max(fromX, toX) < 0 || Math.min(fromX, toX) > right || Math.max(fromY, toY) < 0 || Math.min(fromY, toY) > bottom) continue;
+          lines.moveTo(fromX, fromY);
+          lines.lineTo(toX, toY);
+        }
+      }
+      for (const position of side.data.partitions[number].nodes) {
+        const [left, top] = [x[position] * scale + this.x, y[position] * scale + this.y];
+        if (left > right || top > bottom || left + width < 0 || top + height < 0) continue;
+        shown.push(position);
+        const path = this.marks && !this.marks.has(position) ? paths[3] : paths[side.states[position]];
+        if (corner) path.roundRect(left, top, width, height, corner);
+        else path.rect(left, top, width, height);
+        if (this.marks && this.marks.has(position)) marks.rect(left - 2, top - 2, width + 4, height + 4);
+        if (differing && differing.has(position)) moved.rect(left - 3, top - 3, width + 6, height + 6);
+      }
+    }
+    context.lineWidth = 1;
+    context.strokeStyle = theme.edge;
+    context.globalAlpha = 0.8;
+    context.stroke(lines);
+    context.globalAlpha = 1;
+    theme.states.forEach((colour, state) => {
+      context.fillStyle = colour;
+      context.fill(paths[state]);
+    });
+    context.fillStyle = theme.edge;
+    context.globalAlpha = 0.4;
+    context.fill(paths[3]);
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.mark;
+    context.lineWidth = 2.5;
+    context.stroke(marks);
+    context.setLineDash([5, 3]);
+    context.strokeStyle = theme.bad;
+    context.stroke(moved);
+    context.setLineDash([]);
+    if (height < SMALLEST_LABEL) return;
+    const size = Math.round(Math.min(height * 0.4, 15) * 2) / 2;
+    context.font = `${size}px ${theme.font}`;
+    context.textAlign = "left";
+    context.fillStyle = theme.paper;
+    const texts = new Map();
+    for (const position of shown) {
+      const op = side.op(position);
+      if (!texts.has(op)) texts.set(op, fitted(context, op, width - size * 0.8));
+      context.fillText(texts.get(op), x[position] * scale + this.x + size * 0.4, y[position] * scale + this.y + height * 0.64);
+    }
+  }
+
+  paintSelected() {
+    const { context, side, scale } = this;
+    const { position } = this.selected;
+    const at = (node) => [side.data.x[node] * scale + this.x, side.data.y[node] * scale + this.y];
+    const [width, height] = [NODE.width * scale, NODE.height * scale];
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 2;
+    context.beginPath();
+    for (const [from, to] of [...side.sources(position).map((node) => [node, position]), ...side.targets(position).map((node) => [position, node])]) {
+      const [a, b] = [at(from), at(to)];
+      context.moveTo(a[0] + width / 2, a[1] + height);
+      context.lineTo(b[0] + width / 2, b[1]);
+    }
+    context.stroke();
+    context.lineWidth = 3;
+    context.strokeStyle = theme.ink;
+    context.strokeRect(at(position)[0] - 3, at(position)[1] - 3, width + 6, height + 6);
+  }
+}

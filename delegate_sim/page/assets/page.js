@@ -1,0 +1,348 @@
+// The page: what is chosen, and everything that follows from it.
+
+const COLLAPSED_FROM = 400;
+
+class Page {
+  constructor() {
+    this.shown = 0;
+    this.other = -1;
+    this.subgraph = 0;
+    this.rows = ROWS_SHOWN;
+    this.tab = "causes";
+    this.found = [];
+    this.closed = this.isLarge();
+    readTheme();
+    this.strips = [];
+    this.drawings = [];
+    this.fill();
+    this.listen();
+    this.arrange();
+  }
+
+  isLarge() {
+    const side = sideOf(this.shown, this.subgraph);
+    return side.size > COLLAPSED_FROM && side.data.partitions.length > 1;
+  }
+
+  get side() {
+    return sideOf(this.shown, this.subgraph);
+  }
+
+  besides(side) {
+    if (this.other < 0) return undefined;
+    return side.number === this.shown ? sideOf(this.other, this.subgraph) : sideOf(this.shown, this.subgraph);
+  }
+
+  drawingOf(side) {
+    return this.drawings.find((drawing) => drawing.side === side) || this.drawings[0];
+  }
+
+  // Fills what stays as it is.
+  fill() {
+    const title = (view) => (content.models.length > 1 ? `${content.models[view.model].name}: ` : "");
+    content.views.forEach((view, number) => {
+      const text = `${title(view)}${sideOf(number, 0).title}`;
+      byId("shown").append(make("option", { value: number }, text));
+      byId("beside").append(make("option", { value: number }, text));
+    });
+    byId("beside").prepend(make("option", { value: -1, selected: true }, "nothing"));
+    byId("beside-label").hidden = content.views.length < 2;
+    byId("targets-section").hidden = content.views.length < 2;
+    const most = Math.max(...content.views.map((view) => view.subgraphs.length));
+    byId("subgraph-label").hidden = most < 2;
+    for (let number = 0; number < most; number += 1) byId("subgraph").append(make("option", { value: number }, String(number)));
+    byId("legend").append(...content.states.map((state, number) => make("span", {},
+      make("span", { class: `swatch ${state}`, "aria-hidden": "true" }), STATE_WORDS[number])));
+    byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. What is shown is simulated by the delegate's rules; ` +
+      "multiply-adds and bytes are counts, not an estimate of latency."));
+    this.tabs = [["causes", "Causes"], ["node", "Node"], ["borders", "Borders"], ["nodes", "Nodes"], ["differences", "Differences"]];
+    byId("panel-nodes").after(make("div", { id: "panel-differences", role: "tabpanel", tabindex: 0 }));
+    for (const [name, text] of this.tabs) {
+      byId("tabs").append(make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.showTab(name) }, text));
+      byId(`panel-${name}`).setAttribute("aria-labelledby", `tab-${name}`);
+    }
+  }
+
+  listen() {
+    const choose = (id, action) => byId(id).addEventListener("change", () => action(Number(byId(id).value)));
+    choose("shown", (number) => this.show(number));
+    choose("beside", (number) => {
+      this.other = number;
+      this.tab = number >= 0 ? "differences" : "causes";
+      this.arrange();
+    });
+    choose("subgraph", (number) => {
+      this.subgraph = number;
+      this.forget();
+      this.arrange();
+    });
+    byId("search").addEventListener("input", () => this.search());
+    byId("search").addEventListener("keydown", (event) => event.key === "Enter" && this.step(event.shiftKey ? -1 : 1));
+    byId("next").addEventListener("click", () => this.step(1));
+    byId("previous").addEventListener("click", () => this.step(-1));
+    byId("in").addEventListener("click", () => this.drawings.forEach((drawing) => drawing.zoom(1.5)));
+    byId("out").addEventListener("click", () => this.drawings.forEach((drawing) => drawing.zoom(1 / 1.5)));
+    byId("fit").addEventListener("click", () => this.drawings.forEach((drawing) => drawing.fit()));
+    byId("closed").addEventListener("click", () => this.setClosed(!this.closed));
+    byId("tabs").addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const names = this.tabs.map(([name]) => name).filter((name) => !byId(`tab-${name}`).hidden);
+      this.showTab(names[(names.indexOf(this.tab) + step + names.length) % names.length]);
+      byId(`tab-${this.tab}`).focus();
+    });
+    for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+      matchMedia(query).addEventListener("change", () => {
+        readTheme();
+        this.paint();
+      });
+    }
+  }
+
+  // Forgets what was chosen in the graph.
+  forget() {
+    this.chosen = undefined;
+    this.cause = undefined;
+    this.found = [];
+    byId("search").value = "";
+    byId("matches").textContent = "";
+    this.rows = ROWS_SHOWN;
+  }
+
+  show(number) {
+    const before = this.chosen && sideOf(this.shown, this.subgraph);
+    const position = before && this.chosen.position;
+    this.shown = number;
+    if (this.other === number) this.other = -1;
+    this.forget();
+    const kept = position === undefined ? undefined : before.partner(position, this.side);
+    this.arrange();
+    if (kept !== undefined) this.select(this.side, kept);
+  }
+
+  // Arranges everything anew for the sides that are shown.
+  arrange() {
+    const shown = [this.side, ...(this.other >= 0 ? [sideOf(this.other, this.subgraph)] : [])];
+    byId("shown").value = this.shown;
+    byId("beside").value = this.other;
+    const { model } = this.side;
+    byId("model").textContent = model.name;
+    byId("about").textContent = `${bytesText(model.bytes)}, ${counted(this.side.view.measures.nodes, "node")}, sha256 ${model.sha256.slice(0, 12)}`;
+    this.strips = shown.map((side) => new Strip(side, this));
+    byId("strips").replaceChildren(...this.strips.flatMap((strip) => (shown.length > 1 ? [strip.label, strip.element] : [strip.element])));
+    this.drawings = shown.map((side) => new Drawing(side, this));
+    byId("drawings").replaceChildren(...this.drawings.map((drawing) => drawing.element));
+    byId("drawings").className = shown.length > 1 ? "two" : "";
+    this.drawings.forEach((drawing) => { drawing.element.firstChild.hidden = shown.length < 2; });
+    this.moved = this.other < 0 ? undefined : new Map(shown.map((side) => {
+      const { moved, alone } = side.differences(this.besides(side));
+      return [side, new Set([...moved, ...alone])];
+    }));
+    byId("tab-differences").hidden = this.other < 0;
+    if (this.other < 0 && this.tab === "differences") this.tab = "causes";
+    this.verdict();
+    this.setClosed(this.closed);
+    this.showTab(this.tab);
+    this.strips.forEach((strip) => strip.paint());
+    this.drawings.forEach((drawing) => drawing.resized());
+  }
+
+  verdict() {
+    const { view, data } = this.side;
+    const { measures } = view;
+    const cut = this.side.operatorsOnCpu();
+    const names = cut.slice(0, 3).map(([op, count]) => `${op} (${formatted(count)})`).join(", ");
+    const rest = cut.length > 3 ? ` and ${counted(cut.length - 3, "more operator")}` : "";
+    const kept = cut.length ? ` ${names}${rest} on the CPU.` : "";
+    const whole = measures.delegated_nodes === measures.nodes && measures.nodes > 0;
+    const parts = data.partitioned ? `The graph is cut into ${counted(measures.partitions, "partition")}: ` : "";
+    const verb = measures.delegated_nodes ? `runs ${formatted(measures.delegated_nodes)} of ${counted(measures.nodes, "node")}` : "runs nothing";
+    const start = whole && measures.delegate_kernels === 1 ? `${view.delegate} runs the whole graph in one piece.` : `${parts}${view.delegate} ${verb}${measures.delegate_kernels ? ` in ${counted(measures.delegate_kernels, "kernel")}` : ""}.`;
+    byId("verdict").textContent = view.refusal ? `${view.headline}` : `${start}${kept}`;
+    byId("verdict").parentElement.className = `verdict${view.refusal ? " bad" : measures.delegated_nodes ? "" : " none"}`;
+    const fact = (value, name) => make("li", {}, make("b", {}, value), " ", make("span", {}, name));
+    byId("facts").replaceChildren(
+      fact(formatted(measures.partitions), measures.partitions === 1 ? "partition" : "partitions"),
+      fact(formatted(measures.delegate_kernels), measures.delegate_kernels === 1 ? "delegate kernel" : "delegate kernels"),
+      fact(share(measures.delegated_nodes, measures.nodes), `of nodes on ${view.delegate}`),
+      fact(formatted(measures.nodes - measures.delegated_nodes), "nodes on the CPU"),
+      ...(measures.multiply_adds ? [fact(share(measures.delegated_multiply_adds, measures.multiply_adds), "of multiply-adds delegated")] : []),
+      fact(bytesText(measures.border_bytes), "across borders"));
+    byId("refusal").textContent = view.refusal ? [`${view.refusal.code}: ${view.refusal.message}`, view.refusal.hint].filter(Boolean).join(". ") : "";
+    byId("log").textContent = [...view.log_lines, ...view.warnings.map((warning) => `warning: ${warning}`)].join("\n");
+    byId("log").hidden = !byId("log").textContent;
+    byId("strip-note").textContent = `in running order, a cell for each node${data.partitioned ? ", a gap at each border" : ""}`;
+    const rows = content.views.map((other, number) => {
+      const row = make("tr", { class: number === this.shown ? "current" : "" },
+        ...(content.models.length > 1 ? [make("td", {}, content.models[other.model].name)] : []),
+        make("td", { class: "label" }, link(sideOf(number, 0).title, () => this.show(number))),
+        make("td", { class: "words" }, other.headline),
+        make("td", { class: "number" }, formatted(other.measures.partitions)),
+        make("td", { class: "number" }, share(other.measures.delegated_nodes, other.measures.nodes)),
+        make("td", { class: "number" }, bytesText(other.measures.border_bytes)));
+      return row;
+    });
+    const headings = [...(content.models.length > 1 ? [["model", ""]] : []), ["target", ""], ["verdict", "words"], ["partitions", "number"], ["delegated", "number"], ["across borders", "number"]];
+    byId("targets").replaceChildren(make("thead", {}, make("tr", {}, ...headings.map(([text, kind]) => make("th", { scope: "col", class: kind }, text)))),
+      make("tbody", {}, ...rows));
+  }
+
+  setClosed(closed) {
+    this.closed = closed;
+    byId("closed").setAttribute("aria-pressed", String(closed));
+    byId("closed").hidden = this.side.data.partitions.length < 2;
+    if (byId("closed").hidden) this.closed = false;
+    this.drawings.forEach((drawing) => drawing.fit());
+  }
+
+  open(drawing, number) {
+    if (this.closed) this.setClosed(false);
+    drawing.openBox(number);
+  }
+
+  showTab(name) {
+    this.tab = name;
+    for (const [other] of this.tabs) {
+      byId(`tab-${other}`).setAttribute("aria-selected", String(other === name));
+      byId(`tab-${other}`).tabIndex = other === name ? 0 : -1;
+      byId(`panel-${other}`).hidden = other !== name;
+    }
+    this.fillPanels();
+  }
+
+  fillPanels() {
+    const side = this.chosen ? this.chosen.side : this.side;
+    const panels = { causes: causesPanel, node: nodePanel, borders: bordersPanel, nodes: nodesPanel };
+    for (const [name] of this.tabs) {
+      // Those that are not shown are only needed on paper, the causes and the borders.
+      const wanted = name === this.tab || name === "causes" || name === "borders";
+      const parts = !wanted ? [] : name === "differences" ? (this.other < 0 ? [] : differencesPanel(this.side, this.besides(this.side), this)) : panels[name](side, this);
+      byId(`panel-${name}`).replaceChildren(...parts.filter((part) => part !== null));
+    }
+  }
+
+  showMore() {
+    this.rows += ROWS_SHOWN * 2;
+    this.fillPanels();
+  }
+
+  // Positions to point out, or undefined: those of the chosen cause, or what the search found.
+  marksOf(side) {
+    if (this.cause !== undefined && side.number === (this.chosenCauseView ?? this.shown)) return causePositions(side, side.view.causes[this.cause]);
+    const text = byId("search").value.trim().toLowerCase();
+    if (!text) return undefined;
+    if (!this.searched || this.searched.text !== text) this.searched = { text, found: new Map() };
+    if (!this.searched.found.has(side)) this.searched.found.set(side, new Set(this.matching(side, text)));
+    return this.searched.found.get(side);
+  }
+
+  movedOf(side) {
+    return this.moved && this.moved.get(side);
+  }
+
+  selectedIn(side) {
+    if (!this.chosen) return {};
+    if (this.chosen.side === side) return this.chosen;
+    if (this.chosen.position === undefined || !this.besides(side)) return {};
+    const position = this.chosen.side.partner(this.chosen.position, side);
+    return position === undefined ? {} : { position, partition: side.data.partition[position] };
+  }
+
+  matching(side, text) {
+    const found = [];
+    const tensorHits = side.graph.tensors.name.map((name) => name.toLowerCase().includes(text));
+    const reasonHits = side.view.reasons.map((reason) => reason.code.toLowerCase().includes(text));
+    for (const position of side.order) {
+      const hit = String(side.graph.nodes[position]) === text || side.op(position).toLowerCase().includes(text)
+        || side.graph.outputs[position].some((tensor) => tensorHits[tensor]) || side.graph.inputs[position].some((tensor) => tensorHits[tensor])
+        || (side.data.reasons[position] || []).some((number) => reasonHits[number]);
+      if (hit) found.push(position);
+    }
+    return found;
+  }
+
+  search() {
+    this.cause = undefined;
+    const marks = this.marksOf(this.side);
+    this.found = marks ? this.side.order.filter((position) => marks.has(position)) : [];
+    this.match = -1;
+    byId("matches").textContent = marks ? (this.found.length ? counted(this.found.length, "node") : "nothing found") : "";
+    this.fillPanels();
+    this.paint();
+  }
+
+  step(by) {
+    if (!this.found.length) return;
+    this.match = this.match < 0 && by < 0 ? this.found.length - 1 : (this.match + by + this.found.length) % this.found.length;
+    byId("matches").textContent = `${formatted(this.match + 1)} of ${formatted(this.found.length)}`;
+    this.select(this.side, this.found[this.match]);
+  }
+
+  chooseCause(number) {
+    this.chosenCauseView = this.chosen ? this.chosen.side.number : this.shown;
+    byId("search").value = "";
+    byId("matches").textContent = "";
+    this.cause = number;
+    this.fillPanels();
+    if (number !== undefined) byId("panel-causes").querySelectorAll(".causes > li > button")[number].focus();
+    this.paint();
+    const side = sideOf(this.chosenCauseView, this.subgraph);
+    if (number !== undefined) this.announce(`${counted(this.marksOf(side).size, "node")} marked`);
+  }
+
+  select(side, position) {
+    this.chosen = { side, position, partition: side.data.partition[position] };
+    this.showTab("node");
+    for (const drawing of this.drawings) {
+      const own = this.selectedIn(drawing.side).position;
+      if (own !== undefined) drawing.reveal(own);
+    }
+    this.paint();
+    const reasons = side.reasons(position).map((reason) => reason.message).join("; ");
+    this.announce(`Node ${side.graph.nodes[position]} ${side.op(position)}, ${STATE_WORDS[side.states[position]]}${reasons ? `: ${reasons}` : ""}`);
+  }
+
+  selectPartition(side, number) {
+    this.chosen = { side, partition: number };
+    this.showTab("node");
+    const drawing = this.drawingOf(side);
+    const [x, y, width, height] = drawing.box(number);
+    drawing.bring(x, y, Math.min(width, 400), Math.min(height, 300), 0);
+    this.paint();
+    const partition = side.data.partitions[number];
+    this.announce(`Partition ${number} on ${partition.delegated ? side.view.delegate : "the CPU"}, ${counted(partition.nodes.length, "node")}`);
+  }
+
+  key(event, drawing) {
+    const { side } = drawing;
+    const position = this.selectedIn(side).position;
+    const place = position === undefined ? -1 : side.place.get(position);
+    const go = (to) => to !== undefined && this.select(side, to);
+    const actions = {
+      ArrowRight: () => go(side.order[Math.min(place + 1, side.size - 1)]),
+      ArrowLeft: () => go(side.order[Math.max(place - 1, 0)]),
+      ArrowDown: () => go(position === undefined ? side.order[0] : side.targets(position)[0]),
+      ArrowUp: () => go(position === undefined ? side.order[0] : side.sources(position)[0]),
+      Home: () => go(side.order[0]),
+      End: () => go(side.order[side.size - 1]),
+      Enter: () => this.open(drawing, this.selectedIn(side).partition ?? 0),
+      "+": () => drawing.zoom(1.4),
+      "-": () => drawing.zoom(1 / 1.4),
+      0: () => drawing.fit(),
+    };
+    if (!actions[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  announce(text) {
+    byId("announcer").textContent = text;
+  }
+
+  paint() {
+    this.strips.forEach((strip) => strip.paint());
+    this.drawings.forEach((drawing) => drawing.redraw());
+  }
+}
+
+const page = new Page();

@@ -1,0 +1,178 @@
+// The lists beside the drawing, which say in words everything that it shows.
+
+const ROWS_SHOWN = 200;
+
+function tag(side, position) {
+  const state = side.states[position];
+  return make("span", { class: `tag ${content.states[state]}` }, `${side.place_word(position)}${state === LEFT ? ", though accepted" : ""}`);
+}
+
+function link(text, action) {
+  return make("button", { type: "button", class: "link", onclick: action }, text);
+}
+
+function facts(pairs) {
+  return make("dl", {}, ...pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined)
+    .flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+}
+
+function table(headings, rows, caption) {
+  const head = make("tr", {}, ...headings.map(([text, kind]) => make("th", { scope: "col", class: kind || "" }, text)));
+  return make("div", { class: "scroll" }, make("table", {}, make("caption", { class: "hidden" }, caption), make("thead", {}, head),
+    make("tbody", {}, ...rows)));
+}
+
+function cells(headings, values) {
+  return make("tr", {}, ...values.map((value, number) => make("td", { class: headings[number][1] || "" }, value)));
+}
+
+function gainText(now, then) {
+  const parts = [];
+  if (now.outcome !== then.outcome) parts.push(`${now.outcome} → ${then.outcome}`);
+  parts.push(`delegated ${formatted(now.delegated_nodes)} → ${formatted(then.delegated_nodes)} of ${formatted(then.nodes)}`);
+  parts.push(`partitions ${formatted(now.partitions)} → ${formatted(then.partitions)}`);
+  parts.push(`across borders ${bytesText(now.border_bytes)} → ${bytesText(then.border_bytes)}`);
+  if (then.total_multiply_adds) {
+    parts.push(`multiply-adds ${share(now.multiply_adds, now.total_multiply_adds)} → ${share(then.multiply_adds, then.total_multiply_adds)}`);
+  }
+  return parts.join(", ");
+}
+
+const positionsOfCauses = new Map();
+function causePositions(side, cause) {
+  if (!positionsOfCauses.has(side)) positionsOfCauses.set(side, new Map());
+  const known = positionsOfCauses.get(side);
+  if (!known.has(cause)) known.set(cause, findPositions(side, cause));
+  return known.get(cause);
+}
+
+function findPositions(side, cause) {
+  return new Set([...cause.nodes, ...cause.followers].filter(([subgraph]) => subgraph === side.graph.index)
+    .map(([, node]) => side.positions.get(node)).filter((position) => position !== undefined));
+}
+
+function causesPanel(side, page) {
+  const { causes, now } = side.view;
+  const heading = make("h3", {}, "What keeps nodes on the CPU, worth most first");
+  if (causes === null) return [make("p", {}, "Causes were not looked for.")];
+  if (!causes.length) return [make("p", {}, "Nothing in the model keeps nodes on the CPU.")];
+  const entries = causes.map((cause, number) => {
+    const pressed = page.cause === number;
+    const unequal = cause.alone && (cause.alone.delegated_nodes !== now.delegated_nodes || cause.alone.partitions !== now.partitions
+      || cause.alone.outcome !== now.outcome || cause.alone.border_bytes !== now.border_bytes);
+    const needs = cause.needs === null ? "Removing it brings nothing by itself."
+      : cause.needs.length ? `Alone it brings nothing: ${cause.needs.join(", ")} must go too.` : "";
+    return make("li", {},
+      make("button", { type: "button", "aria-pressed": String(pressed), onclick: () => page.chooseCause(pressed ? undefined : number) },
+        `${number + 1}. ${cause.title}`),
+      make("p", {}, `${counted(cause.nodes.length, "node")}: ${cause.operators.map(([op, count]) => `${op} ${formatted(count)}`).join(", ")}`),
+      unequal && !needs ? make("p", { class: "gain" }, `Without it: ${gainText(now, cause.alone)}`) : null,
+      needs ? make("p", {}, needs) : null,
+      number && cause.together ? make("p", { class: "gain" }, `Without all up to here: ${gainText(now, cause.together)}`) : null,
+      cause.found && cause.found !== cause.title ? make("p", {}, `Found: ${cause.found}; needed: ${cause.needed}`) : null,
+      make("p", { class: "change" }, cause.change),
+      make("p", {}, ...cause.codes.flatMap((code) => [make("code", {}, code), " "])));
+  });
+  return [heading, make("ol", { class: "causes" }, ...entries)];
+}
+
+function tensorRows(side, headings, tensors, label, position) {
+  return tensors.map((tensor, number) => {
+    if (tensor < 0) return cells(headings, [`${label} ${number}`, "left out", "", ""]);
+    const { name, type, shape, bytes } = side.graph.tensors;
+    const others = label === "input" ? [side.writers.get(tensor)].filter((writer) => writer !== undefined) : side.readers.get(tensor) || [];
+    const where = side.constants.has(tensor) ? ["constant"] : others.slice(0, 6).flatMap((other) => {
+      const crosses = side.data.partition[other] !== side.data.partition[position] ? " (crosses a border)" : "";
+      return [link(`${label === "input" ? "from" : "to"} ${side.graph.nodes[other]} ${side.op(other)}`, () => page.select(side, other)), `${crosses} `];
+    });
+    const text = make("span", {}, `${name[tensor]} `, make("small", {}, ...where));
+    return cells(headings, [`${label} ${number}`, text, `${side.graph.types[type[tensor]]}[${shape[tensor].join(",")}]`, bytesText(bytes[tensor])]);
+  });
+}
+
+function nodePanel(side, page) {
+  const { position, partition } = page.selectedIn(side);
+  if (position === undefined) {
+    return partition === undefined ? [make("p", {}, "Choose a node in the drawing, the strip or the lists.")] : partitionPanel(side, partition, page);
+  }
+  const node = side.graph.nodes[position];
+  const headings = [["operand", "label"], ["tensor", ""], ["type", "label"], ["bytes", "number"]];
+  const reasons = side.reasons(position).map((reason) => make("li", {}, make("p", {}, make("code", {}, reason.code)), make("p", {}, reason.message),
+    facts([["found", reason.found], ["needed", reason.needed]]), reason.hint ? make("p", { class: "change" }, reason.hint) : null));
+  const changes = (side.view.causes || []).filter((cause) => causePositions(side, cause).has(position)).map((cause) => cause.change);
+  const other = page.besides(side);
+  const partner = other && side.partner(position, other);
+  const elsewhere = other && (partner === undefined ? "has no such node"
+    : `node ${other.graph.nodes[partner]} ${other.op(partner)}: ${STATE_WORDS[other.states[partner]]}`);
+  return [
+    make("h3", {}, `Node ${node}: ${side.op(position)} `, tag(side, position)),
+    make("p", {}, side.name(position)),
+    facts([["version", String(side.graph.version[position])],
+      ["partition", side.data.partitioned ? link(`${side.data.partition[position]}`, () => page.selectPartition(side, side.data.partition[position])) : ""],
+      ["runs as", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
+      [other ? `${other.model.name}, ${other.title}` : "", elsewhere || ""]]),
+    reasons.length ? make("h3", {}, "Why it stays on the CPU") : null,
+    reasons.length ? make("ul", { class: "reasons" }, ...reasons) : null,
+    changes.length ? make("h3", {}, "What to change") : null,
+    ...[...new Set(changes)].map((change) => make("p", { class: "change" }, change)),
+    make("h3", {}, "Tensors"),
+    table(headings, [...tensorRows(side, headings, side.graph.inputs[position], "input", position),
+      ...tensorRows(side, headings, side.graph.outputs[position], "output", position)], "Tensors of the node"),
+  ];
+}
+
+function partitionPanel(side, number, page) {
+  const partition = side.data.partitions[number];
+  const name = (tensor) => side.graph.tensors.name[tensor];
+  const list = (tensors) => make("ul", {}, ...tensors.slice(0, 30).map((tensor) => make("li", {},
+    `${name(tensor)}: ${bytesText(side.graph.tensors.bytes[tensor])}`)), tensors.length > 30 ? make("li", {}, `and ${formatted(tensors.length - 30)} more`) : null);
+  return [
+    make("h3", {}, `Partition ${number} on ${partition.delegated ? side.view.delegate : "the CPU"}`),
+    facts([["nodes", counted(partition.nodes.length, "node")],
+      ["operators", partition.operators.map(([op, count]) => `${op} ${formatted(count)}`).join(", ")],
+      ["first node", link(`${side.graph.nodes[partition.nodes[0]]} ${side.op(partition.nodes[0])}`, () => page.select(side, partition.nodes[0]))]]),
+    make("p", {}, link("Show its nodes in the drawing", () => page.open(page.drawingOf(side), number))),
+    make("h3", {}, `Comes in: ${bytesText(partition.bytes[0])}`), list(partition.inputs),
+    make("h3", {}, `Goes out: ${bytesText(partition.bytes[1])}`), list(partition.outputs),
+  ];
+}
+
+function bordersPanel(side, page) {
+  if (!side.data.partitioned) return [make("p", {}, "Nothing was delegated, so the graph has no borders.")];
+  const headings = [["number", "number"], ["on", ""], ["nodes", "number"], ["operators", ""], ["in", "number"], ["out", "number"]];
+  const shown = side.data.partitions.slice(0, page.rows);
+  const rows = shown.map((partition, number) => cells(headings, [
+    link(String(number), () => page.selectPartition(side, number)), partition.delegated ? side.view.delegate : "CPU", formatted(partition.nodes.length),
+    partition.operators.slice(0, 4).map(([op, count]) => `${op} ${formatted(count)}`).join(", ") + (partition.operators.length > 4 ? ", ..." : ""),
+    bytesText(partition.bytes[0]), bytesText(partition.bytes[1])]));
+  return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} in running order, and what crosses their borders`),
+    table(headings, rows, "Partitions"), moreButton(shown.length, side.data.partitions.length, page)];
+}
+
+function moreButton(shown, all, page) {
+  return shown >= all ? null : make("p", {}, make("button", { type: "button", onclick: () => page.showMore() }, `Show more (${formatted(all - shown)} left)`));
+}
+
+function nodesPanel(side, page) {
+  const headings = [["node", "number"], ["operator", ""], ["on", ""], ["partition", "number"], ["why not", ""]];
+  const marks = page.marksOf(side);
+  const chosen = marks ? side.order.filter((position) => marks.has(position)) : side.order;
+  const rows = chosen.slice(0, page.rows).map((position) => cells(headings, [
+    link(String(side.graph.nodes[position]), () => page.select(side, position)), side.op(position), tag(side, position),
+    side.data.partitioned ? String(side.data.partition[position]) : "", side.reasons(position).map((reason) => reason.code).join(", ")]));
+  const what = marks ? `${counted(chosen.length, "node")} marked, in running order` : "All nodes, in running order";
+  return [make("h3", {}, what), table(headings, rows, "Nodes"), moreButton(rows.length, chosen.length, page)];
+}
+
+function differencesPanel(side, other, page) {
+  const here = side.differences(other);
+  const there = other.differences(side);
+  const group = (title, of, positions) => [make("h3", {}, `${title}: ${counted(positions.length, "node")}`),
+    positions.length ? make("ul", {}, ...positions.slice(0, page.rows).map((position) => make("li", {},
+      link(`${of.graph.nodes[position]} ${of.op(position)}`, () => page.select(of, position)), ` ${of.reasons(position).map((reason) => reason.code).join(", ")}`))) : null];
+  const delegated = here.moved.filter((position) => side.states[position] === DELEGATED);
+  const cpu = here.moved.filter((position) => side.states[position] !== DELEGATED);
+  return [make("p", {}, `A: ${side.model.name}, ${side.title}`), make("p", {}, `B: ${other.model.name}, ${other.title}`),
+    ...group("On the delegate in A, on the CPU in B", side, delegated), ...group("On the CPU in A, on the delegate in B", side, cpu),
+    ...group("Only in A", side, here.alone), ...group("Only in B", other, there.alone)];
+}

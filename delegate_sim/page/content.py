@@ -1,0 +1,265 @@
+"""What the page shows, as plain data: graphs, what each target does to them, causes, and which nodes of two models are the same.
+
+Every text that may hold something from a model is made printable and cut here; the page shows texts as such, never as markup.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..diagnosis.diagnose import Cost, Diagnosis, RankedCause
+from ..graph.graph import Graph
+from ..graph.partition import Subset
+from ..model.model import Model
+from ..results.changes import compare_outlines
+from ..results.compute import compute_of
+from ..results.measures import measure
+from ..results.outline import outline
+from ..results.report import border_bytes, crossing, node_reasons
+from ..results.strip import STATES, node_state
+from ..results.tables import run_words
+from ..rules.rule import Reason
+from ..runtime.interpreter import Run, SubgraphRun, option_values
+from ..text import printable
+from ..version import __version__
+from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, NODE_HEIGHT, NODE_WIDTH, draw
+
+SCHEMA = "delegate-sim/page/1"
+
+_LONGEST_NAME = 200
+_LONGEST_TEXT = 1000
+
+
+class PageView(NamedTuple):
+    """One model on one target, with its causes where they were looked for."""
+
+    model: Model
+    run: Run
+    diagnosis: Diagnosis | None = None
+
+
+def page_content(views: Sequence[PageView]) -> dict[str, Any]:
+    """Return what a page of these views shows. Raises MissingPackageError where the package that places nodes is missing."""
+    models = list({id(view.model): view.model for view in views}.values())
+    numbers = {id(model): number for number, model in enumerate(models)}
+    graphs = _Graphs()
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "states": list(STATES),
+        "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT]},
+        "models": [_model_entry(model) for model in models],
+        "views": [_view_entry(view, numbers[id(view.model)], graphs) for view in views],
+        "graphs": graphs.entries,
+        "matches": [_matches(models[0], other) for other in models],
+    }
+
+
+class _Graphs:
+    """The graphs that views show; two that look the same are kept once."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, graph: Graph) -> int:
+        entry = _graph_entry(graph)
+        key = json.dumps(entry)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.entries)
+            self.entries.append(entry)
+        return self._numbers[key]
+
+
+class _PageTable:
+    """Texts by number, each kept once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        return self.numbers.setdefault(text, len(self.numbers))
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self.numbers)
+
+
+def _name(text: str) -> str:
+    return _cut(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
+
+
+def _text(text: str) -> str:
+    return _cut(printable(text), _LONGEST_TEXT)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def _model_entry(model: Model) -> dict[str, Any]:
+    name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
+    return {"name": _name(name), "path": _name(model.path or ""), "bytes": model.size, "sha256": model.sha256}
+
+
+def _graph_entry(graph: Graph) -> dict[str, Any]:
+    """Return nodes in order of the plan, and the tensors that they name, both in columns; -1 is an operand left out."""
+    ops, kinds = _PageTable(), _PageTable()
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    number = _tensor_positions(graph)
+    tensors = [graph.tensors[index] for index in number]
+    return {
+        "name": _name(graph.name),
+        "index": graph.index,
+        "nodes": list(graph.execution_plan),
+        "op": [ops.number(_name(node.op)) for node in nodes],
+        "version": [node.version for node in nodes],
+        "inputs": [[number.get(tensor, -1) for tensor in node.inputs] for node in nodes],
+        "outputs": [[number.get(tensor, -1) for tensor in node.outputs] for node in nodes],
+        "ops": ops.texts,
+        "tensors": {
+            "name": [_name(tensor.name) for tensor in tensors],
+            "type": [kinds.number(tensor.type) for tensor in tensors],
+            "shape": [list(tensor.shape) for tensor in tensors],
+            "bytes": [tensor.byte_size for tensor in tensors],
+            "constant": [position for position, tensor in enumerate(tensors) if tensor.is_constant],
+        },
+        "types": kinds.texts,
+    }
+
+
+def _tensor_positions(graph: Graph) -> dict[int, int]:
+    """Return where each tensor that a node of the plan names stands among those of the page."""
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
+    return {tensor: position for position, tensor in enumerate(used)}
+
+
+def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
+    run = view.run
+    reasons: dict[Reason, int] = {}
+    measures = measure(run)
+    options = option_values(run.options)
+    compute = compute_of(run)
+    return {
+        "model": model,
+        "delegate": run.delegate.name,
+        "runtime": str(run.release),
+        "options": {key: _text(str(value)) for key, value in options.items() if value not in (None, "", [])},
+        "headline": _text(run_words(run)),
+        "measures": {
+            **dataclasses.asdict(measures),
+            "multiply_adds": compute.multiply_adds,
+            "delegated_multiply_adds": compute.delegated_multiply_adds,
+        },
+        "refusal": None
+        if run.refusal is None
+        else {"code": run.refusal.code, "message": _text(run.refusal.text), "hint": _text(run.refusal.hint)},
+        "log_lines": [_text(line) for line in run.log_lines],
+        "warnings": [_text(warning) for warning in run.warnings],
+        "subgraphs": [_subgraph_entry(subgraph, run, graphs, reasons) for subgraph in run.subgraphs],
+        "causes": None if view.diagnosis is None else [_cause_entry(finding) for finding in view.diagnosis.findings],
+        "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
+        # The last, since what comes before numbers them.
+        "reasons": [
+            {"code": reason.code, **{key: _text(getattr(reason, key)) for key in ("message", "found", "needed", "hint")}}
+            for reason in reasons
+        ],
+    }
+
+
+def _subgraph_entry(run: SubgraphRun, whole: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:
+    """Return states, partitions, reasons and places of the nodes, in order of the plan."""
+    graph = run.graph
+    plan = graph.execution_plan
+    drawing = draw(run)
+    part_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
+    states = [STATES.index(node_state(run, index)) for index in plan]
+    found = {
+        position: [reasons.setdefault(reason, len(reasons)) for reason in node_reasons(run, index, whole.refusal)]
+        for position, index in enumerate(plan)
+        if states[position]
+    }
+    position_of = {index: position for position, index in enumerate(plan)}
+    tensor_of = _tensor_positions(graph)
+    return {
+        "graph": graphs.number(graph),
+        "states": states,
+        "x": [drawing.nodes[index][0] for index in plan],
+        "y": [drawing.nodes[index][1] for index in plan],
+        "reasons": {str(position): numbers for position, numbers in found.items() if numbers},
+        "partitioned": bool(run.subsets),
+        "boxes": [list(box) for box in drawing.boxes],
+        "columns": [list(column) for column in drawing.columns],
+        "partition": [part_of.get(index, 0) for index in plan],
+        "partitions": [_partition_entry(graph, subset, position_of, tensor_of) for subset in run.subsets]
+        or [_whole_entry(graph)],
+    }
+
+
+def _partition_entry(
+    graph: Graph, subset: Subset, position_of: Mapping[int, int], tensor_of: Mapping[int, int]
+) -> dict[str, Any]:
+    return {
+        "delegated": subset.is_delegated,
+        "nodes": [position_of[index] for index in subset.nodes if index in position_of],
+        "operators": _operators(graph, subset.nodes),
+        "inputs": [tensor_of[tensor] for tensor in crossing(graph, subset.inputs) if tensor in tensor_of],
+        "outputs": [tensor_of[tensor] for tensor in crossing(graph, subset.outputs) if tensor in tensor_of],
+        "bytes": [border_bytes(graph, subset.inputs), border_bytes(graph, subset.outputs)],
+    }
+
+
+def _whole_entry(graph: Graph) -> dict[str, Any]:
+    """Return the entry of a plan that was not split: everything runs on the CPU, and nothing crosses a border."""
+    plan = graph.execution_plan
+    return {
+        "delegated": False,
+        "nodes": list(range(len(plan))),
+        "operators": _operators(graph, plan),
+        "inputs": [],
+        "outputs": [],
+        "bytes": [0, 0],
+    }
+
+
+def _operators(graph: Graph, nodes: Iterable[int]) -> list[list[Any]]:
+    counts = Counter([graph.nodes[index].op for index in nodes])
+    return [[_name(op), count] for op, count in counts.most_common()]
+
+
+def _cause_entry(finding: RankedCause) -> dict[str, Any]:
+    cause = finding.cause
+    return {
+        "title": _text(cause.title),
+        "codes": list(cause.codes),
+        "operators": [[_name(op), count] for op, count in cause.operators],
+        "nodes": [[key.subgraph, key.node] for key in cause.nodes],
+        "followers": [[key.subgraph, key.node] for key in finding.followers],
+        "found": _text(cause.found),
+        "needed": _text(cause.needed),
+        "suggestion": cause.suggestion,
+        "change": _text(cause.change),
+        "multiply_adds": finding.multiply_adds,
+        "alone": None if finding.alone is None else _cost_entry(finding.alone),
+        "together": None if finding.together is None else _cost_entry(finding.together),
+        "needs": None if finding.needs is None else [":".join([each.problem.value, *each.subject]) for each in finding.needs],
+    }
+
+
+def _cost_entry(cost: Cost) -> dict[str, Any]:
+    measures = dataclasses.asdict(cost.measures)
+    return {**measures, "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
+
+
+def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
+    """Return, for each subgraph, which node of one model is which of the first; None for the first itself."""
+    if other is first:
+        return None
+    matching = compare_outlines(outline(first), outline(other))
+    return [[list(pair) for pair in sorted(old_of.items())] for old_of in matching.old_of]

@@ -1,0 +1,77 @@
+"""The page as one HTML file: structure, style and program from this package's assets, and the content as data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from .content import PageView, page_content
+
+_SCRIPTS = ("content.js", "drawing.js", "strip.js", "panels.js", "page.js")
+"""In the order in which they are joined; they share one scope."""
+
+
+def page(views: Sequence[PageView]) -> str:
+    """Return the page of some views, the first of which is shown first.
+
+    The file needs nothing else: no network, no other file. Raises MissingPackageError where the package that places nodes is
+    missing.
+    """
+    return document(page_content(views))
+
+
+def document(content: Mapping[str, Any]) -> str:
+    """Return the file that shows content as ``page_content`` makes it."""
+    style = _asset("page.css")
+    script = "\n".join(['"use strict";', "(() => {", *map(_asset, _SCRIPTS), "})();", ""])
+    names = ", ".join([model["name"] for model in content["models"]])
+    parts = {
+        "policy": _policy(script, style),
+        "title": html.escape(f"{names} - delegate-sim"),
+        "style": style,
+        "content": as_data(content),
+        "script": script,
+    }
+    written = _asset("page.html")
+    # Each mark stands once in the file, so that nothing that is put in is looked at again.
+    pieces = []
+    for name, text in parts.items():
+        before, _, written = written.partition("{{" + name + "}}")
+        pieces += [before, text]
+    return "".join([*pieces, written])
+
+
+def as_data(content: Any) -> str:
+    """Return JSON that cannot end the element that it stands in."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+    for character, escape in escapes.items():
+        text = text.replace(character, escape)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _policy(script: str, style: str) -> str:
+    """Return the content security policy: this script and this style, and nothing from anywhere."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_digest(script)}'",
+            f"style-src '{_digest(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"
+
+
+def _asset(name: str) -> str:
+    return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")

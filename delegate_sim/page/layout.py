@@ -1,0 +1,264 @@
+"""Where nodes and partitions are drawn: every partition a box, its nodes in layers inside, the boxes in running order.
+
+Layers and the order in them come from the package fast-sugiyama. Tall layouts are folded into columns, long rows of boxes into
+lines, so that a chain of a thousand nodes does not become a thread.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from ..errors import MissingPackageError
+from ..graph.graph import Graph
+from ..runtime.interpreter import SubgraphRun
+
+NODE_WIDTH, NODE_HEIGHT = 122, 28
+"""Size of a node in units of the drawing, which are pixels at scale 1."""
+_COLUMN, _ROW = 136, 48
+_PADDING, _HEADER = 14, 34
+_GAP = 76
+_MOST_LAYERS = 12
+"""How many layers are never broken into columns."""
+_LINES_TRIED = 40
+_ASPECT = 1.7
+"""Width over height that the whole should have, that of a screen without its borders."""
+_WIDEST = 2.5
+"""How many times wider than that a connected part may be before its layers are broken."""
+CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
+"""Size of a box whose nodes are not drawn; the page places such boxes, so that they suit the screen."""
+
+_STACK = 512 << 20
+"""Bytes of stack for the library, which calls itself once for each node of a path; only what is used is ever taken."""
+
+MISSING = (
+    "the report page needs the package fast-sugiyama to place the nodes, which is not installed: "
+    "pip install 'delegate-sim[report]' (Python 3.11 or newer)"
+)
+
+Key = TypeVar("Key")
+Edges = Sequence[tuple[int, int]]
+Place = tuple[float, float]
+
+
+class Box(NamedTuple):
+    """A partition in the drawing: upper left corner and size."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+class Drawing(NamedTuple):
+    """Where the nodes of a subgraph are, by index (the upper left corner), and its partitions, in running order.
+
+    ``columns`` are the numbers of partitions that are drawn above each other, since they do not need each other.
+    """
+
+    nodes: Mapping[int, tuple[int, int]]
+    boxes: tuple[Box, ...]
+    columns: tuple[tuple[int, ...], ...]
+
+
+def require_library() -> None:
+    """Raise MissingPackageError, saying what to install, where the package that places nodes is missing."""
+    try:
+        import fast_sugiyama  # noqa: F401  # only whether it is there
+    except ImportError as error:
+        raise MissingPackageError(MISSING) from error
+
+
+def draw(run: SubgraphRun) -> Drawing:
+    """Place the nodes and partitions of a subgraph. Raises MissingPackageError."""
+    require_library()
+    return _with_deep_stack(lambda: _draw(run.graph, [subset.nodes for subset in run.subsets] or [run.graph.execution_plan]))
+
+
+def node_edges(graph: Graph) -> list[tuple[int, int]]:
+    """Return the pairs of nodes of the plan of which the second reads what the first writes, each once, sorted."""
+    edges = set()
+    for index in graph.execution_plan:
+        for tensor in graph.nodes[index].inputs:
+            for writer in graph.writers.get(tensor, ()) if tensor >= 0 else ():
+                if writer.index != index:
+                    edges.add((writer.index, index))
+    return sorted(edges)
+
+
+def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
+    part_of = {node: number for number, nodes in enumerate(parts) for node in nodes}
+    inner: list[list[tuple[int, int]]] = [[] for _ in parts]
+    outer = set()
+    for a, b in node_edges(graph):
+        if a not in part_of or b not in part_of:
+            continue
+        if part_of[a] == part_of[b]:
+            inner[part_of[a]].append((a, b))
+        else:
+            outer.add((part_of[a], part_of[b]))
+    insides = [_inside(nodes, edges) for nodes, edges in zip(parts, inner, strict=True)]
+    columns = _columns(len(parts), sorted(outer))
+    opened = _in_lines(columns, [size for _, size in insides])
+    places = {
+        node: (round(opened[number][0] + x), round(opened[number][1] + y))
+        for number, (inside, _) in enumerate(insides)
+        for node, (x, y) in inside.items()
+    }
+    boxes = tuple([Box(*map(round, (*opened[number], *size))) for number, (_, size) in enumerate(insides)])
+    return Drawing(places, boxes, tuple(map(tuple, columns)))
+
+
+def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place]:
+    """Place the nodes of one partition relative to its box, and return the size of the box."""
+    pieces = [_folded(piece) for piece in _components(nodes, edges)]
+    sizes = [
+        (max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1)  # in columns and rows
+        for piece in pieces
+    ]
+    area = sum([width * _COLUMN * height * _ROW for width, height in sizes])
+    room = max(math.sqrt(area * _ASPECT) / _COLUMN, *[width for width, _ in sizes])
+    found: dict[int, Place] = {}
+    x = y = line = widest = 0.0
+    for piece, (width, height) in zip(pieces, sizes, strict=True):
+        if x and x + width > room:
+            x, y, line = 0.0, y + line, 0.0
+        for node, (column, row) in piece.items():
+            found[node] = (_PADDING + (x + column) * _COLUMN, _HEADER + (y + row) * _ROW)
+        x, line = x + width, max(line, height)
+        widest = max(widest, x)
+    size = (
+        2 * _PADDING + widest * _COLUMN - (_COLUMN - NODE_WIDTH),
+        _HEADER + _PADDING + (y + line) * _ROW - (_ROW - NODE_HEIGHT),
+    )
+    return found, (max(size[0], CLOSED_WIDTH), max(size[1], CLOSED_HEIGHT))
+
+
+def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
+    """Return the connected parts, each with column and layer of its nodes, in the order of their first node."""
+    order = {node: position for position, node in enumerate(nodes)}
+    pieces = [_layered(positions) for positions in _library_layouts(edges)]
+    connected = {node for edge in edges for node in edge}
+    pieces += [{node: (0.0, 0.0)} for node in nodes if node not in connected]
+    return sorted(pieces, key=lambda piece: min([order[node] for node in piece]))
+
+
+def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
+    import fast_sugiyama
+
+    if not edges:
+        return []
+    layouts: Any = fast_sugiyama.from_edges(list(edges), vertex_spacing=1, dummy_vertices=False, check_layout=False)
+    return [positions for positions, *_ in layouts]
+
+
+def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
+    """Return columns and layers counted from 0, the first layer on top."""
+    left = min([x for _, (x, _) in positions])
+    levels = {y: number for number, y in enumerate(sorted({y for _, (_, y) in positions}, reverse=True))}
+    return {node: (x - left, float(levels[y])) for node, (x, y) in positions}
+
+
+def _folded(piece: dict[int, Place]) -> dict[int, Place]:
+    """Break what is much taller than wide into columns side by side, and layers that are far too wide into rows."""
+    width = max([x for x, _ in piece.values()]) + 1
+    layers = int(max([y for _, y in piece.values()])) + 1
+    if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:
+        return _narrowed(piece)
+    columns = max(1, round(math.sqrt(layers * _ROW * _ASPECT / (width * _COLUMN)))) if layers > _MOST_LAYERS else 1
+    height = -(-layers // columns)
+    return {node: (x + int(y) // height * (width + 0.5), int(y) % height) for node, (x, y) in piece.items()}
+
+
+def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
+    """Keep the order of the nodes in each layer, side by side; a layer that is too long takes several rows."""
+    longest = max(1, math.ceil(math.sqrt(len(piece) * _ROW / _COLUMN * _ASPECT)))
+    layers: dict[float, list[tuple[float, int]]] = {}
+    for node, (x, y) in piece.items():
+        layers.setdefault(y, []).append((x, node))
+    found: dict[int, Place] = {}
+    row = 0
+    for layer in sorted(layers):
+        nodes = [node for _, node in sorted(layers[layer])]
+        for start in range(0, len(nodes), longest):
+            part = nodes[start : start + longest]
+            left = (longest - len(part)) / 2 if start == 0 else 0.0
+            found.update({node: (left + column, float(row)) for column, node in enumerate(part)})
+            row += 1
+    return found
+
+
+def _columns(count: int, edges: Edges) -> list[list[int]]:
+    """Return the partitions in layers: those of one layer do not need each other; within one in the library's order."""
+    if not edges:
+        return [[number] for number in range(count)]
+    columns: dict[int, list[tuple[float, int]]] = {}
+    placed = set()
+    for positions in _library_layouts(edges):
+        for number, (x, layer) in _layered(positions).items():
+            columns.setdefault(int(layer), []).append((x, number))
+            placed.add(number)
+    found = [[number for _, number in sorted(columns[layer])] for layer in sorted(columns)]
+    alone = [[number] for number in range(count) if number not in placed]
+    return sorted([*found, *alone], key=min)
+
+
+def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
+    """Place columns of boxes from left to right, broken into lines like text, of the length that makes all of them largest."""
+    widths = [max([sizes[number][0] for number in column]) + _GAP for column in columns]
+    heights = [sum([sizes[number][1] + _GAP for number in column]) for column in columns]
+    total, widest = sum(widths), max(widths)
+    rooms = {max(total / lines, widest) for lines in range(1, min(len(columns), _LINES_TRIED) + 1)}
+    best = min(
+        [_lines(widths, heights, room) for room in sorted(rooms)], key=lambda lines: max(lines.width / _ASPECT, lines.height)
+    )
+    found = {}
+    for column, (x, y) in zip(columns, best.corners, strict=True):
+        below = y
+        for number in column:
+            found[number] = (x, below)
+            below += sizes[number][1] + _GAP
+    return found
+
+
+class _Lines(NamedTuple):
+    corners: list[Place]
+    width: float
+    height: float
+
+
+def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _Lines:
+    corners = []
+    x = y = line = longest = 0.0
+    for width, height in zip(widths, heights, strict=True):
+        if x and x + width > room:
+            x, y, line = 0.0, y + line, 0.0
+        corners.append((x, y))
+        x, line = x + width, max(line, height)
+        longest = max(longest, x)
+    return _Lines(corners, longest, y + line)
+
+
+def _with_deep_stack(work: Callable[[], Key]) -> Key:
+    """Run in a thread with a large stack; the library would end the process on a path of some ten thousand nodes."""
+    found: list[Key] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:  # handed to the caller below
+            errors.append(error)
+
+    before = threading.stack_size(_STACK)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    if errors:
+        raise errors[0]
+    return found[0]

@@ -1,0 +1,77 @@
+"""Shows the page of a report: below a notebook's cell, or in the browser."""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ..results.report import Report
+    from ..runtime.interpreter import Run
+    from .content import PageView
+
+_HEIGHT = 900
+"""Pixels that a page takes in a notebook."""
+
+
+class PageViewer(NamedTuple):
+    """What a report does not say itself of the targets that it was made for, which the search for causes needs."""
+
+    defaults: str
+    has_own_resolver: bool
+
+    def html(self, report: Report) -> str:
+        """Return the page; of delegates in a row only the runs are shown, since a diagnosis is one of a delegate alone."""
+        from .document import page
+
+        return page([self._view(report, run) for run in report.runs])
+
+    def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
+        """Show the page in a notebook if there is one, else in the browser; write it to a path if one is given."""
+        from ..files import write_whole
+
+        written = self.html(report)
+        if path is not None:
+            write_whole(os.fspath(path), written)
+        display = _notebook_display()
+        if display is not None:
+            display(written)
+        elif path is None:
+            import tempfile
+            import webbrowser
+
+            with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
+                file.write(written)
+            webbrowser.open(Path(file.name).as_uri())
+
+    def _view(self, report: Report, run: Run) -> PageView:
+        from ..diagnosis.diagnose import diagnose
+        from ..runtime.target import Target
+        from .content import PageView
+
+        if report.is_chain:
+            return PageView(report.model, run)
+        target = Target(run.delegate, run.options, run.release, self.defaults, self.has_own_resolver)
+        return PageView(report.model, run, diagnose(report.model, target))
+
+
+def _notebook_display() -> Any:
+    """Return what shows a page below the cell that is run, None outside notebooks."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    notebook: Any = import_module("IPython.display")
+    return lambda written: notebook.display(notebook.HTML(_frame(written)))
+
+
+def _frame(written: str) -> str:
+    """Return a frame of its own for the page, which can run its script and do nothing else."""
+    return (
+        f'<iframe sandbox="allow-scripts" title="delegate-sim" style="width:100%;height:{_HEIGHT}px;border:0" '
+        f'srcdoc="{html.escape(written)}"></iframe>'
+    )

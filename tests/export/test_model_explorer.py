@@ -1,0 +1,82 @@
+"""Node data for Model Explorer."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim.export.model_explorer import COLOURS, node_data
+from tests.models import MIXED, chain_model
+from tests.page.hostile import NAMES, hostile_model
+
+MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
+
+
+def run_of(model, delegate="nnapi"):
+    return delegate_sim.analyze(model, delegate).runs[0]
+
+
+def test_each_operator_has_the_delegate_or_the_code_of_its_refusal():
+    (layer,) = node_data(run_of(chain_model(MIXED).bytes())).values()
+    assert {key: result["value"] for key, result in layer["results"].items()} == {
+        "0": "nnapi",
+        "1": "CPU: nnapi-operator",
+        "2": "CPU: nnapi-operator-version",
+        "3": "nnapi",
+    }
+    assert {result["bgColor"] for result in layer["results"].values()} <= set(COLOURS.values())
+    assert layer["name"] == "nnapi on litert-2.3"
+
+
+def test_graphs_are_known_by_the_names_of_subgraphs():
+    model = delegate_sim.load(MODELS / "several_subgraphs.tflite")
+    assert list(node_data(run_of(model))) == [subgraph.name for subgraph in model.subgraphs]
+
+
+def test_names_of_a_hostile_model_are_printable():
+    assert all(name.isprintable() for name in node_data(run_of(hostile_model().bytes())))
+    assert len(NAMES) == len(next(iter(node_data(run_of(hostile_model().bytes())).values()))["results"])
+
+
+class TestAgainstModelExplorer:
+    """Held against the package itself."""
+
+    @pytest.fixture(autouse=True)
+    def _package(self):
+        pytest.importorskip("model_explorer", reason="the package ai-edge-model-explorer is not installed")
+
+    def test_its_own_classes_take_every_field(self):
+        from model_explorer.node_data_builder import GraphNodeData, ModelNodeData, NodeDataResult
+
+        data = node_data(run_of(MODELS / "mobilenet_block.tflite"))
+        graphs = {
+            name: GraphNodeData(**{**layer, "results": {key: NodeDataResult(**each) for key, each in layer["results"].items()}})
+            for name, layer in data.items()
+        }
+        assert dataclasses.asdict(ModelNodeData(graphs))["graphsData"]["main"]["results"] == data["main"]["results"]
+
+    @pytest.mark.parametrize("name", ["mobilenet_block", "several_subgraphs", "control_flow"])
+    def test_graphs_and_keys_are_those_of_its_own_reader(self, name):
+        from model_explorer.builtin_tflite_flatbuffer_adapter import BuiltinTfliteFlatbufferAdapter
+
+        path = MODELS / f"{name}.tflite"
+        (collection,) = BuiltinTfliteFlatbufferAdapter().convert(str(path), {})["graphCollections"]
+        graphs = {graph["id"]: graph for graph in collection.graphs}
+        model = delegate_sim.load(path)
+        for subgraph, (graph, layer) in zip(model.subgraphs, node_data(run_of(model)).items(), strict=True):
+            labels = {node["id"]: node["label"] for node in graphs[graph]["nodes"]}
+            for key in layer["results"]:
+                assert labels[key].upper() == subgraph.nodes[int(key)].op
+
+    def test_the_extension_colours_what_it_opens(self):
+        from delegate_sim_cli.model_explorer.main import DelegateSimAdapter
+
+        (collection,) = DelegateSimAdapter().convert(str(MODELS / "mobilenet_block.tflite"), {})["graphCollections"]
+        styles = [node["style"]["backgroundColor"] for node in collection.graphs[0]["nodes"] if node.get("style")]
+        assert len(styles) == 15
+        assert set(styles) <= set(COLOURS.values())
+        refused = [each for node in collection.graphs[0]["nodes"] for each in node["attrs"] if each["key"] == "why not"]
+        assert len(refused) == 3

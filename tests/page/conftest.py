@@ -1,0 +1,61 @@
+"""Pages of models, and a browser to open them in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from benchmarks.browser import FLAGS, chromium_path
+from delegate_sim.api.arguments import target_of
+from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.page.content import PageView
+from delegate_sim.page.document import page
+from tests.page.hostile import hostile_model
+
+MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
+
+
+def views(*models, delegates=("nnapi",), **options):
+    """Return the views of models on delegates, with their causes."""
+    found = []
+    for model in map(delegate_sim.load, models):
+        for delegate in delegates:
+            diagnosis = diagnose(model, target_of(delegate, options, None, "benchmark"))
+            found.append(PageView(model, diagnosis.run, diagnosis))
+    return found
+
+
+@pytest.fixture(scope="session")
+def _library():
+    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
+
+
+@pytest.fixture(scope="session")
+def pages(_library, tmp_path_factory):
+    """Return the addresses of pages that tests look at, by name."""
+    folder = tmp_path_factory.mktemp("pages")
+    block = str(MODELS / "transformer_block.tflite")
+    texts = {
+        "targets": page(views(block, delegates=("nnapi", "gpu", "hexagon"))),
+        "models": page(views(block, str(MODELS / "mobilenet_block.tflite"))),
+        "hostile": page(views(hostile_model().bytes())),
+        "subgraphs": page(views(str(MODELS / "several_subgraphs.tflite"))),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: (folder / f"{name}.html").as_uri() for name in texts}
+
+
+@pytest.fixture(scope="session")
+def browser(_library):
+    """Start the system's Chromium."""
+    api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    path = chromium_path()
+    if path is None:
+        pytest.skip("there is no Chromium here (apt-get install chromium)")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=[*FLAGS])
+        yield started
+        started.close()

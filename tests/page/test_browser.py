@@ -1,0 +1,249 @@
+"""The page in a real browser: Debian's Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+LIGHT, DARK = "light", "dark"
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def opened(browser, pages):
+    """Return what opens a page; when the test is over, nothing may have gone wrong in it."""
+    contexts, wrong = [], []
+
+    def open_page(name, viewport=WIDE, scheme=LIGHT):
+        context = browser.new_context(viewport=viewport, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: None if request.url == pages[name] else wrong.append(f"request {request.url[:80]}"))
+        page.on("dialog", lambda dialog: (wrong.append("dialog"), dialog.dismiss()))
+        page.goto(pages[name])
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def text(page, selector):
+    return page.text_content(selector)
+
+
+def drawn(page, selector):
+    """Return how many different colours a canvas has."""
+    return page.evaluate(
+        """selector => {
+          const canvas = document.querySelector(selector);
+          const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+          return new Set(pixels).size;
+        }""",
+        selector,
+    )
+
+
+@pytest.mark.parametrize("name", ["targets", "models", "hostile", "subgraphs"])
+@pytest.mark.parametrize(("viewport", "scheme"), [(WIDE, LIGHT), (WIDE, DARK), (NARROW, DARK)])
+def test_the_page_opens_without_errors_and_draws(opened, name, viewport, scheme):
+    page = opened(name, viewport, scheme)
+    page.wait_for_function("document.querySelector('#drawings canvas').width > 300")
+    page.wait_for_timeout(50)
+    assert drawn(page, "#drawings canvas") > 3
+    assert drawn(page, "#strips canvas") >= 2
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_verdict_says_into_how_many_pieces_and_what_cuts(opened):
+    page = opened("targets")
+    assert "cut into 9 partitions" in text(page, "#verdict")
+    assert "FULLY_CONNECTED (6) on the CPU" in text(page, "#verdict")
+    assert "yielding 9 partitions" in text(page, "#log")
+
+
+def test_search_finds_by_operator_by_code_and_by_name(opened):
+    page = opened("targets")
+    for query, number in (("fully_connected", None), ("nnapi-operator-version", 6), ("no such thing", 0)):
+        page.fill("#search", query)
+        found = text(page, "#matches")
+        assert found == "nothing found" if number == 0 else re.fullmatch(r"\d+ nodes", found)
+        if number:
+            assert found == f"{number} nodes"
+    page.fill("#search", "nnapi-operator-version")
+    page.press("#search", "Enter")
+    assert text(page, "#matches") == "1 of 6"
+    assert "FULLY_CONNECTED" in text(page, "#panel-node h3")
+    page.click("#previous")
+    assert text(page, "#matches") == "6 of 6"
+    page.click("#tab-nodes")
+    assert page.locator("#panel-nodes tbody tr").count() == 6
+
+
+def test_a_click_on_a_node_shows_its_reason_and_what_to_change(opened):
+    page = opened("targets")
+    page.wait_for_function("document.querySelector('#drawings canvas').width > 300")
+    place = node_place(page, "FULLY_CONNECTED")
+    page.mouse.click(*place)
+    panel = text(page, "#panel-node")
+    assert "nnapi-operator-version" in panel
+    assert "needs version at most" in panel
+    assert "What to change" in panel
+    assert "input 0" in panel
+    assert "FULLY_CONNECTED, on the CPU, refused" in text(page, "#announcer")
+
+
+def node_place(page, op):
+    """Return where the first node of an operator on the CPU is on the screen, as the page fits the drawing into the canvas."""
+    content = json.loads(text(page, "#content"))
+    view, graph = content["views"][0]["subgraphs"][0], content["graphs"][0]
+    position = next(p for p, state in enumerate(view["states"]) if state and graph["ops"][graph["op"][p]] == op)
+    boxes = view["boxes"]
+    left, top = min(box[0] for box in boxes), min(box[1] for box in boxes)
+    right, bottom = max(box[0] + box[2] for box in boxes), max(box[1] + box[3] for box in boxes)
+    canvas = page.locator("#drawings canvas")
+    canvas.scroll_into_view_if_needed()
+    at = canvas.bounding_box()
+    width, height = at["width"] - 2, at["height"] - 2
+    scale = min(width / (right - left + 40), height / (bottom - top + 40), 1.4)
+    node = [size / 2 for size in content["sizes"]["node"]]
+    x = width / 2 + (view["x"][position] + node[0] - (left + right) / 2) * scale
+    y = height / 2 + (view["y"][position] + node[1] - (top + bottom) / 2) * scale
+    return at["x"] + 1 + x, at["y"] + 1 + y
+
+
+def test_a_click_on_the_strip_selects_the_node(opened):
+    page = opened("targets")
+    at = page.locator("#strips canvas").bounding_box()
+    page.mouse.click(at["x"] + 4, at["y"] + 10)
+    assert text(page, "#panel-node h3").startswith("Node 0:")
+
+
+def test_the_switch_switches(opened):
+    page = opened("targets")
+    page.select_option("#shown", "1")
+    assert "gpu runs 62 of 63 nodes" in text(page, "#verdict")
+    page.click("#targets tbody tr:nth-child(3) button")
+    assert page.input_value("#shown") == "2"
+    assert "hexagon runs nothing" in text(page, "#verdict")
+    assert page.locator("#targets tr.current").count() == 1
+
+
+def test_a_node_stays_selected_when_the_target_changes(opened):
+    page = opened("targets")
+    page.focus("#drawings canvas")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    before = text(page, "#panel-node h3").split(":")[0]
+    page.select_option("#shown", "1")
+    assert text(page, "#panel-node h3").split(":")[0] == before
+
+
+def test_two_models_stand_side_by_side(opened):
+    page = opened("models")
+    page.select_option("#beside", "1")
+    assert page.locator("#drawings canvas").count() == 2
+    assert page.locator("#strips canvas").count() == 2
+    differences = text(page, "#panel-differences")
+    assert "transformer_block.tflite" in differences
+    assert "mobilenet_block.tflite" in differences
+    assert re.search(r"Only in A: \d+ nodes", differences)
+
+
+def test_what_two_targets_do_otherwise_is_listed(opened):
+    page = opened("targets")
+    page.select_option("#beside", "1")
+    differences = text(page, "#panel-differences")
+    assert "On the CPU in A, on the delegate in B: 6 nodes" in differences
+    page.click("#panel-differences button >> nth=0")
+    assert "gpu" in text(page, "#panel-node")
+
+
+def test_a_cause_marks_its_nodes(opened):
+    page = opened("targets")
+    button = page.locator(".causes > li > button").first
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert "6 nodes marked" in text(page, "#announcer")
+    page.click("#tab-nodes")
+    assert page.locator("#panel-nodes tbody tr").count() == 6
+    page.click("#tab-causes")
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+
+
+def test_the_keyboard_steps_through_the_plan(opened):
+    page = opened("targets")
+    page.focus("#drawings canvas")
+    page.keyboard.press("Home")
+    assert text(page, "#panel-node h3").startswith("Node 0:")
+    page.keyboard.press("ArrowRight")
+    assert "2 of 63" in text(page, "#panel-node")
+    page.keyboard.press("End")
+    assert "63 of 63" in text(page, "#panel-node")
+    page.focus("#tab-node")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute("#tab-borders", "aria-selected") == "true"
+    assert page.locator("#panel-borders tbody tr").count() == 9
+
+
+def test_partitions_close_and_open(opened):
+    page = opened("targets")
+    page.click("#closed")
+    assert page.get_attribute("#closed", "aria-pressed") == "true"
+    page.focus("#drawings canvas")
+    page.keyboard.press("Enter")
+    assert page.get_attribute("#closed", "aria-pressed") == "false"
+
+
+def test_subgraphs_are_chosen(opened):
+    page = opened("subgraphs")
+    page.select_option("#subgraph", "1")
+    page.click("#tab-nodes")
+    assert page.locator("#panel-nodes tbody tr").count() >= 1
+
+
+def test_a_hostile_model_does_nothing(opened):
+    page = opened("hostile")
+    page.click("#tab-nodes")
+    for number in range(page.locator("#panel-nodes tbody tr").count()):
+        page.click("#tab-nodes")
+        page.locator("#panel-nodes tbody tr").nth(number).locator("button").click()
+    page.fill("#search", "<script>")
+    assert re.fullmatch(r"\d+ nodes?", text(page, "#matches"))
+    page.click("#tab-borders")
+    assert page.evaluate("window.hit") is None
+    assert page.locator("script").count() == 2
+    assert page.locator("img").count() == 0
+    assert "\u202e" not in page.content()
+
+
+def test_paper_has_the_causes_and_the_borders(opened):
+    page = opened("targets")
+    page.emulate_media(media="print")
+    assert page.is_visible("#panel-causes")
+    assert page.is_visible("#panel-borders")
+    assert not page.is_visible("#search")
+    assert len(page.pdf()) > 10_000
+
+
+@pytest.mark.parametrize("scheme", [LIGHT, DARK])
+@pytest.mark.parametrize("name", ["targets", "hostile"])
+def test_nothing_keeps_people_out(opened, name, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is not installed"
+    )
+    page = opened(name, WIDE, scheme)
+    for tab in ("causes", "node", "borders", "nodes"):
+        if tab == "node":
+            page.focus("#drawings canvas")
+            page.keyboard.press("Home")
+        page.click(f"#tab-{tab}")
+        # The policy of the page forbids the checker's own script as it forbids any other; evaluating is not bound by it.
+        found = axe.Axe().run(page)
+        assert not found.response["violations"], found.generate_report()

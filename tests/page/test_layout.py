@@ -1,0 +1,89 @@
+"""Where nodes and partitions are drawn."""
+
+from __future__ import annotations
+
+import builtins
+
+import pytest
+
+import delegate_sim
+from delegate_sim.errors import MissingPackageError
+from delegate_sim.page import layout
+from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, draw, node_edges, require_library
+from tests.models import MIXED, chain_model
+
+MODELS = ("mobilenet_block", "transformer_block", "many_partitions", "pooling", "several_subgraphs", "control_flow")
+
+
+def runs(name):
+    return delegate_sim.analyze(f"fixtures/models/{name}.tflite", "nnapi").runs[0].subgraphs
+
+
+def overlap(a, b):
+    return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
+
+
+def test_without_the_library_one_line_says_what_to_install(monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *arguments, **keywords):
+        if name == "fast_sugiyama":
+            raise ImportError(name)
+        return real(name, *arguments, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(MissingPackageError, match=r"pip install 'delegate-sim\[report\]'") as caught:
+        require_library()
+    assert "\n" not in str(caught.value)
+
+
+class TestDrawing:
+    @pytest.fixture(autouse=True)
+    def _library(self):
+        pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
+
+    @pytest.mark.parametrize("name", MODELS)
+    def test_every_node_lies_in_the_box_of_its_partition_and_nothing_overlaps(self, name):
+        for run in runs(name):
+            found = draw(run)
+            assert set(found.nodes) == set(run.graph.execution_plan)
+            parts = [subset.nodes for subset in run.subsets] or [run.graph.execution_plan]
+            assert len(found.boxes) == len(parts)
+            for box, nodes in zip(found.boxes, parts, strict=True):
+                for node in nodes:
+                    x, y = found.nodes[node]
+                    assert box.x <= x <= box.x + box.width - NODE_WIDTH
+                    assert box.y <= y <= box.y + box.height - NODE_HEIGHT
+            for number, box in enumerate(found.boxes):
+                assert not any(overlap(box, other) for other in found.boxes[:number])
+            places = [(x, y, NODE_WIDTH, NODE_HEIGHT) for x, y in found.nodes.values()]
+            for number, place in enumerate(places):
+                assert not any(overlap(place, other) for other in places[:number])
+            assert sorted(number for column in found.columns for number in column) == list(range(len(parts)))
+
+    def test_a_chain_runs_from_top_to_bottom(self):
+        run = delegate_sim.analyze(chain_model(["ADD"] * 4).bytes(), "nnapi").runs[0].subgraphs[0]
+        assert node_edges(run.graph) == [(0, 1), (1, 2), (2, 3)]
+        heights = [draw(run).nodes[node][1] for node in range(4)]
+        assert heights == sorted(heights)
+
+    def test_partitions_of_a_chain_are_drawn_in_running_order(self):
+        run = delegate_sim.analyze(chain_model(MIXED).bytes(), "nnapi").runs[0].subgraphs[0]
+        found = draw(run)
+        assert found.columns == ((0,), (1,), (2,))
+        corners = [(box.y, box.x) for box in found.boxes]
+        assert corners == sorted(corners)
+
+    def test_a_path_of_thousands_of_nodes_does_not_end_the_process(self):
+        run = delegate_sim.analyze(chain_model(["ROUND"] * 20_000).bytes(), "nnapi").runs[0].subgraphs[0]
+        found = draw(run)
+        (box,) = found.boxes
+        assert 1 < box.width / box.height < 4
+
+    def test_an_error_of_the_library_is_the_callers(self, monkeypatch):
+        def fail(edges):
+            raise RuntimeError("from the library")
+
+        monkeypatch.setattr(layout, "_library_layouts", fail)
+        with pytest.raises(RuntimeError, match="from the library"):
+            draw(runs("mobilenet_block")[0])

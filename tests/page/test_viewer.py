@@ -1,0 +1,76 @@
+"""The page of a report that the Python interface returns."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import webbrowser
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import delegate_sim
+from delegate_sim.errors import OptionError
+from delegate_sim.results.report import Report
+from tests.models import MIXED, chain_model
+from tests.page.hostile import hostile_model
+
+
+def report(ops=MIXED):
+    return delegate_sim.analyze(chain_model(ops).bytes())
+
+
+def test_a_notebook_shows_the_strip_above_the_tables():
+    written = report()._repr_html_()
+    assert 'aria-label="nnapi: 2 of 4 nodes on the delegate, in 3 pieces in running order"' in written
+    assert written.count("background:") == 3
+    assert written.index("background:") < written.index("<table")
+
+
+def test_the_strip_of_a_hostile_model_holds_nothing_of_it():
+    written = delegate_sim.analyze(hostile_model().bytes())._repr_html_()
+    assert "<script" not in written
+    assert "<img" not in written
+
+
+def test_a_report_made_otherwise_has_no_page():
+    made = report()
+    with pytest.raises(OptionError, match="has no page"):
+        Report(made.model, made.runs).show()
+
+
+def test_viewers_are_plain_data():
+    assert pickle.loads(pickle.dumps(report().viewer)) == report().viewer
+
+
+@pytest.mark.usefixtures("_library")
+class TestPage:
+    def test_a_chain_has_a_view_for_each_delegate(self):
+        written = delegate_sim.simulate(chain_model(MIXED).bytes(), [("nnapi", {}), ("xnnpack", {})]).to_html()
+        assert '"delegate":"nnapi"' in written
+        assert '"delegate":"xnnpack"' in written
+
+    def test_the_page_goes_to_a_file(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(webbrowser, "open", lambda address: pytest.fail("a browser was opened"))
+        report().show(tmp_path / "page.html")
+        assert (tmp_path / "page.html").read_text(encoding="utf-8") == report().to_html()
+
+    def test_the_browser_is_given_a_file(self, monkeypatch, tmp_path):
+        opened = []
+        monkeypatch.setattr(webbrowser, "open", opened.append)
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        report().show()
+        assert opened[0].startswith("file://")
+
+    def test_a_notebook_has_the_page_in_a_frame_that_can_only_run_its_script(self, monkeypatch):
+        shown = []
+        package, display = ModuleType("IPython"), ModuleType("IPython.display")
+        package.get_ipython = lambda: SimpleNamespace(kernel=True)
+        display.HTML, display.display = str, shown.append
+        monkeypatch.setitem(sys.modules, "IPython", package)
+        monkeypatch.setitem(sys.modules, "IPython.display", display)
+        report().show()
+        (written,) = shown
+        assert written.startswith('<iframe sandbox="allow-scripts" ')
+        assert "<script" not in written
+        assert "&lt;script" in written
