@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..graph.graph import file_graphs
 from ..model.control_dependencies import METADATA_NAME
-from ..model.model import Model, Node
+from ..model.model import NO_TENSOR, Model, Node
 from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged
 from ..versions.why import expected_version
 from .passes.base import Pass
@@ -54,7 +54,7 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
         each.apply(Work(editor, chosen, weights))
 
     made = edited(model, change)
-    if _is_same(model, made):
+    if _is_same(model, made) or _has_untyped(made.model):
         return None
     if METADATA_NAME in model.metadata:
         if made.origins != unchanged(model).origins:
@@ -70,6 +70,11 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
     ]
     versioned = made.then(lambda model: _with_demanded_versions(model, touched))
     return Rewritten(before.change.then(lambda _: versioned), weights)
+
+
+def _has_untyped(model: Model) -> bool:
+    """Whether a tensor was made like one that a node of the file lacks, of a type that no file can name."""
+    return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 
 def _is_same(before: Model, made: Edited) -> bool:

@@ -51,6 +51,8 @@ def scan(
     """
     kept = format_for(output)
     keep_inputs(split_address(model)[0] for model in models)
+    if any(os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output) for model in models):
+        raise ScanError(f"{output}: is one of the models, which is not overwritten")
     journal = Journal(f"{output}.journal")
     try:
         store = _Store(_read(output, kept.read) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
