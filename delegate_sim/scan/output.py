@@ -79,7 +79,7 @@ def _write_csv(path: str, tables: ScanTables) -> None:
         writer = csv.DictWriter(text, [column.name for column in COLUMNS[table]], lineterminator="\n")
         writer.writeheader()
         writer.writerows({name: _cell(value) for name, value in row.items()} for row in tables[table])
-        write_whole(file, text.getvalue(), is_updated=True)
+        write_whole(file, text.getvalue())
 
 
 def _read_lines(path: str) -> ScanTables:
@@ -92,7 +92,7 @@ def _read_lines(path: str) -> ScanTables:
 
 def _write_lines(path: str, tables: ScanTables) -> None:
     for table, file in _files(path):
-        write_whole(file, "".join([json.dumps(row) + "\n" for row in tables[table]]), is_updated=True)
+        write_whole(file, "".join([json.dumps(row) + "\n" for row in tables[table]]))
 
 
 def _files(path: str) -> list[tuple[str, str]]:
