@@ -12,10 +12,10 @@ _TYPE_FEATURE = "-type"
 
 
 def joined(blockers: Blockers) -> Blockers:
-    """Return the causes without those of a version that go with the rank or type that raised it, which takes their codes and versions.
+    """Return the causes without those of a version that go with the rank or type that raised it.
 
-    All nodes of the version must have that rank or type, and be refused for it. Another conversion of the whole model is a
-    change of its own.
+    The cause that stays takes the codes and versions of the other. All nodes of the version must have that rank or type, and be
+    refused for it. Another conversion of the whole model is a change of its own.
     """
     causes = {cause.identity: cause for cause in blockers.causes}
     for version in blockers.causes:
