@@ -8,9 +8,12 @@ LOCK := requirements.lock
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
 TREES ?=
+TIME ?= 60
+SEED ?= 1
+MODELS ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison peers rewrites advice model-types android-releases releases driver-profiles bench clean
+.PHONY: setup lock demo browser screenshots page-figures site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
 
 setup: $(STAMP)
 
@@ -26,7 +29,7 @@ lock:  ## remake the lock with the newest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
-	  --extra test --extra lint --extra live --extra report --extra export --extra browser --custom-compile-command 'make lock' --output-file $(LOCK)
+	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --custom-compile-command 'make lock' --output-file $(LOCK)
 
 demo: setup  ## analyse a model (MODEL=...), by default a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
@@ -85,6 +88,9 @@ sources: setup  ## whether every place that a rule names exists upstream (TREES=
 gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
 	$(BIN)/python -m benchmarks.gpu_comparison --write
 
+fix-table: setup  ## remake the tables of docs/fix.md, where ../shared exists (ARGS=--help)
+	$(BIN)/python -m benchmarks.fix --write $(ARGS)
+
 peers: setup  ## remake the table in docs/analyzer.md that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \
 	  test -x .venv-tensorflow-$$version/bin/python || { \
@@ -108,6 +114,24 @@ releases: setup  ## remake docs/releases.md from the converted models, where ../
 
 driver-profiles: setup  ## how many driver profiles learnt from logs reproduce the device
 	$(BIN)/python -m benchmarks.driver_profiles
+
+fuzz: setup  ## mutants of models through every part of the program (TIME=seconds SEED=1 MODELS="FOLDER ...")
+	$(BIN)/python -m benchmarks.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
+
+audit: setup  ## known vulnerabilities of what the lock names
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.venv-audit/bin/pip-audit --requirement $(LOCK) --require-hashes --disable-pip
+
+sbom: setup  ## what the package brings along, as CycloneDX: build/delegate-sim.cdx.json
+	@mkdir -p build
+	$(PYTHON) -m venv .venv-sbom
+	.venv-sbom/bin/python -m pip install --quiet --disable-pip-version-check .
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom
+	.venv-audit/bin/cyclonedx-py environment .venv-sbom/bin/python --pyproject pyproject.toml --output-reproducible \
+	  --output-file build/delegate-sim.cdx.json
+	rm -rf .venv-sbom
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench

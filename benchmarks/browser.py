@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from delegate_sim.api.arguments import target_of
 from delegate_sim.api.functions import load
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.page.content import View
+from delegate_sim.page.content import PageView
 from delegate_sim.page.document import page
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def page_of(path: Path, *delegates: str, with_causes: bool = True) -> str:
         target = target_of(delegate, {}, None, "benchmark")
         diagnosis = diagnose(model, target) if with_causes else None
         if diagnosis is not None:
-            views.append(View(model, diagnosis.run, diagnosis))
+            views.append(PageView(model, diagnosis.run, diagnosis))
         else:
             from delegate_sim.results.sides import simulated_side
 
-            views.append(View(model, simulated_side(model, target).run))
+            views.append(PageView(model, simulated_side(model, target).run))
     return page(views)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from delegate_sim.text import printable
 
-from .exits import DONE, USAGE
 from .models import Models, Unreadable, unreadable_entry
 from .terminal import Line, width, write_result
 from .text.many import MANY, Columns, many_hint, many_lines, unanswered_lines
@@ -55,7 +54,7 @@ def write_answers(models: Models, form: str, output: str | None, table: ModelTab
 
     if parts or form != "text" or not models.is_single:
         write_result(form, output, lambda: _whole(models, parts), lines, sheet)
-    return USAGE if models.unreadable else DONE
+    return models.exit_code
 
 
 def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:

@@ -167,9 +167,10 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
 def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
     """Return the delegates that arguments name; a name that no delegate has is left to the command."""
     names = [
-        following if argument == "--delegate" else argument.removeprefix("--delegate=")
+        following if argument == option else argument.removeprefix(f"{option}=")
         for argument, following in pairwise([*args, ""])
-        if argument == "--delegate" or argument.startswith("--delegate=")
+        for option in ("--delegate", "--for")
+        if argument == option or argument.startswith(f"{option}=")
     ]
     return chosen_delegates([name for name in names if name in (*DELEGATE_NAMES, ALL_DELEGATES)])
 

@@ -43,12 +43,12 @@ def default_text(value: object) -> str:
 
 def name(text: str) -> str:
     """Return a name from a model, safe to print and of limited length."""
-    return cut(printable(text), _LONGEST_NAME)
+    return cut(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
 
 
 def message(text: str) -> str:
     """Return a message that may hold names from a model, safe to print and of limited length."""
-    return cut(printable(text), _LONGEST_MESSAGE)
+    return cut(printable(text[: _LONGEST_MESSAGE + 1]), _LONGEST_MESSAGE)
 
 
 def cut(text: str, width: int) -> str:

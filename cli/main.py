@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
-import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
@@ -14,16 +12,18 @@ from typing import Any, NoReturn
 import click
 
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
+from .faults import DEBUG_VARIABLE, fault_message
 from .terminal import print_error, silence_stdout, start_progress, stop_progress
 
 _PROGRAM = "delegate-sim"
-_DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
 
 _COMMANDS = {
     "analyze": ("analyze", "What a delegate does to models: the log line, coverage, reasons, partitions."),
     "diagnose": ("diagnose", "What keeps nodes off a delegate, what each cause costs, and what to change."),
     "compare": ("compare", "Two models, or two targets, side by side: which nodes move, and why."),
     "whatif": ("whatif", "What would happen if nodes were accepted, or versions, shapes or options changed."),
+    "fix": ("fix", "A model rewritten so that delegates take more of it, proven to compute the same."),
+    "diff": ("diff", "What two models compute on this CPU, side by side: errors and latency."),
     "report": ("report", "A page to look at: the graph, where it is cut, and why, as one HTML file."),
     "export": ("export", "What delegates do to a model, for Model Explorer, Graphviz and others."),
     "releases": ("releases", "How each release of the runtime treats a model."),
@@ -55,6 +55,9 @@ class _Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
+        from delegate_sim.files import inputs_kept
+
+        ctx.with_resource(inputs_kept())
         command: click.Command = import_module(f".commands.{_COMMANDS[cmd_name][0]}", __package__).command
         return command
 
@@ -82,6 +85,10 @@ class _Program(click.Group):
         except BrokenPipeError:
             silence_stdout()
             code = BROKEN_PIPE
+        except OSError as error:  # what cannot be opened is told by what opens it; the rest is standard output
+            silence_stdout()
+            print_error(f"standard output: {error.strerror or error}")
+            code = USAGE
         except (click.Abort, KeyboardInterrupt):
             code = INTERRUPTED
         except Exception as error:
@@ -106,12 +113,7 @@ def _report(error: Exception) -> int:
     if isinstance(error, DelegateSimError):
         print_error(str(error))
         return USAGE
-    if os.environ.get(_DEBUG_VARIABLE) == "1":
-        traceback.print_exception(error)
-    print_error(
-        f"internal error: {type(error).__name__}: {error}; please report it with the model, the command line and what "
-        f"{_DEBUG_VARIABLE}=1 prints"
-    )
+    print_error(fault_message(error))
     return INTERNAL_ERROR
 
 
@@ -137,7 +139,7 @@ Exit codes:
   0    done; for check: nothing got worse
   1    findings: for check, something is worse or over budget; for reconcile, a difference that remains unexplained
   2    wrong usage, or a file that cannot be read
-  70   an error of {_PROGRAM} itself; {_DEBUG_VARIABLE}=1 shows the traceback
+  70   an error of {_PROGRAM} itself; {DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted
   141  the reader of the output has closed it
 

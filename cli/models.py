@@ -15,6 +15,8 @@ from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
 from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern
 
+from .exits import DONE, INTERNAL_ERROR, USAGE
+from .faults import fault_message
 from .terminal import print_error, show_progress
 
 Found = TypeVar("Found")
@@ -23,10 +25,12 @@ STANDARD_INPUT = "-"
 
 
 class Unreadable(NamedTuple):
-    """A model that cannot be read, by the path that was given, and why."""
+    """A model that cannot be read, or on which the program itself fails, by the path that was given, and why."""
 
     path: str
     message: str
+    is_fault: bool = False
+    """Whether the program is to blame."""
 
 
 def model_paths(given: Iterable[str]) -> list[str]:
@@ -68,13 +72,20 @@ def one_path(path: str) -> str:
 
 
 class Models:
-    """Takes models one after another; ``unreadable`` collects those that cannot be read, which do not stop the others."""
+    """Takes models one after another; ``unreadable`` collects those that get no answer, which do not stop the others."""
 
     def __init__(self, given: Sequence[str]) -> None:
         self.paths = model_paths(given)
         self.is_single = len(self.paths) == 1 and not any(map(stands_for_many, given))
         """Whether a single model was asked for, by its own path."""
         self.unreadable: list[Unreadable] = []
+
+    @property
+    def exit_code(self) -> int:
+        """What a command ends with that has no findings of its own."""
+        if any(model.is_fault for model in self.unreadable):
+            return INTERNAL_ERROR
+        return USAGE if self.unreadable else DONE
 
     def each(self, take: Callable[[str], Found]) -> Iterator[Found]:
         """Return what ``take`` makes of each path; what is wrong with a model is printed on standard error."""
@@ -88,6 +99,12 @@ class Models:
                 message = str(error) if names_file else f"{path}: {error}"
                 print_error(message)
                 self.unreadable.append(Unreadable(path, message))
+            except (click.ClickException, click.Abort, click.exceptions.Exit):
+                raise  # about the command line, which is the same for all models
+            except Exception as error:  # the other models are to have their answers, whatever it is
+                message = fault_message(error) if self.is_single else f"{path}: {fault_message(error)}"
+                print_error(message)
+                self.unreadable.append(Unreadable(path, message, is_fault=True))
             else:
                 yield found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -67,6 +68,9 @@ def output_options(command: Command) -> Command:
 
 def write_files(files: Sequence[ReportFile], render: Callable[[str], str]) -> None:
     """Write every file, once all of them are rendered. Raises ClickException naming the file that cannot be written."""
+    twice = _twice(files)
+    if twice is not None:
+        raise click.UsageError(f"{twice.path} is given twice")
     rendered = [(path, render(form)) for form, path in files]
     for path, text in rendered:
         write_file(path, text)
@@ -80,8 +84,21 @@ def summarise(results: Results) -> None:
 
 
 def _different_files(_: click.Context, __: click.Parameter, files: Sequence[ReportFile]) -> Sequence[ReportFile]:
-    paths = [os.path.realpath(path) for _, path in files]
-    for file, path in zip(files, paths, strict=True):
-        if paths.count(path) > 1:
-            raise click.BadParameter(f"{file.path} is given twice")
+    twice = _twice(files)
+    if twice is not None:
+        raise click.BadParameter(f"{twice.path} is given twice")
     return files
+
+
+def _twice(files: Sequence[ReportFile]) -> ReportFile | None:
+    """Return a file that another of them would replace, whatever links lead to it."""
+    seen: set[str | tuple[int, int]] = set()
+    for file in files:
+        own: set[str | tuple[int, int]] = {os.path.realpath(file.path)}
+        with suppress(OSError):
+            status = os.stat(file.path)
+            own.add((status.st_dev, status.st_ino))
+        if not seen.isdisjoint(own):
+            return file
+        seen |= own
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import click
@@ -33,8 +34,11 @@ def print_error(message: str) -> None:
     """Print one line on standard error."""
     from delegate_sim.text import printable
 
+    from .runner import neutral
+
     hide_progress()
-    print(f"error: {printable(message)}", file=sys.stderr, flush=True)
+    with suppress(OSError):  # there is nobody left to tell
+        print(neutral(f"error: {printable(message)}", "text"), file=sys.stderr, flush=True)
 
 
 def width() -> int:
@@ -60,14 +64,22 @@ def can_write(text: str) -> bool:
     return True
 
 
-def write(text: str) -> None:
-    """Write to standard output and flush."""
+def write(text: str, form: str = "text") -> None:
+    """Write to standard output and flush; nothing in the text is a command to what runs the program.
+
+    Raises ClickException if it cannot be written, as on a full disk.
+    """
+    from .runner import neutral
+
     hide_progress()
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(neutral(text, form))
         sys.stdout.flush()
     except BrokenPipeError:
         _stop_writing()
+    except OSError as error:
+        silence_stdout()
+        raise click.ClickException(f"standard output: {error.strerror or error}") from error
 
 
 def write_lines(lines: Iterable[Line]) -> None:
@@ -84,12 +96,12 @@ def plain(lines: Iterable[Line]) -> str:
     return "".join([f"{line.text}\n" for line in lines])
 
 
-def write_file(path: str, text: str) -> None:
-    """Write a file, replacing an existing one only once the new one is complete."""
+def write_file(path: str, text: str, *, is_updated: bool = False) -> None:
+    """Write a file, replacing an existing one once the new one is complete; an input is replaced only if it ``is_updated``."""
     from delegate_sim.files import write_whole
 
     try:
-        write_whole(path, text)
+        write_whole(path, text, is_updated=is_updated)
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
 
@@ -136,7 +148,7 @@ def write_result(
         import json
 
         text = json.dumps(entry(), indent=2) + "\n"
-        write(text) if output is None else write_file(output, text)
+        write(text, form) if output is None else write_file(output, text)
     elif output is None:
         write_lines(lines())
     else:
@@ -191,9 +203,11 @@ def _write_coloured(lines: Iterable[Line]) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from .runner import neutral
+
     console = Console(file=sys.stdout)
     for line in lines:
-        text = Text(line.text, style=line.style)
+        text = Text(neutral(line.text, "text"), style=line.style)
         for start, end, style in line.parts:
             text.stylize(style, start, end)
         console.print(text, soft_wrap=True)

@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
-from .api.functions import analyze, check, compare, compiled_model, diagnose, load, reconcile, simulate, whatif
-from .errors import DelegateSimError, MissingPackageError, ModelError, OptionError
+from .api.functions import analyze, check, compare, compiled_model, diagnose, diff, fix, load, reconcile, simulate, whatif
+from .errors import DelegateSimError, FixError, MissingPackageError, ModelError, OptionError
 from .version import __version__
 
 __all__ = [
     "DelegateSimError",
+    "FixError",
     "MissingPackageError",
     "ModelError",
     "OptionError",
@@ -23,6 +24,8 @@ __all__ = [
     "compare",
     "compiled_model",
     "diagnose",
+    "diff",
+    "fix",
     "load",
     "reconcile",
     "simulate",

@@ -1,5 +1,5 @@
 """``python -m delegate_sim``."""
 
-from delegate_sim_cli.main import main
+from delegate_sim_cli.start import main
 
 main()

@@ -17,3 +17,12 @@ class OptionError(DelegateSimError):
 
 class MissingPackageError(DelegateSimError):
     """Something was asked for that needs a package which is not installed."""
+
+
+class FixError(DelegateSimError):
+    """A model that cannot be rewritten, or whose rewritten form does not compute the same."""
+
+
+def fault_text(error: Exception) -> str:
+    """Return what to say of an error of the program itself, which no input should cause."""
+    return f"internal error: {type(error).__name__}: {error}"

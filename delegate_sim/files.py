@@ -1,36 +1,105 @@
-"""Files that are written whole or not at all, and changed by one process at a time."""
+"""Every file that is read or written: read only if it is a regular one of a bounded size, and written whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import BinaryIO
+
+MOST_TEXT = 64 << 20
+"""Bytes of the greatest file that is read as text, unless its kind has a smaller limit."""
+
+_Identity = tuple[int, int]
+_inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 
-def write_whole(path: str, text: str) -> None:
-    """Replace a file once its new content is complete; until then the old file stays as it is. Raises OSError."""
+@contextmanager
+def inputs_kept() -> Iterator[None]:
+    """Refuse to write, meanwhile, what has been read: a file is an input or an output, whichever links lead to it."""
+    token = _inputs.set(set())
+    try:
+        yield
+    finally:
+        _inputs.reset(token)
+
+
+def open_input(path: str) -> BinaryIO:
+    """Open a regular file, and no other, for reading: nothing that could block or never end. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file")
+        kept = _inputs.get()
+        if kept is not None:
+            kept.add((status.st_dev, status.st_ino))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
+    """Return what a file holds, of at most so many bytes. Raises OSError in words that follow the path."""
+    with open_input(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"has more than {most:,} bytes")
+    return content
+
+
+def _refuse_input(path: str) -> None:
+    with suppress(FileNotFoundError):
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file")
+        if (status.st_dev, status.st_ino) in (_inputs.get() or ()):
+            raise OSError(errno.EEXIST, "is an input, which is not overwritten")
+
+
+def write_whole(path: str, text: str, *, is_updated: bool = False) -> None:
+    """Replace a file by a text once that is complete and on disk; until then the old file stays as it is. Raises OSError.
+
+    A file that has been read is replaced only if it ``is_updated``: it was read in order to be changed.
+    """
+    write_chunks(path, [text.encode("utf-8", "backslashreplace")], is_updated=is_updated)
+
+
+def write_chunks(
+    path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
+) -> None:
+    """Replace a file by chunks of bytes as ``write_whole`` does by a text. Raises OSError.
+
+    ``check`` is called with the path of the complete file before it takes its place, and keeps it from doing so by raising.
+    """
+    import tempfile  # imports much, for those who write
+
     path = os.path.realpath(path)
-    if os.path.exists(path) and not os.path.isfile(path):
+    if not is_updated:
+        _refuse_input(path)
+    elif os.path.exists(path) and not os.path.isfile(path):
         raise OSError(errno.EINVAL, "is not a regular file")
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            errors="backslashreplace",
-            newline="\n",
-            dir=os.path.dirname(path),
-            prefix=_prefix(path),
-            suffix=_UNFINISHED,
-            delete=False,
+            "wb", dir=os.path.dirname(path), prefix=_prefix(path), suffix=_UNFINISHED, delete=False
         ) as file:
             temporary = file.name
-            file.write(text)
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(file.fileno())
+        if check is not None:
+            check(temporary)
         os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
+        _sync_folder(os.path.dirname(path))
     finally:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
@@ -55,6 +124,16 @@ def alone_with(path: str) -> Iterator[None]:
 _UNFINISHED = ".unfinished"
 
 
+def _sync_folder(folder: str) -> None:
+    """Have the new name on disk as well, where the system can do that."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def _prefix(path: str) -> str:
     return f".{os.path.basename(path)}."
 
@@ -62,6 +141,7 @@ def _prefix(path: str) -> str:
 if sys.platform == "win32":
     import hashlib
     import msvcrt
+    import tempfile
 
     @contextmanager
     def _lock(path: str) -> Iterator[None]:

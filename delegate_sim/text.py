@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 
+class _Escapes(dict[int, str]):
+    """What each character that is not printable is written as, worked out when it first occurs."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        found = character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        self[code] = found
+        return found
+
+
+_ESCAPES = _Escapes()
+
+
 def printable(text: str) -> str:
     """Return text as one line that has no effect on a terminal.
 
     Every character that Unicode does not call printable is written as an escape: controls, line ends, bidirectional
     overrides and other invisible ones, and what could not be decoded. Markup is left as it is.
     """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii") for character in text
-    )
+    return text if text.isprintable() else text.translate(_ESCAPES)

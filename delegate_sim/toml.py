@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from typing import Any
 
 if sys.version_info >= (3, 11):
-    from tomllib import TOMLDecodeError, loads
+    import tomllib as reader
 else:
-    from tomli import TOMLDecodeError, loads
+    import tomli as reader
 
-__all__ = ["TOMLDecodeError", "loads"]
+TOMLDecodeError = reader.TOMLDecodeError
+
+_MOST_PARTS = 64
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:\.[ \t]*{_PART}){{{_MOST_PARTS}}}")
+"""The reader takes time that grows with the square of a key's parts."""
+
+
+def loads(text: str) -> dict[str, Any]:
+    """Read a document. Raises TOMLDecodeError, and RecursionError for arrays within arrays within arrays."""
+    long_key = _LONG_KEY.search(text)
+    if long_key is not None:
+        line = text.count("\n", 0, long_key.start()) + 1
+        raise TOMLDecodeError(f"A key of more than {_MOST_PARTS} parts (at line {line}, column 1)")
+    try:
+        content: dict[str, Any] = reader.loads(text)
+    except TOMLDecodeError:
+        raise
+    except ValueError as error:  # a number of thousands of digits, or a date that does not exist
+        raise TOMLDecodeError(f"A value that cannot be read: {error}") from error
+    return content

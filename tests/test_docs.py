@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import delegate_sim
 from benchmarks import releases
 from benchmarks.api_page import page as api_page
+from benchmarks.fix import passes_table, with_section
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.releases.catalogue import KNOWN_RELEASES
 from delegate_sim_cli.commands.rules import command
@@ -33,6 +34,11 @@ def test_the_python_interface_is_documented_as_it_is():
         name for name in delegate_sim.__all__ if name.endswith("Error")
     ]
     assert all(f"| `{name}` |" in written for name in delegate_sim.__all__ if name.endswith("Error"))
+
+
+def test_the_passes_of_fix_are_documented_as_they_are():
+    written = (DOCS / "fix.md").read_text(encoding="utf-8")
+    assert written == with_section(written, "passes", passes_table()), "run `make fix-table ARGS='--seconds 0'`"
 
 
 def test_the_suggestions_are_documented_as_they_are():

@@ -30,7 +30,8 @@ LAYERS = (
     ("prepare", "rules", "nnapi_runtime"),
     ("versions", "delegates"),
     ("runtime",),
-    ("results",),
+    ("results", "inference"),
+    ("fixing",),
     ("device", "diagnosis", "live"),
     ("export", "gate", "page", "scan"),
     ("api",),
@@ -40,13 +41,14 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "layout", "live_options", "progress", "resolver_option", "suggestions"),
+    ("codes", "exits", "faults", "layout", "live_options", "progress", "resolver_option", "runner", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
     ("model_explorer", "models", "pytest_plugin", "target_options", "text"),
     ("answers", "formats"),
     ("outputs", "watching"),
     ("commands",),
     ("main",),
+    ("start",),
 )
 """The rooms of the command line, lowest first."""
 CLI_LEVEL = {room: level for level, rooms in enumerate(CLI_LAYERS) for room in rooms}

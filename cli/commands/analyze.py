@@ -27,7 +27,6 @@ from ..delegate_flags import (
     release_in,
     several_delegates_option,
 )
-from ..exits import DONE, USAGE
 from ..live_options import live_options
 from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
@@ -244,8 +243,8 @@ def _analyze(
     if GITHUB in forms:
         summarise(documents.results())
     if output is None and not streams:
-        write(documents.whole(form))
-    return USAGE if chosen_models.unreadable else DONE
+        write(documents.whole(form), form)
+    return chosen_models.exit_code
 
 
 def _is_given(parameter: str) -> bool:
@@ -363,17 +362,25 @@ class _Documents:
             from ..text.overview import ModelRow, models_lines
 
             rows = [row for parts in self._parts for row in parts["text"]]
-            rows += [ModelRow(path, message=message) for path, message in self.models.unreadable]
+            rows += [ModelRow(path, message=message) for path, message, _ in self.models.unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))
         return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
 def _unreadable_cases(model: Unreadable, analysis: _Analysis) -> list[Case]:
-    from delegate_sim.gate.results import unreadable_case
+    from delegate_sim.gate.results import INTERNAL_ERROR, UNREADABLE_MODEL, unreadable_case
 
+    code = INTERNAL_ERROR if model.is_fault else UNREADABLE_MODEL
     return [
         unreadable_case(
-            model.path, model.path, delegate.name, delegate.name, str(analysis.release), option_values(options), model.message
+            model.path,
+            model.path,
+            delegate.name,
+            delegate.name,
+            str(analysis.release),
+            option_values(options),
+            model.message,
+            code,
         )
         for delegate, options in analysis.targets
     ]

@@ -9,9 +9,11 @@ import click
 
 from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import find_configuration, read_configuration
-from delegate_sim.gate.results import FAILED, UNREADABLE, Results
+from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
 
 from ..exits import DONE, FINDINGS, USAGE
+from ..exits import INTERNAL_ERROR as FAULT
+from ..faults import fault_message
 from ..live_options import live_options
 from ..models import STANDARD_INPUT, model_paths
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
@@ -32,6 +34,7 @@ Exit codes:
   0  as good as the baseline or better, and within the budgets
   1  something is worse, over budget, or missing on one side; or, with --live, the real delegate decides otherwise
   2  the configuration, the baseline or a model cannot be read
+  70 an error of delegate-sim itself, which is the finding of the models that it concerns
 
 --update writes the entries of what was run and leaves the others alone. The check then fails only if a budget is broken or an
 entry has no model (--prune removes such entries). Processes that update the same baseline wait for each other.
@@ -79,7 +82,16 @@ def command(
     if live_report is not None and not live:
         raise click.UsageError("--live-report needs --live")
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
-    checked = check_models(configuration, model_paths(models), targets, update=update, prune=prune, live=live, begins=_begins)
+    checked = check_models(
+        configuration,
+        model_paths(models),
+        targets,
+        update=update,
+        prune=prune,
+        live=live,
+        begins=_begins,
+        fault=fault_message,
+    )
     if live_report is not None:
         import json
 
@@ -92,7 +104,7 @@ def command(
     if form == "text":
         write_lines(check_lines(checked, width(), verbose))
     else:
-        write(_rendered(form, checked, verbose))
+        write(_rendered(form, checked, verbose), form)
     return _exit_code(checked.results, exit_zero)
 
 
@@ -119,6 +131,8 @@ def _unreadable(results: Results) -> list[str]:
 
 
 def _exit_code(results: Results, exit_zero: bool) -> int:
+    if any(finding.code == INTERNAL_ERROR for case in results.cases for finding in case.findings):
+        return FAULT
     if results.count(UNREADABLE):
         return USAGE
     return FINDINGS if results.count(FAILED) and not exit_zero else DONE

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from delegate_sim.diagnosis.diagnose import Diagnosis, diagnose
-from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand
-from ..exits import DONE, USAGE
 from ..models import Models, Unreadable, read_model, unreadable_entry
 from ..target_options import chosen_targets, several_targets_options
 from ..terminal import Line, table_options, width, write_result
@@ -62,38 +60,53 @@ def command(
     """
     targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     models = Models(paths)
-    found = [diagnosis for of_model in models.each(lambda path: _diagnoses(path, targets)) for diagnosis in of_model]
     is_single = models.is_single and len(targets) == 1
-    entries = [diagnosis.to_dict() for diagnosis in found] if form == "json" else []
+
+    def take(path: str) -> list[_Answer]:
+        model = read_model(path)
+        return [_answer(diagnose(model, target), form, verbose, is_single) for target in targets]
+
+    found = [answer for of_model in models.each(take) for answer in of_model]
+    entries = [answer.entry for answer in found]
     entries += map(unreadable_entry, models.unreadable) if form == "json" else []
     if found or form != "text" or not models.is_single:
-        lines = partial(_lines, found, models.unreadable, is_single, verbose)
+        lines = partial(_lines, found, models.unreadable, is_single)
         whole = partial(_whole, entries, models.is_single)
         write_result(form, output, whole, lines, lambda: _sheet(found, models.unreadable))
-    return USAGE if models.unreadable else DONE
+    return models.exit_code
+
+
+class _Answer(NamedTuple):
+    """A diagnosis, and what is said of it: an entry in JSON, or lines of text."""
+
+    diagnosis: Diagnosis
+    entry: Any
+    lines: Sequence[Line]
 
 
 def _whole(entries: Sequence[Any], is_single: bool) -> Any:
     return entries[0] if is_single and len(entries) == 1 else entries
 
 
-def _sheet(found: Sequence[Diagnosis], unreadable: Sequence[Unreadable]) -> str:
+def _sheet(found: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
     from ..formats.sheets import diagnosis_sheet
 
-    return diagnosis_sheet(found, unreadable)
+    return diagnosis_sheet([answer.diagnosis for answer in found], unreadable)
 
 
-def _diagnoses(path: str, targets: Sequence[Target]) -> list[Diagnosis]:
-    model = read_model(path)
-    return [diagnose(model, target) for target in targets]
+def _answer(diagnosis: Diagnosis, form: str, verbose: bool, is_single: bool) -> _Answer:
+    if form == "json":
+        return _Answer(diagnosis, diagnosis.to_dict(), ())
+    lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single)) if form == "text" else []
+    return _Answer(diagnosis, None, lines)
 
 
-def _lines(found: Sequence[Diagnosis], unreadable: Sequence[Unreadable], is_single: bool, verbose: bool) -> Iterator[Line]:
+def _lines(found: Sequence[_Answer], unreadable: Sequence[Unreadable], is_single: bool) -> Iterator[Line]:
     if not is_single:
-        yield from overview_lines(found, [model.path for model in unreadable], width())
-    for diagnosis in found:
+        yield from overview_lines([answer.diagnosis for answer in found], [model.path for model in unreadable], width())
+    for answer in found:
         if not is_single:
             yield Line("")
-        yield from diagnosis_lines(diagnosis, width(), verbose, named=not is_single)
+        yield from answer.lines
     if not is_single:
         yield from unanswered_lines([model.message for model in unreadable], width())

@@ -44,7 +44,7 @@ def command(form: str) -> None:
             for engine, lacks in found
         ]
         document = {"schema": SCHEMA, "tool": {"name": "delegate-sim", "version": __version__}, "engines": entries}
-        write(json.dumps(document, indent=2) + "\n")
+        write(json.dumps(document, indent=2) + "\n", "json")
         return
     column = max(len(engine.delegate.name) for engine, _ in found)
     lines = [Line("Real delegates on this host, each tried with a model of one node", "bold")]

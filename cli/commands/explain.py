@@ -85,7 +85,7 @@ def _explain_log(path: str, number: int | None, form: str, verbose: bool) -> Non
         import json
 
         entry = {"schema": "delegate-sim/log/1", "log": path, "runs": [each.to_dict() for each in summaries]}
-        write(json.dumps(entry, indent=2) + "\n")
+        write(json.dumps(entry, indent=2) + "\n", "json")
         return
     write_lines(summary_lines(summaries, path, width(), verbose))
 

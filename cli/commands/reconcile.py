@@ -239,7 +239,7 @@ def _refine(path: str, found: Reconciliation, log: str) -> Learning:
     try:
         with alone_with(path):
             learning = learn(found, log, _existing(path))
-            write_file(path, profile_text(learning.profile))
+            write_file(path, profile_text(learning.profile), is_updated=True)
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
     return learning
@@ -251,7 +251,8 @@ def _write(found: Reconciliation, learning: Learning | None, form: str, verbose:
 
         write(
             json.dumps({**found.to_dict(), "learnt": None if learning is None else learning_entry(learning, learned)}, indent=2)
-            + "\n"
+            + "\n",
+            "json",
         )
         return
     learnt = [] if not learned else learning_lines(learning, learned, width()) if learning else nothing_learnt_lines(learned)

@@ -17,7 +17,7 @@ from ..target_options import chosen_targets, several_targets_options
 from ..terminal import write, write_file
 
 if TYPE_CHECKING:
-    from delegate_sim.page.content import View
+    from delegate_sim.page.content import PageView
 
 _EPILOG = """\b
 Examples:
@@ -71,13 +71,13 @@ def command(
     return USAGE if models.unreadable else DONE
 
 
-def _views(path: str, targets: Sequence[Target], with_causes: bool) -> list[View]:
-    from delegate_sim.page.content import View
+def _views(path: str, targets: Sequence[Target], with_causes: bool) -> list[PageView]:
+    from delegate_sim.page.content import PageView
 
     model = read_model(path)
     if not with_causes:
-        return [View(model, simulated_side(model, target).run) for target in targets]
+        return [PageView(model, simulated_side(model, target).run) for target in targets]
     from delegate_sim.diagnosis.diagnose import diagnose
 
     found = [diagnose(model, target) for target in targets]
-    return [View(model, diagnosis.run, diagnosis) for diagnosis in found]
+    return [PageView(model, diagnosis.run, diagnosis) for diagnosis in found]

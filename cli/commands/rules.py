@@ -56,7 +56,7 @@ def command(name: str, op: str | None, form: str, changes: bool, since: str | No
         if op is not None:
             found = [change for change in found if change.op in _rule_for(delegate, op)]
         if form == "json":
-            write(json.dumps(changes_entry(delegate, found), indent=2) + "\n")
+            write(json.dumps(changes_entry(delegate, found), indent=2) + "\n", "json")
         elif form == "text":
             write(changes_text(delegate, found, since, width()))
         else:
@@ -64,9 +64,9 @@ def command(name: str, op: str | None, form: str, changes: bool, since: str | No
         return
     rules = _all_rules(delegate) if op is None else _rule_for(delegate, op)
     if form == "json":
-        write(json.dumps(rules_entry(delegate, rules), indent=2) + "\n")
+        write(json.dumps(rules_entry(delegate, rules), indent=2) + "\n", "json")
     elif form == "markdown":
-        write(rules_markdown(delegate, rules, is_whole=op is None))
+        write(rules_markdown(delegate, rules, is_whole=op is None), "markdown")
     else:
         write(rules_text(delegate, rules, width()))
 

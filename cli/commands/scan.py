@@ -13,7 +13,7 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.local import usable_cores
 from delegate_sim.scan.output import format_for
-from delegate_sim.scan.scan import Engine, Found, scan
+from delegate_sim.scan.scan import Scanned, Workers, scan
 
 from ..delegate_flags import (
     DelegateCommand,
@@ -88,7 +88,7 @@ def command(
     format_for(output)
     targets = _targets(delegates, pairs, releases, defaults, own_resolver, flags)
     models = model_paths(paths)
-    engine = Engine(min(processes or usable_cores(), len(models)), scheduler)
+    engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     found = scan(models, targets, output, engine, _shower())
     write_lines(_lines(found, output, len(models)))
     if found.is_interrupted:
@@ -130,5 +130,5 @@ def _shower() -> Callable[[int, int], None]:
     return show
 
 
-def _lines(found: Found, output: str, models: int) -> Iterator[Line]:
+def _lines(found: Scanned, output: str, models: int) -> Iterator[Line]:
     yield from scan_lines(found, output, models, width())

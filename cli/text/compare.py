@@ -9,7 +9,7 @@ from delegate_sim.options import as_typed
 from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.report import CPU
-from delegate_sim.results.words import Words, words_of
+from delegate_sim.results.words import OutcomeWords, words_of
 from delegate_sim.text import printable
 
 from ..layout import counted, message, name, node_list, option_value, share, wrapped
@@ -227,7 +227,7 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _left_for_other_reasons(a: Words, b: Words) -> str:
+def _left_for_other_reasons(a: OutcomeWords, b: OutcomeWords) -> str:
     return f"{_capital(_either(a.left, b.left))} for different reasons"
 
 

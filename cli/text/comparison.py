@@ -29,17 +29,13 @@ def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator
 
 def _table(runs: Sequence[Run], verbose: bool) -> Iterator[Line]:
     rows = operator_rows(runs)
-    totals = (
-        "all",
-        sum(row.nodes for row in rows),
-        *(sum(counts) for counts in zip(*(row.delegated for row in rows), strict=True)),
-    )
+    totals = [sum(row.nodes for row in rows), *[sum(row.delegated[column] for row in rows) for column in range(len(runs))]]
     shown = rows if verbose else rows[:_OPERATORS_SHOWN]
     cells = [("operator", "nodes", *(run.delegate.name for run in runs))]
     cells += [
         (cut(name(row.op), _WIDEST_OPERATOR), f"{row.nodes:,}", *(f"{count:,}" for count in row.delegated)) for row in shown
     ]
-    cells.append((totals[0], *(f"{count:,}" for count in totals[1:])))
+    cells.append(("all", *(f"{count:,}" for count in totals)))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for first, *others in cells:
         numbers = "".join(f"  {cell:>{column}}" for cell, column in zip(others, widths[1:], strict=True))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, RankedCause
 from delegate_sim.results.nodes import on_cpu
-from delegate_sim.results.words import Words, words_of
+from delegate_sim.results.words import OutcomeWords, words_of
 from delegate_sim.text import printable
 
 from ..layout import counted, item_list, message, name, node_list, options_text, share, wrapped
@@ -91,6 +91,9 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
             f"without all up to here: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   "
         )
     yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
+    fix = diagnosis.pass_for(finding)
+    if fix is not None:
+        yield from _paragraph(f"delegate-sim fix rewrites the file: {fix.name} ({fix.exactness.words})", width, "   ", _HINT)
 
 
 def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
@@ -111,7 +114,7 @@ def _needs_text(finding: RankedCause, causes: int) -> str:
     return message(f"removing it alone brings nothing: {item_list(names)} must be removed too")
 
 
-def _cost_text(cost: Cost, words: Words) -> str:
+def _cost_text(cost: Cost, words: OutcomeWords) -> str:
     text = f"{measures_text(cost.measures, words, has_share=True)}, {cost.measures.border_bytes:,} bytes across borders"
     return text + (f", {multiply_adds_share(cost)} of multiply-adds {words.taken}" if cost.total_multiply_adds else "")
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from delegate_sim.results.measures import Measures
-from delegate_sim.results.words import Words
+from delegate_sim.results.words import OutcomeWords
 
 from ..layout import counted, share
 
 
-def kernels_text(number: int, words: Words) -> str:
+def kernels_text(number: int, words: OutcomeWords) -> str:
     """Return how many groups of taken nodes there are."""
     return f"{number:,} {words.kernel if number == 1 else words.kernels}"
 
 
-def nodes_text(measures: Measures, words: Words, *, has_share: bool = False) -> str:
+def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = False) -> str:
     """Return how many nodes are taken, and in how many partitions."""
     part = f" ({share(measures.delegated_nodes, measures.nodes)})" if has_share else ""
     return (
@@ -22,6 +22,6 @@ def nodes_text(measures: Measures, words: Words, *, has_share: bool = False) -> 
     )
 
 
-def measures_text(measures: Measures, words: Words, *, has_share: bool = False) -> str:
+def measures_text(measures: Measures, words: OutcomeWords, *, has_share: bool = False) -> str:
     """Return the outcome, then how many nodes are taken."""
     return f"{measures.outcome}: {nodes_text(measures, words, has_share=has_share)}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from delegate_sim.results.measures import NONE_FAILS, NOT_LOADED, NOT_PREPARED
 from delegate_sim.results.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
-from delegate_sim.results.words import Words, words_of
+from delegate_sim.results.words import OutcomeWords, words_of
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.resolver import Loads
 from delegate_sim.version import __version__
@@ -129,7 +129,7 @@ def span_text(span: Sequence[ReleaseRow]) -> str:
     return str(first) if first == last else f"{first} to {last}"
 
 
-def _step(row: ReleaseRow, words: Words, width: int, verbose: bool) -> Iterator[Line]:
+def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> Iterator[Line]:
     """Say what changed with a release."""
     if not row.moves:
         return
@@ -162,7 +162,7 @@ def _family_spans(rows: Sequence[ReleaseRow]) -> list[str]:
     return [span_text(span) for family in FAMILIES if (span := [row for row in rows if row.release.family == family])]
 
 
-def move_text(move: Move, words: Words, verbose: bool = False) -> str:
+def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
     """Say which nodes moved, where to and why."""
     nodes = node_list(sorted([node for _, node in move.nodes]), None if verbose else _NODES_WIDTH)
     why = message("; ".join([reason.message for reason in move.reasons])) or "no delegate was asked about it"

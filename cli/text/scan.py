@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.scan.job import Row
+from delegate_sim.scan.job import ScanRow
 from delegate_sim.scan.output import causes_path
-from delegate_sim.scan.scan import Found
+from delegate_sim.scan.scan import Scanned
 from delegate_sim.scan.schema import CAUSES, RUNS
 
 from ..layout import counted, message, share, wrapped
@@ -16,7 +16,7 @@ from .tables import table
 _MOST_ERRORS = 5
 
 
-def scan_lines(found: Found, output: str, models: int, width: int) -> Iterator[Line]:
+def scan_lines(found: Scanned, output: str, models: int, width: int) -> Iterator[Line]:
     """Return a row for each target, what could not be read, and where everything is."""
     rows = found.tables[RUNS]
     done = len({row["model"] for row in rows})
@@ -26,7 +26,7 @@ def scan_lines(found: Found, output: str, models: int, width: int) -> Iterator[L
         yield Line(stopped, "bold red")
     else:
         yield Line(f"{counted(models, 'model')}: {anew}", "bold")
-    by_target: dict[str, list[Row]] = {}
+    by_target: dict[str, list[ScanRow]] = {}
     for row in rows:
         by_target.setdefault(row["target"], []).append(row)
     if by_target:
@@ -41,7 +41,7 @@ def scan_lines(found: Found, output: str, models: int, width: int) -> Iterator[L
         yield Line(f"What keeps most of it on the CPU: delegate-sim query {message(output)} --view top-causes", "cyan")
 
 
-def _cells(target: str, rows: Sequence[Row]) -> tuple[str, ...]:
+def _cells(target: str, rows: Sequence[ScanRow]) -> tuple[str, ...]:
     answered = [row for row in rows if not row["error"]]
     whole = sum([0 < row["nodes"] == row["delegated_nodes"] for row in answered])
     nothing = sum([not row["delegated_nodes"] for row in answered])
@@ -51,7 +51,7 @@ def _cells(target: str, rows: Sequence[Row]) -> tuple[str, ...]:
     return (target, *[f"{count:,}" for count in counts], share(taken, total) if total else "-")
 
 
-def _error_lines(rows: Sequence[Row], width: int) -> Iterator[Line]:
+def _error_lines(rows: Sequence[ScanRow], width: int) -> Iterator[Line]:
     errors = list(dict.fromkeys([row["error"] for row in rows if row["error"]]))
     if not errors:
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
-from delegate_sim.results.words import Words, words_of
+from delegate_sim.results.words import OutcomeWords, words_of
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, wrapped
@@ -37,7 +37,7 @@ def search_lines(search: Search, delegate: str, width: int, verbose: bool) -> It
         yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} of as many causes (--verbose lists all)")
 
 
-def _heading(search: Search, words: Words) -> str:
+def _heading(search: Search, words: OutcomeWords) -> str:
     aim = _aim(search.goal, words)
     tried = f"{counted(search.simulations, 'simulation')}"
     if not search.ways:
@@ -53,19 +53,19 @@ def _heading(search: Search, words: Words) -> str:
     )
 
 
-def _aim(goal: Goal, words: Words) -> str:
+def _aim(goal: Goal, words: OutcomeWords) -> str:
     if goal.measure == MULTIPLY_ADDS:
         return f"at least {goal.value:g} % of multiply-adds {words.taken}"
     number = int(goal.value)
     return f"at most {counted(number, 'partition') if goal.measure == PARTITIONS else kernels_text(number, words)}"
 
 
-def _cost_text(cost: Cost, words: Words) -> str:
+def _cost_text(cost: Cost, words: OutcomeWords) -> str:
     text = nodes_text(cost.measures, words)
     return text + (f", {multiply_adds_share(cost)} of multiply-adds" if cost.total_multiply_adds else "")
 
 
-def _way_lines(way: Way, words: Words, width: int) -> Iterator[Line]:
+def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
     text = _cost_text(way.cost, words) + (", without:" if way.causes else "")
     yield from (Line(line) for line in wrapped(text, width))
     for cause in way.causes:

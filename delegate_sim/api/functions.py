@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from ..device.log import DeviceLog
     from ..device.reconciliation import Reconciliation
     from ..diagnosis.diagnose import Diagnosis
+    from ..fixing.fix import Fixed
     from ..gate.check import Checked
+    from ..inference.difference import Difference
     from ..model.model import Model
     from ..results.comparison import Comparison
     from ..results.report import Report
@@ -63,7 +65,7 @@ def analyze(
     (``own_resolver``).
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
-    from ..page.viewer import Viewer
+    from ..page.viewer import PageViewer
     from ..releases.catalogue import parse_release
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
@@ -73,7 +75,7 @@ def analyze(
     application, release = application_of(delegate, options, defaults)
     assumed = Assumptions(has_own_resolver=own_resolver)
     runs = simulate_chain(found, [application], parse_release(agreed([runtime, release])), defaults, assumptions=assumed)
-    return Report(found, runs, viewer=Viewer(defaults, own_resolver))
+    return Report(found, runs, viewer=PageViewer(defaults, own_resolver))
 
 
 @public
@@ -90,7 +92,7 @@ def simulate(
     ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
     and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError if there is no delegate.
     """
-    from ..page.viewer import Viewer
+    from ..page.viewer import PageViewer
     from ..releases.catalogue import parse_release
     from ..results.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
@@ -101,7 +103,7 @@ def simulate(
     release = parse_release(agreed([runtime, *releases]))
     assumed = Assumptions(has_own_resolver=own_resolver)
     runs = simulate_chain(found, applications, release, defaults, assumptions=assumed)
-    return Report(found, runs, is_chain=True, viewer=Viewer(defaults, own_resolver))
+    return Report(found, runs, is_chain=True, viewer=PageViewer(defaults, own_resolver))
 
 
 @public
@@ -235,6 +237,71 @@ def whatif(
 
 
 @public
+def fix(
+    model: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None,
+    delegates: str | Sequence[tuple[str, Mapping[str, Any]]],
+    *,
+    allow: str = "rounding",
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    samples: int = 2,
+    replace: bool = False,
+    proves: bool = True,
+    runtime: str | None = None,
+    defaults: str = "api",
+    own_resolver: bool = False,
+) -> Fixed:
+    """Rewrite a model so that delegates take more of it, and show that it still computes the same.
+
+    ``delegates`` is a name, or pairs of a name and options: one is to be better off, and none worse. Passes are tried against the
+    simulation; ``allow`` is the least exact kind of them (``exact``, ``rounding`` or ``approximate``). ``shapes`` fixes those of
+    inputs, by name. The result's ``plan`` says what was found. With an ``output`` the file is written there, unless no pass
+    helps, once both models have run (``proves``) on ``samples`` inputs that are made up and on those of .npz files (``data``);
+    ``replace`` lets it replace an existing file.
+    Raises as ``analyze`` does, FixError where the model cannot be rewritten or does not compute the same, MissingPackageError
+    without the extra ``fix``, OSError where the file cannot be written.
+    """
+    from ..fixing.fix import Fixed, fix
+    from ..fixing.given_shapes import parse_shapes
+    from ..fixing.passes.base import Exactness
+    from ..fixing.search import search
+
+    require_truth("replace", replace)
+    require_truth("proves", proves)
+    kinds = {kind.name.lower(): kind for kind in Exactness}
+    if allow not in kinds:
+        raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
+    pairs = [(delegates, {})] if isinstance(delegates, str) else list(delegates)
+    targets = [target_of(name, options, runtime, defaults, own_resolver) for name, options in pairs]
+    if not targets:
+        raise OptionError("no delegate is given")
+    found = model_of(model)
+    given = parse_shapes(found, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
+    plan = search(found, targets, kinds[allow], given)
+    if output is None or not plan.is_changed:
+        return Fixed(plan, None)
+    return fix(plan, os.fsdecode(output), replaces=replace, proves=proves, data=paths_of(data, "data"), samples=samples)
+
+
+def diff(
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    samples: int = 2,
+) -> Difference:
+    """Run two models with the same interface on this CPU, and tell how their outputs differ, and their latency.
+
+    They run on ``samples`` inputs that are made up, and on those of .npz files (``data``), on one thread and without a delegate.
+    Raises ModelError if one cannot be read, FixError where their interfaces differ or one does not run, OptionError for inputs
+    that do not fit, MissingPackageError without the extra ``fix``.
+    """
+    from ..inference.models import compare_models
+
+    return compare_models(model_of(a), model_of(b), paths_of(data, "data"), samples)
+
+
 def check(
     config: str | os.PathLike[str] | None = None,
     models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),

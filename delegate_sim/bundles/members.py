@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
+from ..files import open_input
 from .address import join_address, split_address
 from .archives import read_tar, read_zip
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of
@@ -68,7 +69,7 @@ class _Opened:
     """A file mapped into memory, and its members."""
 
     def __init__(self, path: str) -> None:
-        with open(path, "rb") as file:
+        with open_input(path) as file:
             content = _mapped(file)
         members = _inside(content, path)
         if members is None:

@@ -41,8 +41,8 @@ class Float16Remapping:
         """Remember a DEQUANTIZE of a float16 constant; say whether this is one."""
         if not node.is_constant_float16_dequantize or not node.node.outputs:
             return False
-        self.constants[node.node.outputs[0]] = node.node.inputs[0]
-        self.nodes[node.node.outputs[0]] = node.node.index
+        self.constants[node.node.output(0)] = node.node.input(0)
+        self.nodes[node.node.output(0)] = node.node.index
         return True
 
     def verdicts(self, graph: Graph, validate: Callable[[NodeView], Verdict]) -> dict[int, Verdict]:

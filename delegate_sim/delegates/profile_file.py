@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..files import read_whole
 from ..text import printable
 
 _LARGEST_FILE = 16 << 20
@@ -17,12 +19,11 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
     from .. import toml
 
     try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
+        data = read_whole(path, _LARGEST_FILE)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ValueError(printable(f"{path}: is too large for a {what}")) from error
         raise ValueError(printable(f"{path}: {error.strerror or error}")) from error
-    if len(data) > _LARGEST_FILE:
-        raise ValueError(printable(f"{path}: is too large for a {what}"))
     try:
         text = data.decode("utf-8")
         content = toml.loads(text)

@@ -41,7 +41,7 @@ def can_teach_devices(found: Reconciliation) -> bool:
 
 
 @dataclass
-class _Seen:
+class _SeenDevice:
     """What the log shows of one device."""
 
     taken: dict[StageSignature, None] = field(default_factory=dict)
@@ -67,7 +67,7 @@ def learn_devices(found: Reconciliation) -> DevicesLearning:
     if missing:
         notes.append(f"{missing} of the models that the runtime compiled are not partitions of the simulation, and not used")
     names = [name for name in _device_names(found, interface) if name != interface.reference]
-    seen = {name: _Seen() for name in names}
+    seen = {name: _SeenDevice() for name in names}
     beaten: dict[str, Counter[tuple[str, str]]] = {}
     for each in matched:
         _look(each, names, interface, seen, beaten)
@@ -107,7 +107,7 @@ def _look(
     each: MatchedPartition,
     names: Sequence[str],
     interface: DevicesInterface,
-    seen: Mapping[str, _Seen],
+    seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
     """Note who takes each operation, and who was preferred to whom."""
@@ -151,7 +151,7 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
     return [*names, *([interface.reference] if has_reference else [])]
 
 
-def _look_at_rejected(found: Reconciliation, seen: Mapping[str, _Seen]) -> None:
+def _look_at_rejected(found: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
     """Nodes that the accelerators rejected before the runtime compiled anything are refused by all devices."""
     if found.account is None or not found.account.rejected:
         return
@@ -214,7 +214,7 @@ def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
     return order
 
 
-def _traits(name: str, seen: _Seen, costs: Mapping[str, float], notes: list[str]) -> DeviceTraits:
+def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: list[str]) -> DeviceTraits:
     fails = bool(seen.failed) and not seen.compiled
     cannot: tuple[str, ...] = ()
     largest = None
@@ -234,7 +234,7 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
     return sum({index: size for one in operations for index, size in one.operands}.values())
 
 
-def _rejections(seen: _Seen, device: str, notes: list[str]) -> Iterator[StageSignature]:
+def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
     """Yield what covers all that was refused and nothing that was taken: by operation, else by types, else by shapes."""
     taken = {each.operation for each in seen.taken}
     with_types = {(each.operation, each.types) for each in seen.taken}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from ..files import open_input
 from ..text import printable
 from .contents import ApplicationLine, DeviceLog, LogError, PluginLine, ReconcileError, RefusedOperator, Replacement
 from .profile_output import read_binary, read_json
@@ -67,17 +68,17 @@ def read_log_file(path: str) -> DeviceLog:
 def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     """Read the runs of a file of any size; raises LogError if it cannot be read or says nothing about a delegate."""
     try:
-        with open(path, "rb") as file:
+        with open_input(path) as file:
             start = file.read(_START)
         if _is_message(start):
-            with open(path, "rb") as file:
+            with open_input(path) as file:
                 return (read_binary(file.read(_LARGEST_MESSAGE), printable(path)),)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-        with open(path, encoding=encoding, errors="replace") as file:
-            if start.lstrip()[:1] == b"{" and (found := read_json(file.read(_LARGEST_MESSAGE), printable(path))) is not None:
+        with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
+            if start.lstrip()[:1] == b"{" and (found := read_json(text.read(_LARGEST_MESSAGE), printable(path))) is not None:
                 return (found,)
-            file.seek(0)
-            logs = read_runs(iter(lambda: file.readline(_LONGEST_LINE), ""))
+            text.seek(0)
+            logs = read_runs(iter(lambda: text.readline(_LONGEST_LINE), ""))
     except OSError as error:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:

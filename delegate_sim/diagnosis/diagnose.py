@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..fixing.passes.base import Pass
 from ..model.model import Model
 from ..results.compute import multiply_adds
 from ..results.measures import Measures
@@ -19,6 +21,7 @@ from . import roots
 from .causes import Blockers, Cause, Identity
 from .examiner import Cost, Examiner
 from .finder import find_causes
+from .fixes import pass_for
 from .followers import followers_of
 from .ranking import Ranking, rank
 
@@ -64,6 +67,17 @@ class Diagnosis(Shown):
     def is_dynamic(self) -> bool:
         """Whether the runtime refuses the graph as a whole."""
         return roots.is_dynamic(self.run)
+
+    def pass_for(self, finding: RankedCause) -> Pass | None:
+        """Return the pass of ``fix`` that does what a cause asks for, None if there is none; passes are tried when asked for."""
+        identity = finding.cause.identity
+        if identity not in self._passes:
+            self._passes[identity] = pass_for(self.model, self.target, finding.cause.nodes)
+        return self._passes[identity]
+
+    @functools.cached_property
+    def _passes(self) -> dict[Identity, Pass | None]:
+        return {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""

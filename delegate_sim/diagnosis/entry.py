@@ -10,6 +10,7 @@ from ..runtime.interpreter import option_values
 from ..version import __version__
 
 if TYPE_CHECKING:
+    from ..fixing.passes.base import Pass
     from .diagnose import Cost, Diagnosis, RankedCause
 
 SCHEMA = "delegate-sim/diagnosis/1"
@@ -30,12 +31,12 @@ def diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "multiply_adds": diagnosis.total_multiply_adds,
         "now": _cost_entry(diagnosis.now),
         "nodes_beyond_limit": diagnosis.limited,
-        "causes": [_finding_entry(finding) for finding in diagnosis.findings],
+        "causes": [_finding_entry(finding, diagnosis.pass_for(finding)) for finding in diagnosis.findings],
         "without_all": _cost_entry(diagnosis.without_all),
     }
 
 
-def _finding_entry(finding: RankedCause) -> Mapping[str, Any]:
+def _finding_entry(finding: RankedCause, fix: Pass | None) -> Mapping[str, Any]:
     cause = finding.cause
     return {
         "name": cause.name,
@@ -48,6 +49,7 @@ def _finding_entry(finding: RankedCause) -> Mapping[str, Any]:
         "needed": cause.needed,
         "versions_without": [{**key._asdict(), "version": version} for key, version in cause.node_versions.items()],
         "suggestion": {"code": cause.suggestion, "change": cause.change},
+        "fix": None if fix is None else {"pass": fix.name, "exactness": fix.exactness.name.lower()},
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),

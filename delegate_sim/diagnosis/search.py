@@ -17,6 +17,9 @@ from .diagnose import Diagnosis
 from .examiner import Cost, Examiner
 
 _SETS_TRIED_AT_MOST = 512
+_SETS_TRIED_AT_LEAST = 24
+_NODES_TRIED = 100_000
+"""Nodes of all simulations together, from which on fewer sets are tried."""
 
 PARTITIONS, KERNELS, MULTIPLY_ADDS = "partitions", "kernels", "multiply-adds"
 _GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIPLY_ADDS})=([0-9]{{1,3}}(?:\.[0-9]+)?)%?")
@@ -92,12 +95,15 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     """Find the smallest sets of causes whose end reaches a goal; a number is one of partitions.
 
     All sets of one, two, three and so on causes are tried as long as they are not too many; beyond, causes are removed one by
-    one, each time the one that comes nearest. Without a set the ways are empty.
+    one, each time the one that comes nearest, or, where that would take too long as well, all but those that can be put back.
+    Without a set the ways are empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target)
     causes = tuple(finding.cause for finding in diagnosis.findings)
     tried = 0
+    nodes = sum([len(subgraph.nodes) for subgraph in diagnosis.model.subgraphs])
+    allowed = min(_SETS_TRIED_AT_MOST, max(_SETS_TRIED_AT_LEAST, _NODES_TRIED // max(nodes, 1)))
 
     def attempt(chosen: Sequence[Cause]) -> Cost:
         return examiner.simulate(*diagnosis.blockers.without(chosen)).cost()
@@ -106,8 +112,9 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
         return Search(aim, tuple(ways), is_exact, at_least, tried, len(causes), diagnosis.without_all)
 
     for size in range(len(causes) + 1):
-        if size and tried + comb(len(causes), size) > _SETS_TRIED_AT_MOST:
-            way, more = _greedy(causes, attempt, aim)
+        if size and tried + comb(len(causes), size) > allowed:
+            is_quick = comb(len(causes) + 1, 2) <= allowed
+            way, more = _greedy(causes, attempt, aim) if is_quick else _put_back(causes, attempt, aim, allowed)
             tried += more
             return result([] if way is None else [way], way is not None and len(way.causes) <= size, size)
         ways = []
@@ -136,3 +143,24 @@ def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost],
         if goal.is_reached(cost):
             return Way(tuple(chosen), cost), tried
     return None, tried
+
+
+def _put_back(
+    causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal, most: int
+) -> tuple[Way | None, int]:
+    """Remove all causes, then put back those that the goal does not need, many at a time and then fewer; least gain first."""
+    left, cost, tried = list(causes), attempt(causes), 1
+    if not goal.is_reached(cost):
+        return None, tried
+    number = (len(left) + 1) // 2
+    while number:
+        for end in range(len(left), 0, -number):
+            if tried == most:
+                return Way(tuple(left), cost), tried
+            fewer = left[: max(end - number, 0)] + left[end:]
+            then = attempt(fewer)
+            tried += 1
+            if goal.is_reached(then):
+                left, cost = fewer, then
+        number //= 2
+    return Way(tuple(left), cost), tried

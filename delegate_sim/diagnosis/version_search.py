@@ -8,11 +8,10 @@ from typing import NamedTuple, TypeAlias
 from ..graph.graph import NodeView
 from ..rules.kinds import Problem
 from ..runtime.suppositions import NodeKey
+from ..versions.attempts import versions_to_try
 from ..versions.why import shared_version, version_cause
 from .causes import Identity
 from .wording import RefusedCase
-
-_VERSIONS_TRIED_ABOVE = 3
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
 """Returns the nodes that are refused for their version if some have other versions."""
@@ -71,9 +70,9 @@ def _nearest_versions(
     left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith
 ) -> Iterator[FoundVersion]:
     """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
-    highest = max([view.version for view in views.values()], default=1)
-    for step in (*range(-1, -highest, -1), *range(1, _VERSIONS_TRIED_ABOVE + 1)):
-        tried = {key: views[key].version + step for key in left if views[key].version + step >= 1}
+    ways = {key: versions_to_try(views[key].version) for key in left}
+    for attempt in range(max(map(len, ways.values()), default=0)):
+        tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}
         if not tried:
             continue
         refused = refused_with(tried)

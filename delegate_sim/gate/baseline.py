@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..files import alone_with, write_whole
+from ..files import alone_with, read_whole, write_whole
 from ..text import printable
 from .baseline_content import FIRST_SCHEMA, SCHEMA, baseline_of
 from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
@@ -30,21 +30,21 @@ __all__ = [
     "update_baseline",
 ]
 
+_LARGEST_FILE = 256 << 20
 _MERGE_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)|^={7}$", re.MULTILINE)
 
 
 def read_baseline(path: str) -> Baseline:
     """Read a baseline, which is empty if there is no file. Raises BaselineError naming the file and what is wrong."""
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = read_whole(path, _LARGEST_FILE).decode("utf-8")
     except FileNotFoundError:
         return Baseline()
     except (OSError, UnicodeDecodeError) as error:
         raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}")) from error
     try:
         content = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError as well
         raise BaselineError(printable(f"{path}: {_fault(path, text, error)}")) from error
     try:
         return baseline_of(content)
@@ -64,7 +64,7 @@ def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Itera
             text = baseline_text(Baseline(entries, before.packed))
             if before.entries and before.packed and text == baseline_text(before):
                 return False
-            write_whole(path, text)
+            write_whole(path, text, is_updated=True)
             return True
     except OSError as error:
         raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
@@ -126,5 +126,7 @@ def _fault(path: str, text: str, error: Exception) -> str:
             f"holds the markers of a merge (line {line}): take one side with git checkout --theirs -- {path} (or --ours), then "
             "run delegate-sim check --update"
         )
-    where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON: line {error.lineno}: {error.msg}"
+    where = "nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
     return f"is not JSON: {where}"

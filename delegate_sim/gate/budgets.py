@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from ..results.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
-from ..results.words import DELEGATED, Words
+from ..results.words import DELEGATED, OutcomeWords
 
 
 class Allowance(NamedTuple):
@@ -60,7 +60,7 @@ class Regression(NamedTuple):
 
 
 def regressions(
-    base: Measures, now: Measures, tolerance: Tolerance = Tolerance(), words: Words = DELEGATED
+    base: Measures, now: Measures, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED
 ) -> Iterator[Regression]:
     """Compare each measure with the baseline's.
 
@@ -84,7 +84,7 @@ def regressions(
         yield Regression("smaller-delegated-share", words.share, *shares, now_share >= least - _ROUNDING)
 
 
-def improvements(base: Measures, now: Measures, words: Words = DELEGATED) -> list[str]:
+def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED) -> list[str]:
     """Name the measures that are better than in the baseline, each with its old and new value."""
     found = []
     if _RANKS[now.outcome] < _RANKS[base.outcome]:
@@ -100,7 +100,7 @@ def improvements(base: Measures, now: Measures, words: Words = DELEGATED) -> lis
     return found
 
 
-def exceeded(now: Measures, budgets: Budgets, words: Words = DELEGATED) -> Iterator[tuple[str, str]]:
+def exceeded(now: Measures, budgets: Budgets, words: OutcomeWords = DELEGATED) -> Iterator[tuple[str, str]]:
     """Return code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
         yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
@@ -120,7 +120,7 @@ _RANKS = {**dict.fromkeys(OUTCOMES, 1), **dict.fromkeys(TAKEN, 0), **dict.fromke
 """Running on the CPU only is worse than being delegated; not running at all is worse than both."""
 
 
-def _counts(words: Words) -> tuple[tuple[str, str, str], ...]:
+def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:
     """Return what is counted: the code of a regression, its name in messages, and the measure."""
     return (
         ("more-partitions", "partitions", "partitions"),

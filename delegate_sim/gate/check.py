@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..errors import ModelError
+from ..errors import ModelError, fault_text
 from ..model.model import Model
 from ..model.reader import load
 from ..results.findings import ERROR, Finding
@@ -18,7 +18,7 @@ from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
 from .judgement import judge, run_target, take_entry, update_command
-from .results import FAILED, Case, Results, unreadable_case
+from .results import FAILED, INTERNAL_ERROR, UNREADABLE_MODEL, Case, Results, unreadable_case
 
 
 class Update(NamedTuple):
@@ -74,6 +74,7 @@ def check_models(
     prune: bool = False,
     live: bool = False,
     begins: Callable[[int, int, str], None] = lambda number, total, model: None,
+    fault: Callable[[Exception], str] = fault_text,
 ) -> Checked:
     """Run the models of the configuration, or those of ``paths`` (from the working directory), on its targets.
 
@@ -81,7 +82,8 @@ def check_models(
     budgets; ``prune`` removes entries without a model or target. Entries without a model are looked for only if no paths
     are given. ``live`` also runs the real delegates on this host, where there is one; one that differs, or cannot be run, is a
     finding. ``begins`` is told of each model before it is run: its number, how many there are, and its name. Raises
-    ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a finding.
+    ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a finding, and so is an
+    error of the program itself, in the words that ``fault`` gives it.
     """
     targets = _chosen(configuration, target_names)
     jobs = list(_jobs(configuration, paths, targets))
@@ -99,7 +101,7 @@ def check_models(
     reports: list[Mapping[str, Any]] = []
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
-        cases += _cases(configuration, job, baseline, taken if update else None, reports if live else None)
+        cases += _cases(configuration, job, baseline, taken if update else None, reports if live else None, fault)
     done = None
     if update or prune:
         done = _write(configuration.baseline or "", baseline, taken, stale if prune else ())
@@ -143,6 +145,7 @@ def _cases(
     baseline: Baseline,
     taken: dict[EntryKey, Entry] | None,
     reports: list[Mapping[str, Any]] | None,
+    fault: Callable[[Exception], str],
 ) -> Iterator[Case]:
     """Check one model; with ``taken``, put its new entries there and check against those; with ``reports``, run it live too."""
     try:
@@ -150,21 +153,45 @@ def _cases(
         model.sha256  # noqa: B018  # reads the file, which may fail too
     except ModelError as error:
         for target in job.targets:
-            runtime, options = str(target.release), option_values(target.options)
-            yield unreadable_case(job.model, job.path, target.name, target.delegate.name, runtime, options, str(error))
+            yield _unanswered(job, target, str(error))
+        return
+    except Exception as error:  # the other models are to have their cases, whatever it is
+        for target in job.targets:
+            yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
         return
     for target in job.targets:
-        key = EntryKey(job.model, target.name)
-        run = run_target(model, target)
-        entry = before = baseline.entries.get(key)
-        if taken is not None:
-            entry = taken[key] = take_entry(run, model, target)
-        case = judge(key, job.path, run, model, target, entry, configuration.budgets_of(target, job.model))
-        if taken is not None and entry is not None:
-            case = dataclasses.replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
-        elif entry is None and configuration.baseline is not None:
-            case = dataclasses.replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
-        yield case if reports is None else _run_live(case, model, target, reports)
+        try:
+            case = _case(configuration, job, model, target, baseline, taken)
+            yield case if reports is None else _run_live(case, model, target, reports)
+        except Exception as error:  # the other models are to have their cases, whatever it is
+            yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
+
+
+def _unanswered(job: _Job, target: ConfiguredTarget, message: str, code: str = UNREADABLE_MODEL) -> Case:
+    runtime, options = str(target.release), option_values(target.options)
+    return unreadable_case(job.model, job.path, target.name, target.delegate.name, runtime, options, message, code)
+
+
+def _case(
+    configuration: Configuration,
+    job: _Job,
+    model: Model,
+    target: ConfiguredTarget,
+    baseline: Baseline,
+    taken: dict[EntryKey, Entry] | None,
+) -> Case:
+    """Check one model on one target."""
+    key = EntryKey(job.model, target.name)
+    run = run_target(model, target)
+    before = baseline.entries.get(key)
+    entry = before if taken is None else take_entry(run, model, target)
+    case = judge(key, job.path, run, model, target, entry, configuration.budgets_of(target, job.model))
+    if taken is not None and entry is not None:
+        taken[key] = entry
+        return dataclasses.replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
+    if entry is None and configuration.baseline is not None:
+        return dataclasses.replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
+    return case
 
 
 def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[Mapping[str, Any]]) -> Case:

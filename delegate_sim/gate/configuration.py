@@ -13,6 +13,7 @@ from .. import toml
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import DelegateSimError, OptionError
+from ..files import read_whole
 from ..model.schema import enum_names, is_operator
 from ..model_files import is_pattern, matches_parts, matching_files, models_below
 from ..options import DEFAULT_SETS, RELEASE, boolean, parse_options, without_release
@@ -26,6 +27,7 @@ from .platforms import platform_options
 OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"
 DEFAULT_BASELINE = "delegate-sim-baseline.json"
+_LARGEST_FILE = 1 << 20
 
 
 class ConfigurationError(DelegateSimError):
@@ -351,6 +353,7 @@ def _patterns(value: Any) -> tuple[str, ...]:
     for pattern in patterns:
         if os.path.isabs(pattern):
             raise ValueError(f"takes patterns relative to this file, not {pattern!r}")
+        _inside(pattern)
     return patterns
 
 
@@ -363,8 +366,15 @@ def _operators(value: Any) -> tuple[str, ...]:
     return names
 
 
+def _inside(path: str) -> str:
+    """Return a path that does not lead out of the configuration's folder: who checks a repository writes nowhere else."""
+    if os.path.isabs(path) or ".." in re.split(r"[/\\\\]", path):
+        raise ValueError(f"takes what is in the folder of this file or below, not {path!r}")
+    return path
+
+
 def _baseline(value: Any) -> str | None:
-    return None if value is False else _text(value)
+    return None if value is False else _inside(_text(value))
 
 
 def _defaults(value: Any) -> str:
@@ -412,8 +422,7 @@ def _release_numbers(version: str) -> tuple[int, ...]:
 
 def _parsed(path: str) -> tuple[str, dict[str, Any]]:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            text = file.read()
+        text = read_whole(path, _LARGEST_FILE).decode("utf-8")
         return text, toml.loads(text)
     except OSError as error:
         raise ConfigurationError(printable(f"{path}: {error.strerror or error}")) from error

@@ -95,5 +95,10 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             "The file is missing, cannot be opened, or is not a TFLite model.",
             "Repair or restore the file.",
         ),
+        "internal-error": Explanation(
+            "error of delegate-sim itself",
+            "Something in the model is beyond what the program is prepared for. The other models are not affected.",
+            "Report it with the model, the command line and what DELEGATE_SIM_DEBUG=1 prints.",
+        ),
     }
 )

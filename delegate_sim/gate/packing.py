@@ -62,6 +62,8 @@ def read_ranges(text: str) -> list[int]:
         if not 0 <= start <= end < _MOST_NODES:
             raise ValueError(f"{span!r} is not a range of nodes")
         nodes += range(start, end + 1)
+        if len(nodes) > _MOST_NODES:
+            raise ValueError(f"more than {_MOST_NODES:,} nodes")
     return nodes
 
 

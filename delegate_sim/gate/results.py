@@ -20,7 +20,7 @@ BETTER = "better"
 """Passed, and better than the baseline says."""
 FAILED = "failed"
 UNREADABLE = "unreadable"
-"""The model cannot be read, so nothing is known about it."""
+"""The model cannot be read, or the program itself fails on it, so nothing is known about it."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,22 @@ class Case:
     """Where the nodes run, in running order; empty where nothing was run."""
 
 
+UNREADABLE_MODEL = "unreadable-model"
+INTERNAL_ERROR = "internal-error"
+
+
 def unreadable_case(
-    model: str, path: str, target: str, delegate: str, runtime: str, options: Mapping[str, Any], message: str
+    model: str,
+    path: str,
+    target: str,
+    delegate: str,
+    runtime: str,
+    options: Mapping[str, Any],
+    message: str,
+    code: str = UNREADABLE_MODEL,
 ) -> Case:
-    """Return the case of a model that cannot be read."""
-    return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding("unreadable-model", ERROR, message),))
+    """Return the case of a model that gets no answer: it cannot be read, or the program itself fails (``INTERNAL_ERROR``)."""
+    return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding(code, ERROR, message),))
 
 
 SCHEMA = "delegate-sim/check/1"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
-from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Model, Node, Options, Subgraph, Tensor
+from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
 
 
 class DynamicTensor(NamedTuple):
@@ -57,6 +57,10 @@ class Graph:
     failure: PrepareFailure | None = None
     assumed: frozenset[int] = frozenset()
     """Nodes to treat as accepted by the delegate whatever its rules say, for what-if questions."""
+
+    def tensor(self, index: int) -> Tensor:
+        """Return a tensor; ``NO_TENSOR`` for the index of what is omitted or missing."""
+        return self.tensors[index] if index >= 0 else NO_TENSOR
 
     @functools.cached_property
     def resources(self) -> frozenset[int]:
@@ -114,14 +118,12 @@ class NodeView:
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         """The operands."""
-        tensors = self.graph.tensors
-        return tuple([tensors[index] if index >= 0 else NO_TENSOR for index in self.node.inputs])
+        return tuple(map(self.graph.tensor, self.node.inputs))
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
         """The results."""
-        tensors = self.graph.tensors
-        return tuple([tensors[index] if index >= 0 else NO_TENSOR for index in self.node.outputs])
+        return tuple(map(self.graph.tensor, self.node.outputs))
 
     @property
     def options(self) -> Options:
@@ -132,15 +134,11 @@ class NodeView:
 
     def input(self, position: int) -> Tensor:
         """The operand at a position."""
-        indices = self.node.inputs
-        index = indices[position] if 0 <= position < len(indices) else OPTIONAL_TENSOR
-        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
+        return self.graph.tensor(self.node.input(position))
 
     def output(self, position: int) -> Tensor:
         """The result at a position."""
-        indices = self.node.outputs
-        index = indices[position] if 0 <= position < len(indices) else OPTIONAL_TENSOR
-        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
+        return self.graph.tensor(self.node.output(position))
 
     def value(self, tensor: Tensor) -> npt.NDArray[Any] | None:
         """The elements of a constant or persistent tensor, flat; None for others."""

@@ -36,7 +36,7 @@ class _DelegateParams(ctypes.Structure):
     )
 
 
-class _Node(ctypes.Structure):
+class _PlannedNode(ctypes.Structure):
     _fields_ = (
         ("inputs", _IntArrayPointer),
         ("outputs", _IntArrayPointer),
@@ -67,7 +67,7 @@ _GetNode = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.c_void_p,
     ctypes.c_int,
-    ctypes.POINTER(ctypes.POINTER(_Node)),
+    ctypes.POINTER(ctypes.POINTER(_PlannedNode)),
     ctypes.POINTER(ctypes.POINTER(_Registration)),
 )
 
@@ -107,11 +107,11 @@ class Partition(NamedTuple):
     nodes: tuple[int, ...]
 
 
-Plan = tuple[int | Partition, ...]
+NodePlan = tuple[int | Partition, ...]
 """What a subgraph runs, in order: nodes of the model, and kernels of the delegate."""
 
 
-def plans(model: bytes) -> list[Plan]:
+def plans(model: bytes) -> list[NodePlan]:
     """Return the execution plan of each subgraph after the runtime applied its delegate.
 
     Raises ValueError or RuntimeError if the runtime cannot load or prepare the model.
@@ -131,8 +131,8 @@ def prepares_without_delegate(model: bytes) -> bool:
     return True
 
 
-def _current_plans(interpreter: Interpreter) -> list[Plan]:
-    found: list[Plan] = []
+def _current_plans(interpreter: Interpreter) -> list[NodePlan]:
+    found: list[NodePlan] = []
 
     def prepare(context: Any, _delegate: int) -> int:
         found.append(_plan(context))
@@ -144,14 +144,14 @@ def _current_plans(interpreter: Interpreter) -> list[Plan]:
     return found
 
 
-def _plan(context: Any) -> Plan:
+def _plan(context: Any) -> NodePlan:
     indices = _IntArrayPointer()
     assert context.contents.get_execution_plan(context, ctypes.byref(indices)) == _OK
     return tuple(_step(context, index) for index in _numbers(indices))
 
 
 def _step(context: Any, index: int) -> int | Partition:
-    node, registration = ctypes.POINTER(_Node)(), ctypes.POINTER(_Registration)()
+    node, registration = ctypes.POINTER(_PlannedNode)(), ctypes.POINTER(_Registration)()
     assert context.contents.get_node_and_registration(context, index, ctypes.byref(node), ctypes.byref(registration)) == _OK
     if registration.contents.builtin_code != _DELEGATE_CODE:
         return index

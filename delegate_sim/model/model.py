@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..bundles.address import split_address
 from ..errors import ModelError
+from ..files import open_input
 from ..text import printable
 from . import schema
 
@@ -172,6 +173,14 @@ class Node(NamedTuple):
         """Whether this is a custom operator."""
         return self.builtin_code == schema.CUSTOM
 
+    def input(self, position: int) -> int:
+        """The tensor of an operand; -1 if it is omitted or the file has no such operand."""
+        return self.inputs[position] if 0 <= position < len(self.inputs) else OPTIONAL_TENSOR
+
+    def output(self, position: int) -> int:
+        """The tensor of a result; -1 if the file has no such result."""
+        return self.outputs[position] if 0 <= position < len(self.outputs) else OPTIONAL_TENSOR
+
 
 class OperatorCode(NamedTuple):
     """One entry of the table of operators that the model uses."""
@@ -268,10 +277,10 @@ class Model:
 
         if self.parts_digest:
             return self.parts_digest
-        if self.path is None or len(split_address(self.path)) > 1:
+        if self.path is None or isinstance(self.content.obj, bytes) or len(split_address(self.path)) > 1:
             return hashlib.sha256(self.content).hexdigest()
         try:
-            with open(self.path, "rb") as file:
+            with open_input(self.path) as file:
                 digest = hashlib.sha256()
                 while block := file.read(_BLOCK):
                     digest.update(block)

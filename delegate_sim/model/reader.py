@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import stat
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from ..bundles.formats import MODEL, format_of
 from ..bundles.member import BundleError
 from ..bundles.stores import is_url
 from ..errors import ModelError
+from ..files import open_input
 from ..text import printable
 from . import schema
 from .flatbuffer import Flatbuffer, Malformed, Positions, Tables, split
@@ -33,6 +33,8 @@ from .model import (
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
+_SMALL = 16 << 20
+"""Bytes of a file that is read as a whole."""
 _GREATEST_RANK = 256
 """Far beyond what any kernel accepts, and small enough to multiply and to print."""
 
@@ -71,14 +73,15 @@ def _bytes_of(view: memoryview) -> memoryview:
 
 
 def _map(path: str) -> memoryview:
-    status = os.stat(path)
-    if stat.S_ISDIR(status.st_mode):
+    """Map a file into memory, or read one that is small: what is mapped must not shrink while it is used."""
+    if os.path.isdir(path):
         raise Malformed("is a directory, not a model file")
-    if not stat.S_ISREG(status.st_mode):
-        raise Malformed("is not a regular file")
-    if status.st_size == 0:
-        raise Malformed("is empty")
-    with open(path, "rb") as file:
+    with open_input(path) as file:
+        if os.fstat(file.fileno()).st_size <= _SMALL:
+            content = file.read(_SMALL)
+            if not content:
+                raise Malformed("is empty")
+            return memoryview(content)
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
@@ -212,6 +215,7 @@ def _read_nodes(
     if bool(unknown.any()):
         index = int(unknown.argmax())
         raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
+    tables.buffer.vectors(tables.at(7), 1, "mutating variable inputs")  # looked at by a delegate only
     options = [
         first or second for first, second in zip(_read_options(tables, 3, 4, ""), _read_options(tables, 11, 12, "2"), strict=True)
     ]
@@ -274,6 +278,7 @@ def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple
     types = [type_names[kind] for kind in kinds]
     is_variable = (tables.column(5, "<u1") > 0).tolist()
     quantizations = _read_quantizations(tables.children(4, "QuantizationParameters"))
+    tables.buffer.vectors(tables.at(9), 4, "variant tensors")  # looked at by a delegate only
     _, ranks = tables.buffer.vectors(tables.at(0), 4, "a shape")
     if int(ranks.max(initial=0)) > _GREATEST_RANK:
         raise Malformed(f"is malformed: {name(int(ranks.argmax()))} has {ranks.max()} dimensions")

@@ -35,7 +35,7 @@ _LONGEST_NAME = 200
 _LONGEST_TEXT = 1000
 
 
-class View(NamedTuple):
+class PageView(NamedTuple):
     """One model on one target, with its causes where they were looked for."""
 
     model: Model
@@ -43,7 +43,7 @@ class View(NamedTuple):
     diagnosis: Diagnosis | None = None
 
 
-def page_content(views: Sequence[View]) -> dict[str, Any]:
+def page_content(views: Sequence[PageView]) -> dict[str, Any]:
     """Return what a page of these views shows. Raises MissingPackageError where the package that places nodes is missing."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
@@ -76,7 +76,7 @@ class _Graphs:
         return self._numbers[key]
 
 
-class _Table:
+class _PageTable:
     """Texts by number, each kept once."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ def _model_entry(model: Model) -> dict[str, Any]:
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:
     """Return nodes in order of the plan, and the tensors that they name, both in columns; -1 is an operand left out."""
-    ops, kinds = _Table(), _Table()
+    ops, kinds = _PageTable(), _PageTable()
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     number = _tensor_positions(graph)
     tensors = [graph.tensors[index] for index in number]
@@ -140,7 +140,7 @@ def _tensor_positions(graph: Graph) -> dict[int, int]:
     return {tensor: position for position, tensor in enumerate(used)}
 
 
-def _view_entry(view: View, model: int, graphs: _Graphs) -> dict[str, Any]:
+def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
     run = view.run
     reasons: dict[Reason, int] = {}
     measures = measure(run)

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from .content import View, page_content
+from .content import PageView, page_content
 
 _SCRIPTS = ("content.js", "drawing.js", "strip.js", "panels.js", "page.js")
 """In the order in which they are joined; they share one scope."""
 
 
-def page(views: Sequence[View]) -> str:
+def page(views: Sequence[PageView]) -> str:
     """Return the page of some views, the first of which is shown first.
 
     The file needs nothing else: no network, no other file. Raises MissingPackageError where the package that places nodes is

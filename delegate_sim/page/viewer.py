@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from ..results.report import Report
     from ..runtime.interpreter import Run
-    from .content import View
+    from .content import PageView
 
 _HEIGHT = 900
 """Pixels that a page takes in a notebook."""
 
 
-class Viewer(NamedTuple):
+class PageViewer(NamedTuple):
     """What a report does not say itself of the targets that it was made for, which the search for causes needs."""
 
     defaults: str
@@ -48,15 +48,15 @@ class Viewer(NamedTuple):
                 file.write(written)
             webbrowser.open(Path(file.name).as_uri())
 
-    def _view(self, report: Report, run: Run) -> View:
+    def _view(self, report: Report, run: Run) -> PageView:
         from ..diagnosis.diagnose import diagnose
         from ..runtime.target import Target
-        from .content import View
+        from .content import PageView
 
         if report.is_chain:
-            return View(report.model, run)
+            return PageView(report.model, run)
         target = Target(run.delegate, run.options, run.release, self.defaults, self.has_own_resolver)
-        return View(report.model, run, diagnose(report.model, target))
+        return PageView(report.model, run, diagnose(report.model, target))
 
 
 def _notebook_display() -> Any:

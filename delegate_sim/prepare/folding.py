@@ -53,8 +53,10 @@ class Folding:
     def note(self, node: KernelNode, is_prepared: bool) -> None:
         """Take in a node that has been prepared, and compute its results if its operands have become constant."""
         results = [index for index in node.node.outputs if index >= 0]
-        if node.op == "DEQUANTIZE" and node.input(0).is_constant and node.input(0).type == "FLOAT16":
-            self.widened[results[0]] = node.input(0).index
+        source = node.optional_input(0)
+        is_widening = node.op == "DEQUANTIZE" and source is not None and source.is_constant and source.type == "FLOAT16"
+        if is_widening and source is not None and results:
+            self.widened[results[0]] = source.index
         if self._becomes_constant(node) and self._compute(node):
             return
         if is_prepared and self._is_product_of_zeros(node):
@@ -87,14 +89,17 @@ class Folding:
         return self.subgraph.tensors[index].is_constant or index in self.widened
 
     def _compute(self, node: KernelNode) -> bool:
-        results = [node.output(position) for position in range(node.output_count)]
+        outputs = node.node.outputs
+        if not outputs or min(outputs) < 0:
+            return False
+        results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
             # A converter folds before it quantises; which values that would give decides nothing.
-            is_known = not any(tensor.is_dynamic for tensor in results)
+            is_known = not any(tensor.is_dynamic or min(tensor.shape, default=0) < 0 for tensor in results)
             values = [np.broadcast_to(_NOTHING, tensor.shape) for tensor in results] if is_known else None
         else:
             values = self._values(node, results)
-        if values is None:
+        if values is None or len(values) != len(results):
             return False
         for tensor, value in zip(results, values, strict=True):
             is_zero = self._passes_zeros_on(node) if _is_quantized(tensor) else not value.any()
@@ -110,30 +115,32 @@ class Folding:
     def _passes_zeros_on(self, node: KernelNode) -> bool:
         """Whether a node whose result is quantised, and so has no value here, gives zeros."""
         if node.op != "FILL":
-            return node.op in _MOVING and node.input(0).index in self.zeros
-        value = node.input(1)
-        known = known_array(value)
-        return known is not None and bool((known == value.zero_point).all())
+            return node.op in _MOVING and node.node.input(0) in self.zeros
+        value = node.optional_input(1)
+        known = None if value is None else known_array(value)
+        return value is not None and known is not None and bool((known == value.zero_point).all())
 
     def _is_product_of_zeros(self, node: KernelNode) -> bool:
         """Whether one factor is nothing but zeros, which a converter takes the other for finite enough to compute with."""
-        if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs) or node.output(0).is_dynamic:
+        if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs):
+            return False
+        if node.node.output(0) < 0 or node.output(0).is_dynamic or min(node.output(0).shape, default=0) < 0:
             return False
         factors = node.node.inputs[: 1 if node.op == "FULLY_CONNECTED" else 2]
         is_plain = not node.options.fused_activation_function
         return (
-            is_plain and not self.zeros.isdisjoint(factors) and (not self._has_bias(node) or self._is_known(node.node.inputs[2]))
+            is_plain and not self.zeros.isdisjoint(factors) and (not self._has_bias(node) or self._is_known(node.node.input(2)))
         )
 
     def _has_bias(self, node: KernelNode) -> bool:
-        return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.inputs[2] >= 0
+        return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
 
     def _product_of_zeros(self, node: KernelNode) -> Array:
         """Return zeros, or a bias for each row; of a quantised result only whether there is anything but zeros counts."""
         result = node.output(0)
         bias = None
         if self._has_bias(node):
-            index = node.node.inputs[2]
+            index = node.node.input(2)
             bias = known_array(self.subgraph.tensors[self.widened.get(index, index)])
         if _is_quantized(result):
             return np.broadcast_to(_NOTHING if bias is None or not bias.any() else _NOTHING + 1, result.shape)

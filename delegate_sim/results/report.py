@@ -178,13 +178,13 @@ def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
 
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    """Return the bytes of these tensors that cross a border at run time; constants do not."""
-    return sum(graph.tensors[index].byte_size for index in tensors if not graph.tensors[index].is_constant)
+    """Return the bytes of these tensors that cross a border at run time; constants and what a delegate added do not."""
+    return sum(graph.tensors[index].byte_size for index in crossing(graph, tensors))
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
-    """Return those of these tensors that are not constant."""
-    return [index for index in tensors if not graph.tensors[index].is_constant]
+    """Return those of these tensors that are in the file and not constant."""
+    return [index for index in tensors if index < len(graph.tensors) and not graph.tensors[index].is_constant]
 
 
 def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str | None]]:

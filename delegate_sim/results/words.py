@@ -13,7 +13,7 @@ from ..delegates.registry import LIVE_ONLY_NAMES, PLUGIN_NAMES
 SELECTED = "selected"
 
 
-class Words(NamedTuple):
+class OutcomeWords(NamedTuple):
     """What a taken node is, where others stay or go, how those are counted, and what taken ones are grouped into."""
 
     taken: str
@@ -33,11 +33,11 @@ class Words(NamedTuple):
         return f"{self.taken} share"
 
 
-DELEGATED = Words("delegated", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
-_PLUGIN = Words(SELECTED, "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile")
+DELEGATED = OutcomeWords("delegated", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
+_PLUGIN = OutcomeWords(SELECTED, "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile")
 
 
-def words_of(delegate: str) -> Words:
+def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate of this name."""
     return _PLUGIN if delegate in PLUGIN_NAMES or delegate in LIVE_ONLY_NAMES else DELEGATED
 

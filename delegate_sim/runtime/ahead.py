@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..delegates.base import Delegate, ModelFailure, OptionValues
 from ..delegates.registry import DISPATCH_KERNEL
 from ..graph.graph import Graph, file_graphs
-from ..graph.partition import partition
+from ..graph.partition import PartitionError, partition
 from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
@@ -75,7 +75,10 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
         run.graph, nodes=nodes, execution_plan=plan, tensors=run.graph.tensors[:given_tensors] + added, outputs=outputs
     )
     calls = [index for index in plan if nodes[index].builtin_code == DELEGATE]
-    subsets = partition(graph, calls)
+    try:
+        subsets = partition(graph, calls)
+    except PartitionError:  # nodes that wait for each other: the runtime replaces none of them
+        return Dispatched(ChangedPlan(nodes, plan, added, outputs))
     line = replacing_line(
         release,
         replaced=len(calls),

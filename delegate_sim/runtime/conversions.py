@@ -10,8 +10,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..graph.graph import Graph, file_graphs
 from ..model import schema
@@ -22,6 +24,9 @@ from .editing import Edited, Editor, NodeKey, edited, unchanged
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
 """Elements. Values of larger constants, which are weights, decide nothing."""
+
+_MOST_ELEMENTS = 1 << 31
+"""A constant has its elements in the file."""
 
 _RESULT_SCALE = np.float32(0.05)
 _WEIGHT_SCALE = np.float32(0.01)
@@ -101,28 +106,34 @@ def _widen(editor: Editor, model: Model) -> None:
     replaced = {}
     for _, node in editor.nodes:
         if _only_converts(editor.graph, node):
-            replaced[node.outputs[0]] = node.inputs[0]
-    editor.remove([origin for origin, node in editor.nodes if node.outputs and node.outputs[0] in replaced])
+            replaced[node.output(0)] = node.input(0)
+    editor.remove([origin for origin, node in editor.nodes if node.output(0) in replaced])
     editor.replace_operands(replaced)
 
 
 def _only_converts(graph: Graph, node: Node) -> bool:
-    if node.is_custom or node.op not in ("QUANTIZE", "DEQUANTIZE") or min((*node.inputs, *node.outputs), default=-1) < 0:
+    is_whole = bool(node.inputs) and bool(node.outputs) and min((*node.inputs, *node.outputs)) >= 0
+    if node.is_custom or node.op not in ("QUANTIZE", "DEQUANTIZE") or not is_whole:
         return False
-    return _is_narrowed(graph.tensors[node.inputs[0]]) or _is_narrowed(graph.tensors[node.outputs[0]])
+    return _is_narrowed(graph.tensor(node.input(0))) or _is_narrowed(graph.tensor(node.output(0)))
 
 
 def _widened(tensor: Tensor, model: Model) -> Tensor:
     floating = tensor._replace(type="FLOAT32", quantization=None, scale=0.0, zero_point=0, sparsity=None, data=None)
     if not tensor.is_constant:
         return floating
-    value = np.broadcast_to(np.float32(0), (tensor.element_count,))
+    value = _repeated(np.float32(0), tensor)
     parameters, stored = tensor.quantization, model.constant(tensor)
     if stored is not None and stored.size == tensor.element_count <= _VALUES_KEPT:
         value = stored.astype(np.float32)
         if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
             value = (value - np.float32(parameters.zero_points[0])) * parameters.scales[0]
     return floating._replace(value=value)
+
+
+def _repeated(value: np.generic, tensor: Tensor) -> npt.NDArray[Any] | None:
+    """Return as many equal elements as a tensor has, in the room of one; None if no constant can have so many."""
+    return np.broadcast_to(value, (tensor.element_count,)) if 0 <= tensor.element_count < _MOST_ELEMENTS else None
 
 
 def _with_versions(changed: Edited) -> Edited:
@@ -177,7 +188,7 @@ class _Quantizer:
         self.editor.outputs = [self._as_float(index) for index in self.editor.outputs]
 
     def _tensor(self, index: int) -> Tensor:
-        return self.editor.tensors[index]
+        return self.editor.tensor(index)
 
     def _quantize_node(self, origin: int, node: Node) -> None:
         inputs = list(node.inputs)
@@ -203,13 +214,13 @@ class _Quantizer:
         return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
 
     def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:
-        count = tensor.shape[dimension] if dimension is not None and dimension < tensor.rank else 1
+        count = max(tensor.shape[dimension], 0) if dimension is not None and dimension < tensor.rank else 1
         is_split = dimension is not None and count > 1
-        narrow = np.broadcast_to(np.zeros((), schema.NUMPY_TYPES[kind]), (tensor.element_count,))
+        narrow = _repeated(np.dtype(schema.NUMPY_TYPES[kind]).type(0), tensor)
         parameters = Quantization(
             "affine",
-            np.full(count if is_split else 1, _WEIGHT_SCALE),
-            np.zeros(count if is_split else 1, np.int64),
+            np.broadcast_to(_WEIGHT_SCALE, count if is_split else 1),
+            np.broadcast_to(np.int64(0), count if is_split else 1),
             dimension or 0,
         )
         return self.editor.add_tensor(

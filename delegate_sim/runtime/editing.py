@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..graph.graph import file_graphs, has_side_effects
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
-from ..model.model import Model, Node, OperatorCode, Options, Subgraph, Tensor
+from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Options, Subgraph, Tensor
 
 _POSITIONS = itertools.count(1)
 """Numbers for changed options, which are below all positions in a file when negative."""
@@ -33,8 +33,9 @@ class Edited:
     origins: tuple[tuple[int, ...], ...]
 
     def origin(self, key: NodeKey) -> NodeKey | None:
-        """Return which node of the first model a node is, None for one that the change brought."""
-        index = self.origins[key.subgraph][key.node]
+        """Return which node of the first model a node is, None for one that the change, or the delegate, brought."""
+        origins = self.origins[key.subgraph]
+        index = origins[key.node] if key.node < len(origins) else -1
         return None if index < 0 else NodeKey(key.subgraph, index)
 
     @functools.cached_property
@@ -89,6 +90,10 @@ class Editor:
         self.options: dict[int, Mapping[str, Any]] = {}
         """Changed options of nodes, by the position that the node names."""
 
+    def tensor(self, index: int) -> Tensor:
+        """Return a tensor as it is now; ``NO_TENSOR`` for the index of what is omitted or missing."""
+        return self.tensors[index] if index >= 0 else NO_TENSOR
+
     def options_of(self, node: Node) -> Options:
         """Return the options of a node, changed ones included."""
         if node.options is not None and node.options[1] in self.options:
@@ -100,22 +105,32 @@ class Editor:
         options = self.options_of(node)
         if options.table is None:
             return node
+        return self.with_new_options(node, options.table, {**dict(iter(options)), **changes})
+
+    def with_new_options(self, node: Node, table: str, values: Mapping[str, Any]) -> Node:
+        """Return a node with an options table of its own; fields that are not given have the schema's defaults."""
         position = -next(_POSITIONS)
-        self.options[position] = {**dict(iter(options)), **changes}
-        return node._replace(options=(options.table, position))
+        self.options[position] = {**{field.name: field.default for field in schema.table_fields(table)}, **values}
+        return node._replace(options=(table, position))
 
     def with_op(self, node: Node, op: str, inputs: tuple[int, ...]) -> Node:
         """Return a node as another operator of the same results, in its first version and without options."""
         return node._replace(op=op, builtin_code=_builtin_code(op), version=1, inputs=inputs, options=None)
 
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
-        """Let nodes, and the outputs, read other tensors."""
+        """Let nodes, and the outputs, read other tensors. Of tensors that replace each other in a circle, none is replaced."""
         if not replaced:
             return
+        known: dict[int, int] = {}
 
         def last(index: int) -> int:
-            while index in replaced:
+            path = []
+            while index in replaced and index not in known:
+                path.append(index)
+                known[index] = index
                 index = replaced[index]
+            index = known.get(index, index)
+            known.update(dict.fromkeys(path, index))
             return index
 
         self.nodes = [

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ..graph.graph import file_graphs
 from ..model.model import Model, OperatorCode, Tensor
 from ..model.precompiled import is_dispatch, precompiled
 from ..model.schema import CUSTOM
@@ -93,11 +94,11 @@ def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
 
 
 def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
-    """Return subgraph and index of the first node that uses an operator of the file, None if none does."""
-    for subgraph in model.subgraphs:
-        for node in subgraph.nodes:
+    """Return subgraph and index of the first node of the graph that uses an operator of the file, None if none does."""
+    for graph in file_graphs(model):
+        for node in graph.nodes:
             if (node.builtin_code, node.version, node.op) == (code.builtin_code, code.version, code.op):
-                return subgraph.index, node.index
+                return graph.index, node.index
     return None
 
 

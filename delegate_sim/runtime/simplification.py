@@ -31,7 +31,7 @@ def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -
 
 def _was_unknown(editor: Editor, node: Node, constants: frozenset[int]) -> bool:
     """Whether the shape of a node's result was not known before."""
-    return not constants.isdisjoint(node.inputs[1:]) or editor.graph.tensors[node.outputs[0]].has_unspecified_dimension
+    return not constants.isdisjoint(node.inputs[1:]) or editor.graph.tensor(node.output(0)).has_unspecified_dimension
 
 
 def _remove_additions_of_zeros(editor: Editor, zeros: frozenset[int]) -> None:
@@ -41,8 +41,8 @@ def _remove_additions_of_zeros(editor: Editor, zeros: frozenset[int]) -> None:
         if node.op not in ("ADD", "SUB") or editor.options_of(node).fused_activation_function:
             continue
         rest = first if second in zeros else second if first in zeros and node.op == "ADD" else OPTIONAL_TENSOR
-        if rest >= 0 and editor.tensors[rest].shape == editor.tensors[node.outputs[0]].shape:
-            replaced[node.outputs[0]] = rest
+        if rest >= 0 and node.outputs and editor.tensors[rest].shape == editor.tensor(node.output(0)).shape:
+            replaced[node.output(0)] = rest
             gone.add(origin)
     editor.remove(gone)
     editor.replace_operands(replaced)
@@ -53,24 +53,32 @@ def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) 
     for place, (origin, node) in enumerate(editor.nodes):
         if node.op != "TRANSPOSE" or not _was_unknown(editor, node, constants):
             continue
-        order = editor.model.constant(editor.tensors[node.inputs[1]])
-        before, after = editor.tensors[node.inputs[0]].shape, editor.tensors[node.outputs[0]].shape
-        if order is None or [int(axis) for axis in order if before[axis] != 1] != [
-            axis for axis, size in enumerate(before) if size != 1
-        ]:
+        order = editor.model.constant(editor.tensor(node.input(1)))
+        before, after = editor.tensor(node.input(0)).shape, editor.tensor(node.output(0)).shape
+        if (
+            order is None
+            or sorted(int(axis) for axis in order) != list(range(len(before)))
+            or [int(axis) for axis in order if before[axis] != 1] != [axis for axis, size in enumerate(before) if size != 1]
+        ):
             continue
         shape = np.array(after, np.int32)
-        told = editor.add_tensor(editor.tensors[node.inputs[1]]._replace(shape=shape.shape, type="INT32", value=shape, data=None))
-        editor.nodes[place] = origin, editor.with_op(node, "RESHAPE", (node.inputs[0], told))
+        told = editor.add_tensor(editor.tensor(node.input(1))._replace(shape=shape.shape, type="INT32", value=shape, data=None))
+        editor.nodes[place] = origin, editor.with_op(node, "RESHAPE", (node.input(0), told))
 
 
 def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> None:
     replaced, gone = {}, set()
     for origin, node in editor.nodes:
-        if node.op not in _SHAPING or node.outputs[0] in editor.outputs or not _was_unknown(editor, node, constants):
+        if (
+            node.op not in _SHAPING
+            or not node.inputs
+            or not node.outputs
+            or node.output(0) in editor.outputs
+            or not _was_unknown(editor, node, constants)
+        ):
             continue
-        if editor.tensors[node.inputs[0]].shape == editor.tensors[node.outputs[0]].shape:
-            replaced[node.outputs[0]] = node.inputs[0]
+        if editor.tensor(node.input(0)).shape == editor.tensor(node.output(0)).shape:
+            replaced[node.output(0)] = node.input(0)
             gone.add(origin)
     editor.remove(gone)
     editor.replace_operands(replaced)
@@ -81,11 +89,19 @@ def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     orphans = set()
     for position, (origin, node) in enumerate(editor.nodes):
-        first = writers.get(node.inputs[0]) if node.op == "RESHAPE" and node.inputs else None
-        while first is not None and first.op == "RESHAPE" and _was_unknown(editor, first, constants):
-            orphans.add(first.outputs[0])
-            editor.nodes[position] = origin, node._replace(inputs=(first.inputs[0], *node.inputs[1:]))
-            first = writers.get(first.inputs[0])
+        first = writers.get(node.input(0)) if node.op == "RESHAPE" else None
+        seen: set[int] = set()
+        while (
+            first is not None
+            and first.op == "RESHAPE"
+            and first.inputs
+            and first.output(0) not in seen
+            and _was_unknown(editor, first, constants)
+        ):
+            seen.add(first.output(0))
+            editor.nodes[position] = origin, node._replace(inputs=(first.input(0), *node.inputs[1:]))
+            first = writers.get(first.input(0))
+        orphans |= seen
     editor.remove_unread(orphans)
 
 
@@ -123,11 +139,11 @@ def _add_in_layers(editor: Editor) -> None:
         place = _layer_before(editor, node, neighbours)
         if place is not None:
             layer_origin, layer = editor.nodes[place]
-            bias = _as_bias(editor, node.inputs[1], neighbours)
+            bias = _as_bias(editor, node.input(1), neighbours)
             activation = editor.options_of(node).fused_activation_function
             changed = editor.with_options(layer, fused_activation_function=activation) if activation else layer
             editor.nodes[place] = layer_origin, changed._replace(inputs=(*layer.inputs[:2], bias))
-            replaced[node.outputs[0]] = node.inputs[0]
+            replaced[node.output(0)] = node.input(0)
             gone.add(origin)
     editor.remove(gone)
     editor.replace_operands(replaced)
@@ -138,31 +154,31 @@ def _layer_before(editor: Editor, node: Node, neighbours: _Neighbours) -> int | 
     if node.op != "ADD" or len(node.inputs) != 2:
         return None
     source, constant = node.inputs
-    if not _is_fixed(editor, constant) or not editor.graph.tensors[node.outputs[0]].has_unspecified_dimension:
+    if not _is_fixed(editor, constant) or not editor.graph.tensor(node.output(0)).has_unspecified_dimension:
         return None
     reshape = neighbours.before(source, "RESHAPE")
-    place = neighbours.before(source if reshape is None else editor.nodes[reshape][1].inputs[0], "FULLY_CONNECTED")
+    place = neighbours.before(source if reshape is None else editor.nodes[reshape][1].input(0), "FULLY_CONNECTED")
     if place is None:
         return None
     layer = editor.nodes[place][1]
-    has_bias = len(layer.inputs) > 2 and layer.inputs[2] != OPTIONAL_TENSOR
+    has_bias = len(layer.inputs) > 2 and layer.input(2) != OPTIONAL_TENSOR
     if has_bias or editor.options_of(layer).fused_activation_function:
         return None
-    added, shape = editor.tensors[constant].shape, editor.tensors[source].shape
-    units = editor.tensors[layer.outputs[0]].shape[-1:]
+    added, shape = editor.tensor(constant).shape, editor.tensor(source).shape
+    units = editor.tensor(layer.output(0)).shape[-1:]
     return place if added and shape[-len(added) :] == added and (math.prod(added),) == units else None
 
 
 def _is_fixed(editor: Editor, index: int) -> bool:
     """Whether a tensor is constant, or widens a float16 constant."""
-    return editor.tensors[index].is_constant or _widens(editor, index) is not None
+    return editor.tensor(index).is_constant or _widens(editor, index) is not None
 
 
 def _widens(editor: Editor, index: int) -> int | None:
     """Return the float16 constant that a tensor is widened from."""
     for node in editor.graph.writers.get(index, ()):
         if editor.graph.view(node).is_constant_float16_dequantize:
-            return node.inputs[0]
+            return node.input(0)
     return None
 
 
@@ -192,7 +208,7 @@ def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
     for origin, node in editor.nodes:
         if node.op != "RESHAPE" or not _was_unknown(editor, node, constants):
             continue
-        place = neighbours.before(node.inputs[0], "FULLY_CONNECTED", *_REDUCTIONS)
+        place = neighbours.before(node.input(0), "FULLY_CONNECTED", *_REDUCTIONS)
         source = None if place is None else _source_with_dimensions(editor, place, node, neighbours)
         if place is None or source is None:
             continue
@@ -201,13 +217,13 @@ def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
         outputs = node.outputs
         if layer.op == "FULLY_CONNECTED":
             changes = {"keep_num_dims": True}
-            behind = neighbours.behind(node.outputs[0], *_ACTIVATIONS)
+            behind = neighbours.behind(node.output(0), *_ACTIVATIONS)
             if behind is not None and not editor.options_of(layer).fused_activation_function:
                 activation_origin, activation = editor.nodes[behind]
                 changes["fused_activation_function"] = _ACTIVATIONS[activation.op]
                 outputs = activation.outputs
                 gone.add(activation_origin)
-        unread.add(layer.inputs[0])
+        unread.add(layer.input(0))
         changed = editor.with_options(layer, **changes)
         editor.nodes[place] = layer_origin, changed._replace(inputs=(source, *layer.inputs[1:]), outputs=outputs)
         gone.add(origin)
@@ -223,18 +239,18 @@ _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbours: _Neighbours) -> int | None:
     """Return what a layer would read if it kept dimensions as the RESHAPE behind it gives them, None if it cannot."""
     layer = editor.nodes[place][1]
-    shape = editor.tensors[reshape.outputs[0]].shape
+    shape = editor.tensor(reshape.output(0)).shape
     if layer.op == "FULLY_CONNECTED":
-        before = neighbours.before(layer.inputs[0], "RESHAPE")
-        first = None if before is None else editor.nodes[before][1].inputs[0]
-        units = editor.tensors[layer.outputs[0]].shape[-1:]
-        depth = editor.tensors[layer.inputs[0]].shape[-1:]
-        if first is None or editor.tensors[first].shape != (*shape[:-1], *depth) or shape[-1:] != units:
+        before = neighbours.before(layer.input(0), "RESHAPE")
+        first = None if before is None else editor.nodes[before][1].input(0)
+        units = editor.tensor(layer.output(0)).shape[-1:]
+        depth = editor.tensor(layer.input(0)).shape[-1:]
+        if first is None or editor.tensor(first).shape != (*shape[:-1], *depth) or shape[-1:] != units:
             return None
         return first
-    source, axes = editor.tensors[layer.inputs[0]], editor.model.constant(editor.tensors[layer.inputs[1]])
+    source, axes = editor.tensor(layer.input(0)), editor.model.constant(editor.tensor(layer.input(1)))
     if axes is None or editor.options_of(layer).keep_dims:
         return None
     reduced = {int(axis) % max(source.rank, 1) for axis in axes}
     kept = tuple([1 if axis in reduced else size for axis, size in enumerate(source.shape)])
-    return layer.inputs[0] if kept == shape else None
+    return layer.input(0) if kept == shape else None

@@ -6,14 +6,14 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .job import Answer, Job, answer, failed
+from .job import Job, JobAnswer, answer, failed
 from .journal import ScanError
 
 _AHEAD = 4
 _SECONDS_TO_CONNECT = 10
 
 
-def answers_on(scheduler: str, jobs: Iterable[Job]) -> Iterator[Answer]:
+def answers_on(scheduler: str, jobs: Iterable[Job]) -> Iterator[JobAnswer]:
     """Return the answers as they come, in no order. The workers need this package, and the models under the same paths.
 
     What a worker that dies had under way, Dask gives to another; a model that ends several workers is said to do so.
@@ -31,7 +31,7 @@ def answers_on(scheduler: str, jobs: Iterable[Job]) -> Iterator[Answer]:
         yield from _answers(client, distributed.as_completed, iter(jobs))
 
 
-def _answers(client: Any, as_completed: Any, jobs: Iterator[Job]) -> Iterator[Answer]:
+def _answers(client: Any, as_completed: Any, jobs: Iterator[Job]) -> Iterator[JobAnswer]:
     under_way: dict[Any, Job] = {}
 
     def submit(count: int) -> list[Any]:
@@ -53,4 +53,4 @@ def _answers(client: Any, as_completed: Any, jobs: Iterator[Job]) -> Iterator[An
         future.release()
         for more in submit(1):
             completed.add(more)
-        yield Answer(*found)
+        yield JobAnswer(*found)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-Row = dict[str, Any]
+ScanRow = dict[str, Any]
 
 
 class TargetSpec(NamedTuple):
@@ -37,21 +37,21 @@ class Job(NamedTuple):
     known: Mapping[str, tuple[str, str]]
 
 
-class Answer(NamedTuple):
+class JobAnswer(NamedTuple):
     """What became of a model: rows of both tables for the targets that were judged, and those whose rows still hold."""
 
     model: str
-    runs: Sequence[Row]
-    causes: Sequence[Row]
+    runs: Sequence[ScanRow]
+    causes: Sequence[ScanRow]
     unchanged: Sequence[str] = ()
 
 
-def failed(job: Job, message: str, sha256: str | None = None, size: int | None = None) -> Answer:
+def failed(job: Job, message: str, sha256: str | None = None, size: int | None = None) -> JobAnswer:
     """Return the answer for a model that cannot be judged."""
-    return Answer(job.model, [_failed_row(job.model, spec, message, sha256, size) for spec in job.targets], ())
+    return JobAnswer(job.model, [_failed_row(job.model, spec, message, sha256, size) for spec in job.targets], ())
 
 
-def answer(job: Job) -> Answer:
+def answer(job: Job) -> JobAnswer:
     """Judge a model on every target for which nothing is known, or for other content or rules. Raises nothing for a bad model."""
     from ..errors import DelegateSimError
     from ..model.reader import load
@@ -62,8 +62,8 @@ def answer(job: Job) -> Answer:
         sha256 = model.sha256
     except DelegateSimError as error:
         return failed(job, str(error))
-    runs: list[Row] = []
-    causes: list[Row] = []
+    runs: list[ScanRow] = []
+    causes: list[ScanRow] = []
     unchanged: list[str] = []
     for spec in job.targets:
         target = _target(spec)
@@ -77,10 +77,10 @@ def answer(job: Job) -> Answer:
             own = []
         runs.append(row)
         causes += own
-    return Answer(job.model, runs, causes, unchanged)
+    return JobAnswer(job.model, runs, causes, unchanged)
 
 
-def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[Row, list[Row]]:
+def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[ScanRow, list[ScanRow]]:
     from ..results.blockers import summary_of
     from ..results.rule_set import rule_set_version
     from ..runtime.interpreter import Assumptions, simulate
@@ -114,7 +114,7 @@ def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[Row, list[Row]]:
     return row, list(_cause_rows(path, spec, run))
 
 
-def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[Row]:
+def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[ScanRow]:
     """Return a row for each code and operator of the nodes that stay on the CPU, the most multiply-adds first."""
     from ..results.compute import compute_of
     from ..results.nodes import code_of, on_cpu
@@ -123,7 +123,7 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[Row]:
     operators = Counter(
         [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
     )
-    groups: dict[tuple[str, str], Row] = {}
+    groups: dict[tuple[str, str], ScanRow] = {}
     for subgraph, index, reasons in on_cpu(run):
         op = subgraph.graph.nodes[index].op
         first = reasons[0] if reasons else None
@@ -148,7 +148,7 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[Row]:
     yield from sorted(groups.values(), key=lambda row: (-row["multiply_adds"], -row["nodes"], row["code"], row["operator"]))
 
 
-def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None, size: int | None) -> Row:
+def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None, size: int | None) -> ScanRow:
     from ..results.rule_set import rule_set_version
     from .schema import RUN_COLUMNS
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from ..errors import DelegateSimError
-from .job import Answer
+from .job import JobAnswer
 
 
 class ScanError(DelegateSimError):
@@ -23,19 +23,21 @@ class Journal:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ScanError(f"{path}: is not a regular file")
         try:
             self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the scan
         except OSError as error:
             raise ScanError(f"{path}: {error.strerror}") from error
         self._lock()
 
-    def answers(self) -> Iterator[Answer]:
+    def answers(self) -> Iterator[JobAnswer]:
         """Return the answers of an earlier scan that did not come to its end; what follows the last whole line is cut off."""
         self._file.seek(0)
         end = 0
         for line in self._file:
             try:
-                found = Answer(*json.loads(line))
+                found = JobAnswer(*json.loads(line))
             except (ValueError, TypeError):
                 break
             if not line.endswith(b"\n"):
@@ -45,7 +47,7 @@ class Journal:
         self._file.truncate(end)
         self._file.seek(end)
 
-    def append(self, answer: Answer) -> None:
+    def append(self, answer: JobAnswer) -> None:
         """Write an answer so that it outlives this process. Raises OSError."""
         self._file.write(json.dumps(answer, ensure_ascii=True).encode() + b"\n")
         self._file.flush()

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
-from .job import Answer, Job, answer, failed
+from .job import Job, JobAnswer, answer, failed
 
 _AHEAD = 4
 """Jobs that wait in front of each process, so that memory does not grow with their number."""
@@ -21,7 +21,7 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def answers_here(jobs: Iterable[Job], processes: int) -> Iterator[Answer]:
+def answers_here(jobs: Iterable[Job], processes: int) -> Iterator[JobAnswer]:
     """Return the answers as they come, in no order.
 
     A process that dies takes none of the others' work with it: what was under way is done again, each alone, and a model that
@@ -50,7 +50,7 @@ class _Pool:
     def __init__(self, processes: int) -> None:
         self._ahead = processes * _AHEAD
         self._executor = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
-        self._under_way: dict[Future[Answer], Job] = {}
+        self._under_way: dict[Future[JobAnswer], Job] = {}
 
     def __enter__(self) -> _Pool:
         return self
@@ -63,7 +63,7 @@ class _Pool:
         for process in processes:
             process.join()
 
-    def answers(self, jobs: Iterator[Job]) -> Generator[Answer, None, list[Job]]:
+    def answers(self, jobs: Iterator[Job]) -> Generator[JobAnswer, None, list[Job]]:
         """Return answers; the value returned at the end is the jobs that were under way when a process died."""
         lost: list[Job] = []
         is_whole = True

@@ -14,22 +14,22 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..files import permissions, write_whole
-from .job import Row
+from ..files import open_input, permissions, write_whole
+from .job import ScanRow
 from .journal import ScanError
 from .schema import CAUSES, COLUMNS, INTEGER, REAL, RUNS, TEXT
 
 _FORMULA = re.compile(r"'*\s*[=+\-@]")
 
-Tables = Mapping[str, Sequence[Row]]
+ScanTables = Mapping[str, Sequence[ScanRow]]
 """The rows of both tables."""
 
 
 class Format(NamedTuple):
     """How tables are written to, and read from, the files of a scan."""
 
-    write: Callable[[str, Tables], None]
-    read: Callable[[str], Tables]
+    write: Callable[[str, ScanTables], None]
+    read: Callable[[str], ScanTables]
 
 
 def format_for(path: str) -> Format:
@@ -50,12 +50,12 @@ def causes_path(path: str) -> str:
     return f"{stem}.causes{suffix}"
 
 
-def _read_csv(path: str) -> Tables:
+def _read_csv(path: str) -> ScanTables:
     return {table: _csv_rows(file, table) for table, file in _files(path)}
 
 
-def _csv_rows(path: str, table: str) -> list[Row]:
-    with open(path, encoding="utf-8", newline="") as file:
+def _csv_rows(path: str, table: str) -> list[ScanRow]:
+    with io.TextIOWrapper(open_input(path), "utf-8", newline="") as file:
         types = {column.name: column.type for column in COLUMNS[table]}
         return [{name: _value(types.get(name, TEXT), value) for name, value in row.items()} for row in csv.DictReader(file)]
 
@@ -73,26 +73,26 @@ def _cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
-def _write_csv(path: str, tables: Tables) -> None:
+def _write_csv(path: str, tables: ScanTables) -> None:
     for table, file in _files(path):
         text = io.StringIO()
         writer = csv.DictWriter(text, [column.name for column in COLUMNS[table]], lineterminator="\n")
         writer.writeheader()
         writer.writerows({name: _cell(value) for name, value in row.items()} for row in tables[table])
-        write_whole(file, text.getvalue())
+        write_whole(file, text.getvalue(), is_updated=True)
 
 
-def _read_lines(path: str) -> Tables:
-    tables: dict[str, list[Row]] = {}
+def _read_lines(path: str) -> ScanTables:
+    tables: dict[str, list[ScanRow]] = {}
     for table, file in _files(path):
-        with open(file, encoding="utf-8") as lines:
+        with io.TextIOWrapper(open_input(file), "utf-8") as lines:
             tables[table] = [json.loads(line) for line in lines]
     return tables
 
 
-def _write_lines(path: str, tables: Tables) -> None:
+def _write_lines(path: str, tables: ScanTables) -> None:
     for table, file in _files(path):
-        write_whole(file, "".join([json.dumps(row) + "\n" for row in tables[table]]))
+        write_whole(file, "".join([json.dumps(row) + "\n" for row in tables[table]]), is_updated=True)
 
 
 def _files(path: str) -> list[tuple[str, str]]:
@@ -102,7 +102,7 @@ def _files(path: str) -> list[tuple[str, str]]:
 _SQL_TYPES = {TEXT: "TEXT", INTEGER: "INTEGER", REAL: "REAL"}
 
 
-def _write_sqlite(path: str, tables: Tables) -> None:
+def _write_sqlite(path: str, tables: ScanTables) -> None:
     def fill(temporary: str) -> None:
         with sqlite3.connect(temporary) as connection:
             for table, columns in COLUMNS.items():
@@ -117,7 +117,7 @@ def _write_sqlite(path: str, tables: Tables) -> None:
     _replace(path, fill)
 
 
-def _read_sqlite(path: str) -> Tables:
+def _read_sqlite(path: str) -> ScanTables:
     with sqlite3.connect(path) as connection:
         connection.row_factory = sqlite3.Row
         tables = {table: [dict(row) for row in connection.execute(f"SELECT * FROM {table}")] for table in COLUMNS}
@@ -125,7 +125,7 @@ def _read_sqlite(path: str) -> Tables:
     return tables
 
 
-def _write_parquet(path: str, tables: Tables) -> None:
+def _write_parquet(path: str, tables: ScanTables) -> None:
     arrow, parquet = _arrow(path)
     types = {TEXT: arrow.string(), INTEGER: arrow.int64(), REAL: arrow.float64()}
     for table, file in _files(path):
@@ -134,7 +134,7 @@ def _write_parquet(path: str, tables: Tables) -> None:
         _replace(file, functools.partial(parquet.write_table, content))
 
 
-def _read_parquet(path: str) -> Tables:
+def _read_parquet(path: str) -> ScanTables:
     _, parquet = _arrow(path)
     return {table: parquet.read_table(file).to_pylist() for table, file in _files(path)}
 

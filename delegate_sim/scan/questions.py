@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .journal import ScanError
-from .output import Tables, format_for
+from .output import ScanTables, format_for
 from .schema import COLUMNS, INTEGER, REAL, TEXT
 
 BEFORE = "before_"
 """What the names of an earlier scan's tables begin with."""
 
 
-class View(NamedTuple):
+class Question(NamedTuple):
     """A question that is asked often."""
 
     meaning: str
@@ -23,8 +23,8 @@ class View(NamedTuple):
     needs_earlier: bool = False
 
 
-VIEWS: Mapping[str, View] = {
-    "top-causes": View(
+VIEWS: Mapping[str, Question] = {
+    "top-causes": Question(
         "what keeps most multiply-adds on the CPU, over all models",
         """
         SELECT target, code, operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
@@ -32,7 +32,7 @@ VIEWS: Mapping[str, View] = {
         FROM causes GROUP BY ALL ORDER BY multiply_adds DESC, nodes DESC, target, code, operator
         """,
     ),
-    "best-changes": View(
+    "best-changes": Question(
         "which single change of a driver, a converter or a model helps most models; alone: the models that need no other",
         """
         WITH changes AS (
@@ -46,7 +46,7 @@ VIEWS: Mapping[str, View] = {
         FROM counted GROUP BY ALL ORDER BY models DESC, multiply_adds DESC, target, change
         """,
     ),
-    "refused-operators": View(
+    "refused-operators": Question(
         "operators of which no target takes a single node",
         """
         WITH present AS (SELECT DISTINCT model, operator, operator_nodes FROM causes),
@@ -58,7 +58,7 @@ VIEWS: Mapping[str, View] = {
         ORDER BY models DESC, nodes DESC, operator
         """,
     ),
-    "best-targets": View(
+    "best-targets": Question(
         "the target that takes most multiply-adds of each model, then the one with fewest kernels",
         """
         SELECT model, target, delegated_nodes, nodes, delegated_multiply_adds, multiply_adds, delegate_kernels
@@ -69,7 +69,7 @@ VIEWS: Mapping[str, View] = {
         ORDER BY model
         """,
     ),
-    "releases": View(
+    "releases": Question(
         "what another release of the runtime changes, for scans with several --runtime",
         """
         SELECT a.model, a.delegate, a.runtime, b.runtime AS other, a.outcome, b.outcome AS other_outcome,
@@ -82,7 +82,7 @@ VIEWS: Mapping[str, View] = {
         ORDER BY abs(a.delegated_multiply_adds - b.delegated_multiply_adds) DESC, a.model, a.target
         """,
     ),
-    "regressions": View(
+    "regressions": Question(
         "models of which less is delegated than in an earlier scan, or in more kernels; needs two scans: the earlier one first",
         """
         SELECT b.model, b.target, a.outcome AS was, b.outcome AS now, a.delegated_nodes AS nodes_before,
@@ -134,7 +134,7 @@ _TYPES = {TEXT: "VARCHAR", INTEGER: "BIGINT", REAL: "DOUBLE"}
 _BATCH = 10_000
 
 
-def _fill(connection: Any, prefix: str, tables: Tables) -> None:
+def _fill(connection: Any, prefix: str, tables: ScanTables) -> None:
     for table, columns in COLUMNS.items():
         declared = ", ".join([f"{column.name} {_TYPES[column.type]}" for column in columns])
         connection.execute(f"CREATE TABLE {prefix}{table} ({declared})")
@@ -146,7 +146,7 @@ def _fill(connection: Any, prefix: str, tables: Tables) -> None:
             connection.execute(f"INSERT INTO {prefix}{table} VALUES {', '.join([row_places] * len(some))}", values)
 
 
-def _tables(path: str) -> Tables:
+def _tables(path: str) -> ScanTables:
     try:
         return format_for(path).read(path)
     except OSError as error:

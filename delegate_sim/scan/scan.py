@@ -8,27 +8,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .cluster import answers_on
-from .job import Answer, Job, Row, TargetSpec
+from .job import Job, JobAnswer, ScanRow, TargetSpec
 from .journal import Journal, ScanError
 from .local import answers_here
-from .output import Tables, format_for
+from .output import ScanTables, format_for
 from .schema import CAUSES, RUNS
 
 _Key = tuple[str, str]
 """A model, and a target by its name."""
 
 
-class Engine(NamedTuple):
+class Workers(NamedTuple):
     """What judges: so many processes here, or a Dask scheduler elsewhere."""
 
     processes: int = 1
     scheduler: str | None = None
 
 
-class Found(NamedTuple):
+class Scanned(NamedTuple):
     """What a scan ended with: the rows of both tables, how many models were judged anew, and whether it was interrupted."""
 
-    tables: Tables
+    tables: ScanTables
     judged: int
     unchanged: int
     is_interrupted: bool
@@ -38,9 +38,9 @@ def scan(
     models: Sequence[str],
     targets: Sequence[TargetSpec],
     output: str,
-    engine: Engine,
+    engine: Workers,
     show: Callable[[int, int], None] = lambda done, total: None,
-) -> Found:
+) -> Scanned:
     """Judge models on targets and write the tables of the output; ``show`` is told how many of how many models are done.
 
     What an earlier scan found, or began to find, holds as long as content, target and rules are the same. Nothing is lost if
@@ -48,6 +48,8 @@ def scan(
     output is written with what there is. Raises ScanError and OSError.
     """
     kept = format_for(output)
+    if any(os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output) for model in models):
+        raise ScanError(f"{output}: is one of the models, which is not overwritten")
     journal = Journal(f"{output}.journal")
     try:
         store = _Store(_read(output, kept.read) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
@@ -72,14 +74,14 @@ def scan(
         journal.remove()
     finally:
         journal.close()
-    return Found(tables, judged, unchanged, is_interrupted)
+    return Scanned(tables, judged, unchanged, is_interrupted)
 
 
-def _answers(jobs: Iterable[Job], engine: Engine) -> Iterator[Answer]:
+def _answers(jobs: Iterable[Job], engine: Workers) -> Iterator[JobAnswer]:
     return answers_here(jobs, engine.processes) if engine.scheduler is None else answers_on(engine.scheduler, jobs)
 
 
-def _read(path: str, read: Callable[[str], Tables]) -> Tables:
+def _read(path: str, read: Callable[[str], ScanTables]) -> ScanTables:
     try:
         tables = read(path)
         for row in tables[RUNS]:
@@ -92,12 +94,12 @@ def _read(path: str, read: Callable[[str], Tables]) -> Tables:
 class _Store:
     """The rows by model and target; a later one takes the place of an earlier one."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._runs: dict[str, dict[str, Row]] = {}
-        self._causes: dict[_Key, list[Row]] = {}
+    def __init__(self, tables: ScanTables) -> None:
+        self._runs: dict[str, dict[str, ScanRow]] = {}
+        self._causes: dict[_Key, list[ScanRow]] = {}
         self._add(tables[RUNS], tables[CAUSES])
 
-    def take(self, answer: Answer) -> None:
+    def take(self, answer: JobAnswer) -> None:
         """Put the rows of an answer in the place of what was known of its model and targets."""
         for row in answer.runs:
             self._causes.pop((row["model"], row["target"]), None)
@@ -108,7 +110,7 @@ class _Store:
         rows = self._runs.get(model, {})
         return {target: (row["sha256"], row["rule_set"]) for target, row in rows.items() if not row.get("error")}
 
-    def tables(self, models: Sequence[str], targets: Sequence[TargetSpec]) -> Tables:
+    def tables(self, models: Sequence[str], targets: Sequence[TargetSpec]) -> ScanTables:
         """Return the rows of these models and targets, in their order."""
         keys = [(model, spec.name) for model in models for spec in targets if spec.name in self._runs.get(model, {})]
         return {
@@ -116,7 +118,7 @@ class _Store:
             CAUSES: [row for key in keys for row in self._causes.get(key, ())],
         }
 
-    def _add(self, runs: Iterable[Row], causes: Iterable[Row]) -> None:
+    def _add(self, runs: Iterable[ScanRow], causes: Iterable[ScanRow]) -> None:
         for row in runs:
             self._runs.setdefault(row["model"], {})[row["target"]] = row
         for row in causes:

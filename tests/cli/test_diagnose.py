@@ -41,6 +41,7 @@ Now
      -> 64
    lower-version: nothing in the node needs the version that the file gives it:
      convert with the converter of the release that the delegate was written for
+   delegate-sim fix rewrites the file: own-versions (exact)
 
 2. GELU is not mapped
    operator:GELU (nnapi-operator)
@@ -55,6 +56,8 @@ Now
      0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
      taken by gpu, mldrift, vx, vx-nxp, xnnpack
+   delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
+     rounding)
 
 Without any of them
   delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32

@@ -60,3 +60,21 @@ def test_beyond_what_can_be_tried_the_bound_holds(ops):
     assert greedy.at_least <= exact.at_least
     assert len(greedy.ways[0].causes) >= len(exact.ways[0].causes)
     assert greedy.is_exact == (len(greedy.ways[0].causes) == greedy.at_least)
+
+
+@given(ops=CHAINS, limit=st.integers(1, 4))
+@settings(max_examples=25, deadline=None)
+def test_what_is_put_back_is_not_needed(ops, limit):
+    diagnosis = diagnosed(chain_model(ops))
+    exact = search(diagnosis, limit)
+    allowed = searching._SETS_TRIED_AT_MOST
+    searching._SETS_TRIED_AT_MOST = 1
+    try:
+        found = search(diagnosis, limit)
+    finally:
+        searching._SETS_TRIED_AT_MOST = allowed
+    assert bool(found.ways) == bool(exact.ways)
+    for way in found.ways:
+        assert way.measures.is_delegated
+        assert way.measures.partitions <= limit
+        assert found.simulations <= 2 * found.causes + 2

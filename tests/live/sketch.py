@@ -60,6 +60,11 @@ class Sketch:
         index = self._graph.input(f"input_{len(self._tensors)}", type, shape, **quantization)
         self._tensors.append(SketchTensor(index, type, shape, quantization))
 
+    def input_of(self, type: str, shape: Sequence[int], **quantization: Any) -> SketchTensor:
+        index = self._graph.input(f"input_{len(self._tensors)}", type, shape, **quantization)
+        self._tensors.append(SketchTensor(index, type, tuple(shape), quantization))
+        return self._tensors[-1]
+
     def operand(self, *, rank: int | None = None, types: Sequence[str] = ()) -> SketchTensor | None:
         """Return a tensor to read, if there is one like this; mostly one that was made late."""
         fit = [
@@ -70,6 +75,9 @@ class Sketch:
         if not fit:
             return None
         return fit[-1] if self.number(0, 2) else self.choice(fit)
+
+    def last(self) -> SketchTensor:
+        return self._tensors[-1]
 
     def constant(self, type: str, shape: Sequence[int], data: Any = None, **quantization: Any) -> int:
         if type == "INT4":

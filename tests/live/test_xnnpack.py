@@ -17,14 +17,14 @@ from delegate_sim.runtime.application import VALIDATION_PREFIX
 
 pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")
 
-from delegate_sim.live.execution_plans import Partition, Plan, plans, prepares_without_delegate
+from delegate_sim.live.execution_plans import NodePlan, Partition, plans, prepares_without_delegate
 from tests.live.graphs import models
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
 EXAMPLES = int(os.environ.get("DELEGATE_SIM_LIVE_EXAMPLES", "500"))
 
 
-def expected(model: bytes) -> list[Plan] | None:
+def expected(model: bytes) -> list[NodePlan] | None:
     """Return the execution plans that are foretold, None if the runtime should fail to make a kernel."""
     (run,) = analyze(model, "xnnpack").runs
     if any("AllocateTensors will fail" in warning for warning in run.warnings):
@@ -39,7 +39,7 @@ def expected(model: bytes) -> list[Plan] | None:
     return made
 
 
-def actual(model: bytes) -> list[Plan] | None:
+def actual(model: bytes) -> list[NodePlan] | None:
     """Return the execution plans of the runtime, None if it fails because of its delegate."""
     try:
         return plans(model)

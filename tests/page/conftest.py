@@ -10,7 +10,7 @@ import delegate_sim
 from benchmarks.browser import FLAGS, chromium_path
 from delegate_sim.api.arguments import target_of
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.page.content import View
+from delegate_sim.page.content import PageView
 from delegate_sim.page.document import page
 from tests.page.hostile import hostile_model
 
@@ -23,7 +23,7 @@ def views(*models, delegates=("nnapi",), **options):
     for model in map(delegate_sim.load, models):
         for delegate in delegates:
             diagnosis = diagnose(model, target_of(delegate, options, None, "benchmark"))
-            found.append(View(model, diagnosis.run, diagnosis))
+            found.append(PageView(model, diagnosis.run, diagnosis))
     return found
 
 

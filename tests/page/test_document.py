@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from delegate_sim.page.content import View, page_content
+from delegate_sim.page.content import PageView, page_content
 from delegate_sim.page.document import as_data, document, page
 from tests.page.conftest import MODELS, views
 from tests.page.hostile import NAMES, hostile_model
@@ -168,7 +168,7 @@ class TestContent:
 
     def test_without_a_diagnosis_there_are_no_causes(self):
         (given,) = views(str(MODELS / "mobilenet_block.tflite"))
-        (found,) = page_content([View(given.model, given.run)])["views"]
+        (found,) = page_content([PageView(given.model, given.run)])["views"]
         assert found["causes"] is None
 
 

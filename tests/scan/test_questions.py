@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.questions import VIEWS, ask
-from delegate_sim.scan.scan import Engine, scan
+from delegate_sim.scan.scan import Workers, scan
 from delegate_sim_cli.commands.query import command
 from tests.models import chain_model
 
@@ -34,7 +34,7 @@ def scanned(tmp_path, monkeypatch):
         for name, ops in models.items():
             Path(name).write_bytes(chain_model(ops).bytes())
             paths.append(name)
-        scan(paths, targets, output, Engine())
+        scan(paths, targets, output, Workers())
         return output
 
     return make

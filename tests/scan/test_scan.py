@@ -16,11 +16,11 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim.scan import scan as scanning
-from delegate_sim.scan.job import Answer, Job, TargetSpec, answer
+from delegate_sim.scan.job import Job, JobAnswer, TargetSpec, answer
 from delegate_sim.scan.journal import Journal, ScanError
 from delegate_sim.scan.local import answers_here
 from delegate_sim.scan.output import causes_path, format_for
-from delegate_sim.scan.scan import Engine, scan
+from delegate_sim.scan.scan import Workers, scan
 from delegate_sim.scan.schema import CAUSE_COLUMNS, CAUSES, COLUMNS, RUN_COLUMNS, RUNS
 from delegate_sim_cli.commands.scan import command
 from fixtures.builder import ModelBuilder
@@ -46,7 +46,7 @@ def zoo(tmp_path, monkeypatch):
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_what_is_written_is_what_was_found(zoo, suffix):
     output = f"found.{suffix}"
-    found = scan(zoo, [NNAPI, GPU], output, Engine())
+    found = scan(zoo, [NNAPI, GPU], output, Workers())
     read = format_for(output).read(output)
     for table, columns in COLUMNS.items():
         assert list(read[table]) == list(found.tables[table])
@@ -67,18 +67,18 @@ def judged(found):
 
 
 def test_a_second_scan_judges_what_is_new_or_changed(zoo, monkeypatch):
-    assert judged(scan(zoo[:2], [NNAPI], "z.jsonl", Engine())) == (2, 0)
+    assert judged(scan(zoo[:2], [NNAPI], "z.jsonl", Workers())) == (2, 0)
     before = Path("z.jsonl").read_bytes()
-    assert judged(scan(zoo[:2], [NNAPI], "z.jsonl", Engine())) == (0, 2)
+    assert judged(scan(zoo[:2], [NNAPI], "z.jsonl", Workers())) == (0, 2)
     assert Path("z.jsonl").read_bytes() == before
     Path(zoo[1]).write_bytes(chain_model(["ADD", "ADD"]).bytes())
     Path("zoo/d.tflite").write_bytes(chain_model(["ROUND"]).bytes())
-    found = scan([*zoo[:2], "zoo/d.tflite"], [NNAPI], "z.jsonl", Engine())
+    found = scan([*zoo[:2], "zoo/d.tflite"], [NNAPI], "z.jsonl", Workers())
     assert judged(found) == (2, 1)
     assert [row["nodes"] for row in found.tables[RUNS]] == [3, 2, 1]
-    assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Engine())) == (2, 0)
+    assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Workers())) == (2, 0)
     monkeypatch.setattr("delegate_sim.results.rule_set.rule_set_version", lambda delegate: f"other {delegate.name}")
-    assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Engine())) == (2, 0)
+    assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Workers())) == (2, 0)
 
 
 def test_a_model_that_raises_is_a_row(zoo, monkeypatch):
@@ -104,24 +104,24 @@ def test_ctrl_c_leaves_a_valid_output(zoo, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(scanning, "_answers", interrupted)
-        found = scan(zoo, [NNAPI], "z.csv", Engine())
+        found = scan(zoo, [NNAPI], "z.csv", Workers())
     assert found.is_interrupted
     assert [row["model"] for row in format_for("z.csv").read("z.csv")[RUNS]] == zoo[:1]
-    again = scan(zoo, [NNAPI], "z.csv", Engine())
+    again = scan(zoo, [NNAPI], "z.csv", Workers())
     assert judged(again) == (2, 1)
 
 
 def test_a_journal_goes_on_behind_its_last_whole_line(tmp_path):
     path = str(tmp_path / "journal")
     first = Journal(path)
-    first.append(Answer("a", [{"model": "a"}], []))
-    first.append(Answer("b", [{"model": "b"}], []))
+    first.append(JobAnswer("a", [{"model": "a"}], []))
+    first.append(JobAnswer("b", [{"model": "b"}], []))
     first.close()
     content = Path(path).read_bytes()
     Path(path).write_bytes(content[:-5])
     second = Journal(path)
     assert [each.model for each in second.answers()] == ["a"]
-    second.append(Answer("c", [], []))
+    second.append(JobAnswer("c", [], []))
     second.close()
     third = Journal(path)
     assert [each.model for each in third.answers()] == ["a", "c"]
@@ -131,7 +131,7 @@ def test_a_journal_goes_on_behind_its_last_whole_line(tmp_path):
 def test_two_scans_do_not_write_one_output(zoo):
     held = Journal("z.csv.journal")
     with pytest.raises(ScanError, match="another scan is writing it"):
-        scan(zoo, [NNAPI], "z.csv", Engine())
+        scan(zoo, [NNAPI], "z.csv", Workers())
     held.close()
 
 
@@ -141,7 +141,7 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
     tensors = [graph.input("x", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))]
     graph.node("CUSTOM", tensors[:1], tensors[1:], custom="=HYPERLINK(1)")
     Path("odd.tflite").write_bytes(builder.bytes())
-    found = scan(["odd.tflite"], [NNAPI], "z.csv", Engine())
+    found = scan(["odd.tflite"], [NNAPI], "z.csv", Workers())
     assert {row["operator"] for row in found.tables[CAUSES]} == {"=HYPERLINK(1)"}
     assert ",=HYPERLINK" not in Path("z.causes.csv").read_text()
     assert format_for("z.csv").read("z.csv")[CAUSES] == found.tables[CAUSES]
@@ -151,7 +151,7 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
 def test_an_output_of_something_else_is_kept(zoo, name, content):
     Path(name).write_text(content)
     with pytest.raises(ScanError, match="is not the output of a scan"):
-        scan(zoo, [NNAPI], name, Engine())
+        scan(zoo, [NNAPI], name, Workers())
     assert Path(name).read_text() == content
 
 
@@ -234,17 +234,17 @@ def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
             if done == 5:
                 os.kill(worker.pid, signal.SIGKILL)
 
-        found = scan(models, [NNAPI], "z.jsonl", Engine(scheduler=cluster.scheduler_address), show)
+        found = scan(models, [NNAPI], "z.jsonl", Workers(scheduler=cluster.scheduler_address), show)
     assert judged(found) == (60, 0)
     assert_complete(tmp_path, 60)
-    assert found.tables == scan(models, [NNAPI], "here.jsonl", Engine()).tables
+    assert found.tables == scan(models, [NNAPI], "here.jsonl", Workers()).tables
 
 
 def test_a_scheduler_that_is_not_there(zoo, monkeypatch):
     pytest.importorskip("distributed", reason="--scheduler needs distributed")
     monkeypatch.setattr("delegate_sim.scan.cluster._SECONDS_TO_CONNECT", 0.2)
     with pytest.raises(ScanError, match="no scheduler answers there"):
-        scan(zoo, [NNAPI], "z.csv", Engine(scheduler="tcp://127.0.0.1:9"))
+        scan(zoo, [NNAPI], "z.csv", Workers(scheduler="tcp://127.0.0.1:9"))
 
 
 def run(*arguments):

@@ -87,9 +87,9 @@ def layer_inputs(node: NodeView) -> Iterator[int]:
     """Return the tensors that the layer reads at run time; the others become part of it, or are not used at all."""
     inputs = node.node.inputs
     if node.op in _FIRST_OPERAND_ONLY:
-        yield inputs[0]
+        yield node.node.input(0)
     elif node.op == "TRANSPOSE_CONV":
-        yield inputs[2]
+        yield node.node.input(2)
     elif node.op == "CONCATENATION":
         yield from inputs
     elif node.op in ("ADD", "MUL"):

@@ -92,7 +92,7 @@ def _unusable_weights(node: NodeView) -> Iterator[_Problem]:
     weights = node.input(1)
     if node.op == "FULLY_CONNECTED":
         bias = node.input(2)
-        is_same = len(node.node.inputs) > 1 and node.node.inputs[0] == node.node.inputs[1]
+        is_same = len(node.node.inputs) > 1 and node.node.input(0) == node.node.input(1)
         has_runtime_bias = weights.is_constant and len(node.node.inputs) > 2 and bias.index >= 0 and not bias.is_constant
         has_scales = not weights.is_constant and weights.type == "INT8" and weights.is_per_channel
         if is_same or has_scales:

@@ -214,6 +214,8 @@ class PartitionBuilder:
 
     def add_state(self, index: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
         """``AddState...Tensor``: the result in which NNAPI gives a state back."""
+        if index < 0:
+            raise kernel_error("nnapi-absent-operand", self.node)
         tensor = self.graph.tensors[index]
         scale, zero_point = (tensor.scale, tensor.zero_point) if has_quantization else (0.0, 0)
         self.state_outputs.append(self.add_result(code, tensor.shape, scale, zero_point))
@@ -271,7 +273,7 @@ class PartitionBuilder:
         if found is None:
             if self.model is not None:
                 self._at = (calls.DEQUANTIZED, None, "")
-                self.model.add_operand(_TENSOR_FLOAT32, self.graph.tensors[index].shape, has_pointer=True)
+                self.model.add_operand(_TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
             found = self.dequantized[source, wanted] = self._new_index()
             self._operation(node, "DEQUANTIZE", (source,), (found,))
         if position < len(self.inputs):
@@ -280,8 +282,8 @@ class PartitionBuilder:
     def append_reshape(self, node: Node, intermediate: int) -> None:
         """``AppendReshape``."""
         self.inputs.append(intermediate)
-        self.add_vector(self.graph.tensors[node.outputs[0]].rank)
-        self.add_output(node, node.outputs[0], SIGNED)
+        self.add_vector(self.graph.tensor(node.output(0)).rank)
+        self.add_output(node, node.output(0), SIGNED)
         self.add_operation(node, "RESHAPE")
 
 

@@ -17,6 +17,7 @@ from ...nnapi_runtime import OperandType
 from .builder import KernelError, PartitionBuilder, Step, kernel_error
 from .node import converts_int8
 from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED
+from .operands import first_integer
 from .questions import QUANTIZED_TYPES, is_full_lstm
 from .target import FEATURE_LEVEL_6, NNAPI_1_3
 
@@ -74,7 +75,7 @@ def _lower_unpack(partition: PartitionBuilder, view: NodeView) -> None:
     if not count == source.shape[axis] == len(node.outputs):
         raise kernel_error("nnapi-split-count", node.index, count=count, size=source.shape[axis], outputs=len(node.outputs))
     shape = (*source.shape[:axis], source.shape[axis] * source.shape[axis + 1], *source.shape[axis + 2 :])
-    partition.add_input(node, node.inputs[0], SIGNED)
+    partition.add_input(node, node.input(0), SIGNED)
     partition.add_vector(len(shape))
     # A scale of 0 is not valid in NNAPI.
     scale = source.scale or (1.0 if source.type in QUANTIZED_TYPES else 0.0)
@@ -92,7 +93,7 @@ def _lower_split_v(partition: PartitionBuilder, view: NodeView) -> None:
     """``TransformSplitVIntoSupportedOps`` and ``ComputeSplitVUnknownSplitSize``; sizes and axis are constant."""
     node, source = view.node, view.input(0)
     sizes = _integers(view, 1)
-    axis = _integers(view, 2)[0]
+    axis = first_integer(view, 2)
     if axis < 0:
         axis += source.rank
     if not 0 <= axis < source.rank:
@@ -102,7 +103,7 @@ def _lower_split_v(partition: PartitionBuilder, view: NodeView) -> None:
         actual = rest if size == -1 else size
         if actual <= 0:
             raise kernel_error("nnapi-split-size", node.index, size=actual)
-        partition.add_input(node, node.inputs[0], SIGNED)
+        partition.add_input(node, node.input(0), SIGNED)
         partition.add_vector(source.rank)
         partition.add_vector(source.rank)
         partition.add_output(node, output, SIGNED)
@@ -140,7 +141,7 @@ def _lower_squared_difference(partition: PartitionBuilder, view: NodeView) -> No
     partition.add_operation(node, "SUB")
     partition.inputs += [difference, difference]
     partition.add_int(_NO_ACTIVATION)
-    partition.add_output(node, node.outputs[0], SIGNED)
+    partition.add_output(node, node.output(0), SIGNED)
     partition.add_operation(node, "MUL")
 
 
@@ -149,12 +150,12 @@ def _lower_cos(partition: PartitionBuilder, view: NodeView) -> None:
     node, source = view.node, view.input(0)
     size = 4 * source.element_count
     partition.add_constant(_T.TENSOR_FLOAT32, source.shape, size, source.scale, source.zero_point)
-    partition.add_input(node, node.inputs[0])
+    partition.add_input(node, node.input(0))
     partition.add_int(_NO_ACTIVATION)
     difference = partition.add_result(_T.TENSOR_FLOAT32, view.output(0).shape)
     partition.add_operation(node, "SUB")
     partition.inputs.append(difference)
-    partition.add_output(node, node.outputs[0])
+    partition.add_output(node, node.output(0))
     partition.add_operation(node, "SIN")
 
 
@@ -199,7 +200,7 @@ def _lower_hard_swish_checked(partition: PartitionBuilder, view: NodeView) -> No
     factors = ((1 / 3, _RELU1, third.quantization if is_quantized else (0.0, 0)), (0.5, _NO_ACTIVATION, halves))
     parts = []
     for factor, activation, quantization in factors:
-        partition.add_input(node, node.inputs[0], flags)
+        partition.add_input(node, node.input(0), flags)
         if is_quantized:
             partition.add_vector(1, _T.TENSOR_QUANT8_ASYMM, 1, _single(_single(factor) / 64))
         else:
@@ -213,7 +214,7 @@ def _lower_hard_swish_checked(partition: PartitionBuilder, view: NodeView) -> No
     partition.add_operation(node, "MUL")
     partition.inputs += [parts[1], multiplied]
     partition.add_int(_NO_ACTIVATION)
-    partition.add_output(node, node.outputs[0], flags)
+    partition.add_output(node, node.output(0), flags)
     partition.add_operation(node, "ADD")
 
 
@@ -247,12 +248,12 @@ def _add_quantized_lstm(partition: PartitionBuilder, view: NodeView) -> None:
     if len(node.intermediates) != 5:
         raise kernel_error("nnapi-lstm-intermediates", node.index, count=len(node.intermediates))
     for position, index in enumerate(node.intermediates):
-        tensor = partition.graph.tensors[index]
+        tensor = partition.graph.tensor(index)
         if position == 4:
             partition.add_int(tensor.zero_point)
         partition.add_float(tensor.scale)
-    partition.add_state(node.inputs[18], _T.TENSOR_QUANT8_ASYMM_SIGNED, has_quantization=True)
-    partition.add_state(node.inputs[19], _T.TENSOR_QUANT16_SYMM, has_quantization=True)
+    partition.add_state(node.input(18), _T.TENSOR_QUANT8_ASYMM_SIGNED, has_quantization=True)
+    partition.add_state(node.input(19), _T.TENSOR_QUANT16_SYMM, has_quantization=True)
     for index in node.outputs:
         partition.add_output(node, index, SIGNED)
     partition.add_operation(node, "QUANTIZED_LSTM")

@@ -161,11 +161,13 @@ def _fold(partition: PartitionBuilder, view: NodeView) -> bool:
     node = view.node
     partition.node = node.index
     if view.is_constant_float16_dequantize:
-        partition.add_input_unchecked(node, node.inputs[0], SCALAR_AS_TENSOR | WIDEN)
+        partition.add_input_unchecked(node, node.input(0), SCALAR_AS_TENSOR | WIDEN)
+    elif (is_constant_densify(view) or is_runtime_float16_dequantize(view)) and not node.outputs:
+        raise kernel_error("nnapi-absent-operand", node.index)
     elif is_constant_densify(view):
-        partition.densified[node.outputs[0]] = node
+        partition.densified[node.output(0)] = node
     elif is_runtime_float16_dequantize(view):
-        partition.widened[node.outputs[0]] = node
+        partition.widened[node.output(0)] = node
     else:
         return False
     return True
@@ -196,7 +198,7 @@ def _operation(mapped: MappedNode) -> str:
     match view.op:
         case "CONV_2D" if is_grouped(mapped):
             return "GROUPED_CONV_2D"
-        case "PAD" | "PADV2" if len(view.inputs) != 2 and view.node.inputs[2] >= 0:
+        case "PAD" | "PADV2" if len(view.inputs) != 2 and view.node.input(2) >= 0:
             return "PAD_V2"
         case "LSTM" if is_basic_lstm(view):
             return "QUANTIZED_16BIT_LSTM"
@@ -249,7 +251,7 @@ def _append_requantize(partition: PartitionBuilder, mapped: MappedNode, mean: in
     is_unsigned = result.type == "UINT8" or mapped.output_flags & CONVERT_INT8
     partition.add_vector(1, OperandType.TENSOR_QUANT8_ASYMM if is_unsigned else OperandType.TENSOR_QUANT8_ASYMM_SIGNED, 1, 1.0)
     partition.add_int(0)
-    partition.add_output(node, node.outputs[0], mapped.output_flags)
+    partition.add_output(node, node.output(0), mapped.output_flags)
     partition.add_operation(node, "ADD")
 
 

@@ -63,7 +63,7 @@ class MappedNode:
 
     def add(self, partition: PartitionBuilder, position: int) -> None:
         """Add the operand at a position as an input of the operation."""
-        partition.add_input(self.node, self.node.inputs[position], self.flags(position), self.is_hybrid)
+        partition.add_input(self.node, self.node.input(position), self.flags(position), self.is_hybrid)
 
 
 def converts_int8(view: NodeView) -> bool:

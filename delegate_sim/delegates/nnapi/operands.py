@@ -34,7 +34,7 @@ def _add_given_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
 
 def _add_given(partition: PartitionBuilder, mapped: MappedNode, positions: Iterable[int]) -> None:
     for position in positions:
-        if mapped.node.inputs[position] >= 0:
+        if mapped.node.input(position) >= 0:
             mapped.add(partition, position)
         else:
             partition.leave_out()
@@ -63,7 +63,7 @@ def _densify_of(partition: PartitionBuilder, weights: int) -> Node | None:
     if dequantize is None:
         return partition.densified.get(weights)
     partition.node = dequantize.index
-    return partition.densified.get(dequantize.inputs[0])
+    return partition.densified.get(dequantize.input(0))
 
 
 _DENSE_TYPES = {
@@ -77,7 +77,7 @@ _DENSE_TYPES = {
 def _unpack_sparse_weights(partition: PartitionBuilder, node: Node, densify: Node, is_widened: bool) -> None:
     """``DensifyAndDequantizeConstTensor``."""
     partition.node = densify.index
-    weights, dense = partition.graph.tensors[densify.inputs[0]], partition.graph.tensors[densify.outputs[0]]
+    weights, dense = partition.graph.tensor(densify.input(0)), partition.graph.tensor(densify.output(0))
     if weights.sparsity is None:
         raise kernel_error("nnapi-sparse-weights", node.index, weights, found="without sparsity parameters")
     if weights.type not in _DENSE_TYPES:
@@ -104,7 +104,7 @@ def _add_sequence_lstm_inputs(partition: PartitionBuilder, mapped: MappedNode) -
 def _add_split_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """The axis becomes a number, wherever its tensor stands."""
     for position, index in enumerate(mapped.node.inputs):
-        if index != mapped.node.inputs[0]:
+        if index != mapped.node.input(0):
             mapped.add(partition, position)
 
 
@@ -115,7 +115,7 @@ def _add_pad_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
         return
     for position in range(2):
         mapped.add(partition, position)
-    if mapped.node.inputs[2] < 0:
+    if mapped.node.input(2) < 0:
         return
     value = mapped.view.input(2)
     if value.type not in ("FLOAT16", "FLOAT32", "UINT8", "INT8"):
@@ -231,7 +231,7 @@ def _add_fill_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
 def add_dequantized(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """NNAPI quantises floats only, so a quantised input of QUANTIZE becomes float first."""
     if mapped.view.input(0).type in QUANTIZED_TYPES:
-        partition.add_dequantize(mapped.node, 0, mapped.node.inputs[0], "FLOAT32")
+        partition.add_dequantize(mapped.node, 0, mapped.node.input(0), "FLOAT32")
 
 
 INPUTS: Mapping[str, NodeStep] = {

@@ -177,7 +177,7 @@ def _add_lstm(partition: PartitionBuilder, mapped: MappedNode) -> None:
 def _add_basic_lstm(partition: PartitionBuilder, mapped: MappedNode) -> None:
     """Weights and biases are taken apart, gate by gate."""
     node, view = mapped.node, mapped.view
-    partition.add_input_unchecked(node, node.inputs[0])
+    partition.add_input_unchecked(node, node.input(0))
     weights, biases = view.input(2), view.input(3)
     rows, columns = (*weights.shape, 0, 0)[:2]
     depth = rows // 4
@@ -188,9 +188,9 @@ def _add_basic_lstm(partition: PartitionBuilder, mapped: MappedNode) -> None:
     for _ in range(4):
         partition.add_constant(_T.TENSOR_INT32, (count,), 4 * count, biases.scale, biases.zero_point)
     for position in (4, 1):
-        partition.add_input_unchecked(node, node.inputs[position])
+        partition.add_input_unchecked(node, node.input(position))
     for position in (1, 0):
-        partition.add_output_unchecked(node, node.outputs[position])
+        partition.add_output_unchecked(node, node.output(position))
 
 
 def _add_response_normalization(partition: PartitionBuilder, mapped: MappedNode) -> None:
@@ -228,26 +228,26 @@ def _add_transpose_convolution(partition: PartitionBuilder, mapped: MappedNode) 
     """Weights count as quantised per channel whatever the number of scales."""
     node, view = mapped.node, mapped.view
     flag = SIGNED if partition.target_feature_level >= NNAPI_1_3 else CONVERT_INT8
-    partition.add_input_unchecked(node, node.inputs[2], flag)
+    partition.add_input_unchecked(node, node.input(2), flag)
     is_hybrid = view.input(2).type == "FLOAT32"
-    partition.add_input_unchecked(node, node.inputs[1], PER_CHANNEL | (REPEATED_SCALE if is_hybrid else 0))
-    if len(node.inputs) == 4 and node.inputs[3] >= 0:
-        partition.add_input_unchecked(node, node.inputs[3])
+    partition.add_input_unchecked(node, node.input(1), PER_CHANNEL | (REPEATED_SCALE if is_hybrid else 0))
+    if len(node.inputs) == 4 and node.input(3) >= 0:
+        partition.add_input_unchecked(node, node.input(3))
     else:
         _add_zero_bias(partition, mapped, 2, 1, first_integer(view, 0, 3))
-    partition.add_input_unchecked(node, node.inputs[0])
+    partition.add_input_unchecked(node, node.input(0))
     for value in (_padding(mapped), view.options.stride_w, view.options.stride_h, _activation(mapped)):
         partition.add_int(value)
     partition.add_bool(False)
 
 
 def _add_rnn(partition: PartitionBuilder, mapped: MappedNode) -> None:
-    partition.add_state(mapped.node.inputs[4])
+    partition.add_state(mapped.node.input(4))
     partition.add_int(_activation(mapped))
 
 
 def _add_svdf(partition: PartitionBuilder, mapped: MappedNode) -> None:
-    partition.add_state(mapped.node.inputs[4])
+    partition.add_state(mapped.node.input(4))
     partition.add_int(mapped.view.options.rank)
     partition.add_int(_activation(mapped))
 
@@ -281,7 +281,7 @@ def _add_count(partition: PartitionBuilder, mapped: MappedNode) -> None:
 
 def _add_gather(partition: PartitionBuilder, mapped: MappedNode) -> None:
     partition.add_int(mapped.view.options.axis)
-    partition.add_input_unchecked(mapped.node, mapped.node.inputs[1])
+    partition.add_input_unchecked(mapped.node, mapped.node.input(1))
 
 
 def _add_split(partition: PartitionBuilder, mapped: MappedNode) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ...files import read_whole
 from ...graph.graph import Graph
 from ...options import Option
 from ...releases.catalogue import NEWEST, Release, parse_release
@@ -50,8 +51,7 @@ def op_filters(value: Any) -> FilterFile:
     if not value.strip() or not _MESSAGE_SIGNS.isdisjoint(value):
         return _filter_file(value, is_unreadable=False)
     try:
-        with open(value, encoding="utf-8", errors="replace") as file:
-            return _filter_file(file.read(), is_unreadable=False)
+        return _filter_file(read_whole(value).decode("utf-8", "replace"), is_unreadable=False)
     except (OSError, ValueError):
         return _filter_file(value, is_unreadable=True)
 

@@ -161,7 +161,7 @@ def _same_parameters(kernel: _Kernel, node: NodeView) -> _Failure:
 
 def _assigned(kernel: _Kernel, node: NodeView) -> _Failure:
     """``xnn_define_copy`` from the value to the variable."""
-    source, result = kernel.tensor(node.node.inputs[1]), kernel.tensor(node.node.inputs[0])
+    source, result = kernel.tensor(node.node.input(1)), kernel.tensor(node.node.input(0))
     if source.type in ("INT8", "UINT8") and (source.scale, source.zero_point) != (result.scale, result.zero_point):
         found = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
         return kernel_failure("xnnpack-kernel-rescaling", node.node.index, op=node.op, found=found)
@@ -209,7 +209,7 @@ def _weighted(
     kernel: _Kernel, node: NodeView, table: dict[str, set[tuple[str, str, str]]], source: int, weights: int, bias: int
 ) -> _Failure:
     of_source, of_weights, of_bias = kernel.datatype(source), kernel.datatype(weights), None
-    of_output = kernel.datatype(node.node.outputs[0])
+    of_output = kernel.datatype(node.node.output(0))
     is_dynamic = of_source in ("fp32", "fp16") and of_weights in ("qint8", "qcint8")
     if is_dynamic:
         of_source, of_weights = "qdint8", "qcint8"
@@ -229,7 +229,7 @@ def _go_together(
 
 def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> _Failure:
     """Integers must not grow too much between the product and the output."""
-    quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.outputs[0])
+    quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.output(0))
     if output.type not in ("INT8", "UINT8") or quantization is None or not quantization.is_affine:
         return None
     with np.errstate(all="ignore"):
@@ -244,7 +244,7 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> _Failure:
     source, weights, *bias = node.node.inputs
     of_source, of_weights = kernel.datatype(source), kernel.datatype(weights)
     of_bias = kernel.datatype(bias[0]) if bias and bias[0] >= 0 else None
-    of_output = kernel.datatype(node.node.outputs[0])
+    of_output = kernel.datatype(node.node.output(0))
     tensor = kernel.tensor(weights)
     is_dynamic = of_source in ("fp32", "fp16") and tensor.type in ("INT8", "INT4", "INT2")
     if of_weights in ("qint8", "qint4", "qint2"):
@@ -266,7 +266,7 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> _Failure:
 def _multiplied(kernel: _Kernel, node: NodeView) -> _Failure:
     """BATCH_MATMUL; a float first input with an INT8 second one is quantised at run time."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
-    output = kernel.datatype(node.node.outputs[0])
+    output = kernel.datatype(node.node.output(0))
     if first == "fp32" and node.input(1).type == "INT8":
         found = _unusable_dynamic_operand(node)
         if found is not None:

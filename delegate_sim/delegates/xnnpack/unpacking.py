@@ -79,6 +79,6 @@ def _is_read_as_weights_only(node: NodeView) -> bool:
     """Whether all readers take float16 weights, and none reads the tensor as its first operand."""
     result = node.output(0).index
     return all(
-        not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.inputs[0] != result
+        not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result
         for reader in node.graph.readers.get(result, ())
     )

@@ -49,6 +49,18 @@ class Operation:
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
 
+    def input(self, position: int) -> Value:
+        """Return what it reads at a position; raises BuildError if that is missing."""
+        if position >= len(self.inputs):
+            raise BuildError("gpu-build-missing-operand", node=self.node)
+        return self.inputs[position]
+
+    def output(self, position: int) -> Value:
+        """Return what it writes at a position; raises BuildError if that is missing."""
+        if position >= len(self.outputs):
+            raise BuildError("gpu-build-output-count", node=self.node, found=len(self.outputs))
+        return self.outputs[position]
+
 
 class GpuModel:
     """Operations in running order, and the values that the partition must give."""

@@ -13,7 +13,7 @@ QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
 def parse_quantize(reader: NodeReader) -> None:
     """``QuantizeOperationParser``."""
     operation = reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
-    if not operation.outputs[0].is_quantized:
+    if not operation.output(0).is_quantized:
         raise BuildError("gpu-build-quantization", reader.view.output(0), found="without scale and zero point")
 
 

@@ -161,10 +161,7 @@ class NodeReader:
 
     def value(self, position: int) -> Value:
         """Return the value of an operand (``ReadValue``)."""
-        inputs = self.view.node.inputs
-        if position >= len(inputs):
-            raise BuildError("gpu-build-missing-operand")
-        return self.values.of(inputs[position])
+        return self.values.of(self.view.node.input(position))
 
     def add_input(self, operation: Operation, position: int) -> Value:
         """Let an operation read an operand (``AddInput``)."""
@@ -174,7 +171,7 @@ class NodeReader:
 
     def add_output(self, operation: Operation, position: int) -> Value:
         """Let an operation write a result (``AddOutput``)."""
-        value = self.values.of(self.view.node.outputs[position])
+        value = self.values.of(self.view.node.output(position))
         produce(operation, value)
         return value
 
@@ -203,7 +200,7 @@ class NodeReader:
         operation = self.add("RESHAPE")
         self.add_input(operation, position)
         self.add_outputs(operation)
-        operation.attributes = operation.outputs[0].shape
+        operation.attributes = operation.output(0).shape
 
     def add_constant(self, position: int, shape: Shape) -> Value:
         """Make a constant operand a value (``NewConstNode``)."""

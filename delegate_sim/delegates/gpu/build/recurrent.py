@@ -57,10 +57,10 @@ def _parse_basic(reader: NodeReader) -> None:
     """``ParseBasic``: CONCAT, FULLY_CONNECTED and the cell."""
     reader.read(2, HW)
     reader.read_bias(3)
-    outputs = reader.view.node.outputs
+    node = reader.view.node
     concat, joint, cell = reader.add("CONCAT", 3), reader.add("FULLY_CONNECTED"), reader.add("LSTM")
-    reader.values.of(outputs[2])
-    depth = reader.values.of(outputs[3]).shape[3]
+    reader.values.of(node.output(2))
+    depth = reader.values.of(node.output(3)).shape[3]
     if depth % 4 and reader.values.release.is_at_least(_BASIC_DEPTH_IS_CHECKED):
         raise BuildError("gpu-build-shape", reader.view.output(3), needed="a last size that 4 divides")
     reader.add_input(concat, 0)

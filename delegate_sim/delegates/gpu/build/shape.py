@@ -8,6 +8,7 @@ from .model import BuildError, Operation, Shape, Value, consume, produce
 from .reader import BHWC, HW, INT32, LINEAR, NodeReader, bhwc, gpu_axis, with_size
 
 _BATCH, _HEIGHT, _WIDTH, _CHANNELS = range(4)
+_INT32_BYTES = 4
 _AXIS_NAMES = ("batch", "height", "width", "channels")
 
 
@@ -46,7 +47,7 @@ def parse_concatenation(reader: NodeReader) -> None:
     reader.add_outputs(operation)
     for value in values:
         consume(operation, value)
-    operation.attributes = _joined_axis(values, operation.outputs[0].shape)
+    operation.attributes = _joined_axis(values, operation.output(0).shape)
     reader.fuse_activation(operation)
 
 
@@ -112,9 +113,10 @@ def _split(reader: NodeReader, data: int, axis: int) -> None:
         reader.add_identity(data)
         return
     axes = reader.view.value(reader.view.input(axis))
-    if axes is None or not len(axes):
+    if axes is None or axes.nbytes < _INT32_BYTES:
         raise BuildError("gpu-build-runtime-operand", reader.view.input(axis))
-    gpu_axis(reader.view.input(data), int(axes[0]))
+    # The original takes the first bytes as INT32, whatever the type.
+    gpu_axis(reader.view.input(data), int.from_bytes(axes[:_INT32_BYTES].tobytes()[:_INT32_BYTES], "little", signed=True))
     operation = reader.add("SPLIT")
     reader.add_input(operation, data)
     reader.add_outputs(operation)
@@ -171,7 +173,11 @@ def parse_strided_slice(reader: NodeReader) -> None:
         raise BuildError("gpu-build-slice", found=f"{count} starts", needed="3 or 4")
     options = reader.view.options
     first = 4 - count
-    starts, ends, strides = ([0] * first + reader.integers(position) for position in (1, 2, 3))
+    values = [reader.integers(position) for position in (1, 2, 3)]
+    if min(map(len, values)) < count:
+        found = ", ".join([f"{len(value)} {name}" for value, name in zip(values, ("starts", "ends", "strides"), strict=True)])
+        raise BuildError("gpu-build-slice", found=found, needed="as many ends and strides as starts")
+    starts, ends, strides = ([0] * first + value[:count] for value in values)
     for axis in range(4):
         mask = 1 << (axis - first) if axis >= first else 0
         starts[axis] = 0 if options.begin_mask & mask else _from_end(starts[axis], shape[axis])
@@ -194,7 +200,7 @@ def _from_end(position: int, size: int) -> int:
 
 
 def _finish_slice(operation: Operation, starts: list[int], ends: list[int], strides: list[int]) -> None:
-    result = operation.outputs[0].shape
+    result = operation.output(0).shape
     for axis, name in enumerate(_AXIS_NAMES):
         # Division towards zero, as in C++.
         found = int((ends[axis] - starts[axis] + strides[axis] - 1) / strides[axis])

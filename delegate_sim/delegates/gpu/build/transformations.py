@@ -58,25 +58,25 @@ def _remove_identities(model: GpuModel) -> None:
     """``RemoveIdentityReshape``, then ``RemoveIdentityStridedSlice``."""
     for kind, is_identity in (("RESHAPE", _is_identity_reshape), ("SLICE", _is_identity_slice)):
         for operation in model.operations:
-            if operation.kind == kind and is_identity(operation) and not model.is_output(operation.outputs[0]):
+            if operation.kind == kind and is_identity(operation) and not model.is_output(operation.output(0)):
                 _remove_keeping_input(operation)
 
 
 def _is_identity_reshape(operation: Operation) -> bool:
-    return bool(operation.inputs[0].shape == operation.attributes)
+    return bool(operation.input(0).shape == operation.attributes)
 
 
 def _is_identity_slice(operation: Operation) -> bool:
     starts, ends, strides = operation.attributes
-    shape = operation.outputs[0].shape
-    return bool(operation.inputs[0].shape == shape == ends and starts == _NO_STARTS and strides == _NO_STRIDES)
+    shape = operation.output(0).shape
+    return bool(operation.input(0).shape == shape == ends and starts == _NO_STARTS and strides == _NO_STRIDES)
 
 
 def _remove_keeping_input(operation: Operation) -> None:
     """``RemoveSimpleNodeKeepInput``: its consumers read its operand instead, which none of them may read already."""
     if len(operation.outputs) != 1:
         raise BuildError("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
-    source, result = operation.inputs[0], operation.outputs[0]
+    source, result = operation.input(0), operation.output(0)
     source.consumers.remove(operation)
     for consumer in tuple(result.consumers):
         if source in consumer.inputs:
@@ -109,10 +109,10 @@ def _merge_densify(operation: Operation) -> None:
     """``MergeDensify``: unpacked weights must have no other consumer than the convolution."""
     if len(operation.inputs) != 2:
         return
-    producer = operation.inputs[1].producer
+    producer = operation.input(1).producer
     consumer = operation
     if producer is not None and producer.kind == QUANTIZE_AND_DEQUANTIZE:
-        densify = producer.inputs[0].producer
+        densify = producer.input(0).producer
         if densify is not None and densify.kind == "DENSIFY":
             _check_only_consumer(producer, operation)
             producer, consumer = densify, producer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import BROADCAST, NEIGHBOUR, SHAPE
+from ....rules.numbers import counted
 from ....rules.operands import operand, result
 from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
@@ -35,7 +36,10 @@ _BROADCAST = arithmetic.PLAIN_BROADCAST.from_release("litert-1.1.0")
 
 
 def _consumer_gives_no_float(node: NodeView) -> str | None:
-    consumer = node.graph.view(node.graph.readers[node.node.outputs[0]][0])
+    consumers = node.graph.readers.get(node.node.output(0))
+    if not consumers:
+        return counted(0, "consumer")
+    consumer = node.graph.view(consumers[0])
     is_known = consumer.op in ("CAST", "SELECT", "SELECT_V2") and not consumer.node.is_custom
     if is_known and consumer.output(0).type in FLOAT:
         return None

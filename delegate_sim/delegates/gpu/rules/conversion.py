@@ -26,7 +26,7 @@ def _is_bool_to_float(node: NodeView) -> bool:
 
 
 def _float_consumers(node: NodeView) -> str | None:
-    consumers = len(node.graph.readers.get(node.node.outputs[0], ()))
+    consumers = len(node.graph.readers.get(node.node.output(0), ()))
     return None if consumers == 1 else counted(consumers, "consumer")
 
 
@@ -34,7 +34,10 @@ def _is_not_of_comparison(node: NodeView) -> bool:
     """A CAST of a comparison's result to float is accepted without looking further."""
     if not _is_bool_to_float(node):
         return True
-    producer = node.graph.writers[node.node.inputs[0]][0]
+    producers = node.graph.writers.get(node.node.input(0))
+    if not producers:
+        return True
+    producer = producers[0]
     return producer.is_custom or producer.op not in _COMPARISONS
 
 

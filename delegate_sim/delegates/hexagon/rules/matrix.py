@@ -16,7 +16,7 @@ def _weights_with_many_scales(node: NodeView) -> str | None:
 
 
 def _variable_bias(node: NodeView) -> str | None:
-    is_variable = node.node.inputs[2] >= 0 and not node.input(2).is_constant
+    is_variable = node.node.input(2) >= 0 and not node.input(2).is_constant
     return "bias is not constant" if is_variable else None
 
 

@@ -30,7 +30,7 @@ def available(position: int) -> Check[object]:
     """``PreGetInputTensor``: demand that an operand is given."""
 
     def find(node: NodeView) -> Found | None:
-        is_given = position < len(node.node.inputs) and node.node.inputs[position] >= 0
+        is_given = position < len(node.node.inputs) and node.node.input(position) >= 0
         return None if is_given else Found(f"no input {position}", f"input #{position} tensor is not available")
 
     return asked(kinds.OPERAND_COUNT, f"input {position}", find).from_source(PARSER.with_symbol("PreGetInputTensor"))
@@ -42,7 +42,7 @@ def named(position: int) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         if position >= len(node.node.inputs):
             return Found(f"no input {position}", f"Invalid input tensor index: {position}")
-        index = node.node.inputs[position]
+        index = node.node.input(position)
         return Found(f"no input {position}", f"Invalid Tensor index: {index}") if index < 0 else None
 
     return asked(kinds.OPERAND_COUNT, f"input {position}", find).from_source(PARSER.with_symbol("GetTensorId"))
@@ -109,7 +109,7 @@ def readable_result(position: int) -> Checks:
 def _runtime_or_constant(positions: Sequence[int] | None, limit: int) -> Check[object]:
     def problem(node: NodeView, position: int) -> Found | None:
         tensor = node.input(position)
-        if position >= len(node.node.inputs) or node.node.inputs[position] < 0:
+        if position >= len(node.node.inputs) or node.node.input(position) < 0:
             return Found(f"no input {position}", f"input #{position} tensor is not available")
         if tensor.rank <= limit and not (tensor.type in _QUANTIZED and tensor.is_per_channel):
             return None

@@ -53,7 +53,7 @@ _SOME_COMPUTED = not_all_constant(_first_and_last)
 # Joining
 
 
-class _Sizes(NamedTuple):
+class _SizesByAxis(NamedTuple):
     """Sizes by axis (``BHWDC``), in the order in which they are compared."""
 
     batch: int
@@ -67,10 +67,10 @@ _AXES_BY_RANK = {0: "", 1: "batch", 2: "batch channels", 3: "batch width channel
 _SEARCHED = ("height", "width", "depth", "channels")
 
 
-def _sizes(found: tuple[int, ...]) -> _Sizes:
+def _sizes(found: tuple[int, ...]) -> _SizesByAxis:
     """``ExtractTensorShape``: axes that a tensor does not have are 1."""
     names = _AXES_BY_RANK.get(len(found), "batch height width depth channels").split()
-    return _Sizes(1, 1, 1, 1, 1)._replace(**dict(zip(names, found, strict=False)))
+    return _SizesByAxis(1, 1, 1, 1, 1)._replace(**dict(zip(names, found, strict=False)))
 
 
 def _unjoined(node: NodeView) -> Found | None:
@@ -78,7 +78,7 @@ def _unjoined(node: NodeView) -> Found | None:
     parts, result = [_sizes(tensor.shape) for tensor in node.inputs], _sizes(node.output(0).shape)
     axis = next((name for name in _SEARCHED if getattr(parts[0], name) != getattr(result, name)), "batch")
     found = f"inputs {', '.join(str(list(tensor.shape)) for tensor in node.inputs)}, output {list(node.output(0).shape)}"
-    for name in _Sizes._fields:
+    for name in _SizesByAxis._fields:
         if name == axis:
             continue
         wanted = getattr(parts[0], name)

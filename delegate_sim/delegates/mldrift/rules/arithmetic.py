@@ -56,7 +56,7 @@ def _has_two_constants(node: NodeView) -> bool:
 
 
 def _reads_one_tensor(node: NodeView) -> bool:
-    return node.node.inputs[0] == node.node.inputs[1]
+    return node.node.input(0) == node.node.input(1)
 
 
 _NOT_TWICE = refused_if(

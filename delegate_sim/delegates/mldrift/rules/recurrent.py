@@ -19,7 +19,7 @@ _INPUT_TO_INPUT, _CELL_TO_FORGET = 1, 10
 
 
 def _gives(position: int) -> Callable[[NodeView], bool]:
-    return lambda node: position < len(node.node.inputs) and node.node.inputs[position] >= 0
+    return lambda node: position < len(node.node.inputs) and node.node.input(position) >= 0
 
 
 def _needs_floats(position: int) -> Callable[[NodeView], bool]:

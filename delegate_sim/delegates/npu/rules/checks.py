@@ -260,7 +260,7 @@ COMPOSITES = PluginRow(
 
 def _computed_count(node: NodeView) -> str | None:
     inputs = given(node.node.inputs)
-    return None if len(inputs) > 1 and has_weights(node.graph.tensors[inputs[1]]) else "a number that is not constant"
+    return None if len(inputs) > 1 and has_weights(node.graph.tensor(inputs[1])) else "a number that is not constant"
 
 
 CONSTANT_COUNT: NpuRule = (

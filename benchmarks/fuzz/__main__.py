@@ -1,0 +1,151 @@
+"""Runs mutants for some time, in processes of their own, and keeps those that end in an error, take long or take much memory.
+
+``python -m benchmarks.fuzz --time 60 --seed 1 --findings folder``
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import os
+import pickle
+import random
+import re
+import resource
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple, NoReturn
+
+from benchmarks.fuzz.mutate import mutant
+from benchmarks.fuzz.targets import run_all
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+
+_BATCH = 64
+"""Mutants of one process, whose peak of memory is that of the worst."""
+_MOST_SECONDS = 5
+_MOST_BYTES = 512 << 20
+_ADDRESS_SPACE = 4 << 30
+
+
+class Finding(NamedTuple):
+    """A mutant that went wrong: what it does, and where, by which others like it are recognised."""
+
+    seed: str
+    what: str
+    detail: str
+    content: bytes
+
+
+class _TooLong(BaseException):
+    """Raised in a mutant that takes longer than allowed; no handler of errors catches it."""
+
+
+def _stop(_: int, frame: FrameType | None) -> NoReturn:
+    raise _TooLong("".join(traceback.format_stack(frame)[-6:]))
+
+
+def seeds(folders: list[Path]) -> list[bytes]:
+    """Return the models that mutants are made of: small ones, so that there are many mutants."""
+    paths = sorted(path for folder in folders for path in folder.rglob("*.tflite"))
+    return [path.read_bytes() for path in paths if path.stat().st_size <= 1 << 16]
+
+
+def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> list[Finding]:
+    """Run mutants by their numbers in this process."""
+    found = []
+    signal.signal(signal.SIGPROF, _stop)  # time of the processor, which other processes do not change
+    peak = _peak()
+    for index in range(first, first + number):
+        own = f"{seed}:{index}"
+        generator = random.Random(own)
+        content = mutant(generator, given)
+        signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
+        try:
+            run_all(content, generator, delegates, commands)
+        except _TooLong as error:
+            found.append(Finding(own, "timeout", str(error), content))
+        except Exception:
+            found.append(Finding(own, "error", traceback.format_exc(), content))
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        if _peak() > max(peak, _MOST_BYTES):
+            found.append(Finding(own, "memory", f"{_peak() >> 20} MiB", content))
+        peak = max(peak, _peak())
+    return found
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) -> list[Finding]:
+    """Run one batch in a child, so that no mutant takes the others along."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+        found = run_batch(first, _BATCH, arguments.seed, given, arguments.delegates, arguments.commands)
+        with os.fdopen(write, "wb") as pipe:
+            pickle.dump(found, pipe)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        content = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if status or not content:
+        return [Finding(f"{arguments.seed}:{first}", "crash", f"status {status}", b"")]
+    found = pickle.loads(content)  # from the own child
+    assert isinstance(found, list)
+    return found
+
+
+_NOISE = re.compile(r"0x[0-9a-f]+|/tmp/\S+|\d{4,}")
+
+
+def place(finding: Finding) -> str:
+    """Return what findings of the same cause have in common: the innermost place in the program's own code."""
+    places = [line.strip() for line in finding.detail.splitlines() if re.search(r"(delegate_sim|/cli)/", line) and "line" in line]
+    return f"{finding.what} {places[-1] if places else _NOISE.sub('', finding.detail)[-200:]}"
+
+
+def main() -> int:
+    """Run until the time is over; return 1 if something was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--time", type=float, default=60, help="seconds")
+    parser.add_argument("--mutants", type=int, default=0, help="stop after so many")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--delegates", type=int, default=3, help="how many delegates a mutant goes through")
+    parser.add_argument("--commands", type=float, default=0.125, help="share of mutants that go through a command as well")
+    parser.add_argument("--models", type=Path, action="append", default=[], help="folders of models to make mutants of")
+    parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where mutants that went wrong are kept")
+    arguments = parser.parse_args()
+    given = seeds([Path("fixtures/models"), Path("tests/hostile"), *arguments.models])
+    arguments.findings.mkdir(parents=True, exist_ok=True)
+    known: dict[str, int] = {}
+    for number, content in enumerate(given):
+        # What is imported and worked out once need not be so in every child.
+        with contextlib.suppress(Exception):
+            run_all(content, random.Random(number), len(DELEGATE_NAMES), 1)
+    start, first = time.monotonic(), 0
+    while time.monotonic() - start < arguments.time and not 0 < arguments.mutants <= first:
+        for finding in in_process(first, arguments, given):
+            where = place(finding)
+            known[where] = known.get(where, 0) + 1
+            if known[where] == 1:
+                stem = hashlib.sha256(where.encode()).hexdigest()[:10]
+                (arguments.findings / f"{stem}.tflite").write_bytes(finding.content)
+                (arguments.findings / f"{stem}.txt").write_text(f"{finding.seed}\n{finding.what}\n{finding.detail}\n", "utf-8")
+                print(f"{finding.seed} {stem} {where}", flush=True)
+        first += _BATCH
+    print(f"{first:,} mutants in {time.monotonic() - start:.0f} s: {sum(known.values()):,} findings at {len(known):,} places")
+    return 1 if known else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

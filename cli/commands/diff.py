@@ -1,0 +1,61 @@
+"""``delegate-sim diff``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from delegate_sim.inference.difference import Difference
+from delegate_sim.inference.models import compare_models
+from delegate_sim.version import __version__
+
+from ..exits import DONE, FINDINGS
+from ..models import one_path, read_model
+from ..terminal import result_options, show_progress, width, write_result
+from ..text.inference import difference_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim diff model.tflite fixed.tflite
+  delegate-sim diff float.tflite int8.tflite --data inputs.npz --samples 0
+  delegate-sim diff model.tflite fixed.tflite --tolerance 0.001 --format json
+
+Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a delegate. The exit
+code is 1 if an output differs by more than the tolerance.
+"""
+
+SCHEMA = "delegate-sim/diff/1"
+
+
+@click.command("diff", epilog=_EPILOG, no_args_is_help=True)
+@click.argument("first", metavar="A", type=click.Path(readable=False))
+@click.argument("second", metavar="B", type=click.Path(readable=False))
+@click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="Inputs to run both models on.")
+@click.option("--samples", type=click.IntRange(0), default=2, show_default=True, help="How many inputs to make up.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="The greatest error that is no difference, as a share of an output's greatest value.",
+)
+@result_options
+@click.option("-v", "--verbose", is_flag=True, help="Show every output.")
+def command(
+    first: str, second: str, data: Sequence[str], samples: int, tolerance: float, form: str, output: str | None, verbose: bool
+) -> int:
+    """Run models A and B on the same inputs and compare what they compute, output by output, and their latency."""
+    if samples + len(data) == 0:
+        raise click.UsageError("there is nothing to run the models on: give --samples or --data")
+    models = [read_model(one_path(path)) for path in (first, second)]
+    show_progress(f"running {first} and {second}")
+    found = compare_models(models[0], models[1], data, samples)
+    write_result(form, output, lambda: _entry(first, second, found), lambda: difference_lines(found, width(), verbose))
+    differs = bool(found.problem) or any(each.different and each.relative > tolerance for each in found.outputs)
+    return FINDINGS if differs else DONE
+
+
+def _entry(first: str, second: str, found: Difference) -> dict[str, Any]:
+    return {"schema": SCHEMA, "delegate_sim": __version__, "a": first, "b": second, **found.to_dict()}

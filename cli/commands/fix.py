@@ -1,0 +1,117 @@
+"""``delegate-sim fix``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.fixing.fix import SAMPLES, Fixed, fix
+from delegate_sim.fixing.given_shapes import parse_shapes
+from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.search import search
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+
+from ..delegate_flags import ALL_DELEGATES, DelegateCommand, defaults_option, pairs_option
+from ..exits import DONE, FINDINGS
+from ..models import one_path, read_model
+from ..resolver_option import own_resolver_option
+from ..target_options import chosen_targets
+from ..terminal import show_progress, width, write_result
+from ..text.fix import fix_entry, fix_lines
+
+_EPILOG = """\b
+Examples:
+  delegate-sim fix model.tflite --for nnapi -o fixed.tflite
+  delegate-sim fix model.tflite --for nnapi --for gpu --plan
+  delegate-sim fix model.tflite --for nnapi --feature-level 30 --allow exact -o fixed.tflite
+  delegate-sim fix model.tflite --for gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
+
+Passes are small rewrites of the file (docs/fix.md lists them). Each is tried against the simulator and kept if more multiply-adds
+are delegated, then if there are fewer kernels, fewer bytes across borders, fewer nodes on the CPU; with several targets, if one
+is better off and none worse. Before anything is written, both models run on this CPU (pip install 'delegate-sim[fix]'): an
+exact pass that changes one bit is an error. The exit code is 1 if no pass helps.
+"""
+
+_KINDS = {kind.name.lower(): kind for kind in Exactness}
+
+
+@click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("path", metavar="MODEL", type=click.Path(readable=False))
+@click.option(
+    "--for",
+    "delegates",
+    multiple=True,
+    required=True,
+    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
+    help="A delegate that is to take more of the model; may be given several times.",
+)
+@click.option("-o", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")
+@click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
+@click.option(
+    "--allow",
+    type=click.Choice(tuple(_KINDS)),
+    default="rounding",
+    show_default=True,
+    help="Passes to try: those that keep every bit, also those that only round otherwise, or also approximate ones.",
+)
+@click.option(
+    "--shape",
+    "shapes",
+    metavar="INPUT=SIZES",
+    multiple=True,
+    help="Fix the shape of an input, as in input=1,224,224,3, and fold what follows from it; may be given several times.",
+)
+@click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="Inputs to compare both models on as well.")
+@click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many inputs to make up.")
+@click.option("--no-proof", is_flag=True, help="Write the model without running it.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@pairs_option
+@click.option(
+    "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
+)
+@defaults_option
+@own_resolver_option
+@click.option(
+    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="The report's form."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show the passes that were tried and not kept, and every output.")
+def command(
+    path: str,
+    delegates: Sequence[str],
+    written: str | None,
+    plans: bool,
+    allow: str,
+    shapes: Sequence[str],
+    data: Sequence[str],
+    samples: int,
+    no_proof: bool,
+    force: bool,
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    own_resolver: bool,
+    form: str,
+    verbose: bool,
+    **flags: str | None,
+) -> int:
+    """Rewrite MODEL so that delegates take more of it, and prove that it still computes the same."""
+    if plans == (written is not None):
+        raise click.UsageError("give either -o FILE to write the rewritten model, or --plan to see what would be done")
+    if samples + len(data) == 0 and not no_proof:
+        raise click.UsageError("without inputs nothing can be proven: give --samples, --data or --no-proof")
+    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
+    path = one_path(path)
+    model = read_model(path)
+    show_progress(f"trying passes on {path}")
+    plan = search(model, targets, _KINDS[allow], parse_shapes(model, shapes))
+    result: Fixed | None = None
+    if written is not None and plan.is_changed:
+        show_progress(f"running {path} and its rewritten form")
+        try:
+            result = fix(plan, written, replaces=force, proves=not no_proof, data=data, samples=samples)
+        except OSError as error:
+            raise click.ClickException(f"{written}: {error.strerror or error}") from error
+    write_result(form, None, lambda: fix_entry(plan, result), lambda: fix_lines(plan, result, width(), verbose))
+    return DONE if plan.is_changed else FINDINGS

@@ -1,0 +1,98 @@
+"""Applying one pass to a model."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ..graph.graph import file_graphs
+from ..model.control_dependencies import METADATA_NAME
+from ..model.model import Model, Node
+from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged
+from ..versions.why import expected_version
+from .passes.base import Pass
+from .reach import subgraphs_that_run
+from .work import Work, WorkCount
+
+_READ = slice(Node._fields.index("inputs"), None)
+"""What a node reads, writes and is told, without its operator and version."""
+
+
+class Rewritten(NamedTuple):
+    """A model after some passes: how it changed, and what computes its new weights."""
+
+    change: Edited
+    weights: dict[int, WorkCount]
+
+    @property
+    def model(self) -> Model:
+        """The rewritten model."""
+        return self.change.model
+
+
+def start(model: Model) -> Rewritten:
+    """Return a model to which no pass was applied."""
+    return Rewritten(unchanged(model), {})
+
+
+def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
+    """Return a model after one more pass, None if the pass changes nothing.
+
+    ``nodes`` are those to rewrite, as they are before the pass; None means all. Only subgraphs that run with the first one are
+    rewritten. A pass that adds or removes nodes is not applied to a model whose metadata gives the order of its nodes.
+    """
+    weights = dict(before.weights)
+    model = before.model
+
+    running = subgraphs_that_run(model)
+
+    def change(editor: Editor) -> None:
+        if editor.subgraph.index not in running:
+            return
+        chosen = None if nodes is None else {key.node for key in nodes if key.subgraph == editor.subgraph.index}
+        each.apply(Work(editor, chosen, weights))
+
+    made = edited(model, change)
+    if _is_same(model, made):
+        return None
+    if METADATA_NAME in model.metadata:
+        if made.origins != unchanged(model).origins:
+            return None
+        made = dataclasses.replace(made, model=dataclasses.replace(made.model, metadata=model.metadata))
+    touched = [
+        {
+            index
+            for index, (node, origin) in enumerate(zip(graph.nodes, origins, strict=True))
+            if origin < 0 or node[_READ] != old.nodes[origin][_READ]
+        }
+        for graph, old, origins in zip(made.model.subgraphs, model.subgraphs, made.origins, strict=True)
+    ]
+    versioned = made.then(lambda model: _with_demanded_versions(model, touched))
+    return Rewritten(before.change.then(lambda _: versioned), weights)
+
+
+def _is_same(before: Model, made: Edited) -> bool:
+    if made.origins != unchanged(before).origins:
+        return False
+    return all(
+        one.nodes == other.nodes and all(a is b for a, b in zip(one.tensors, other.tensors, strict=False))
+        for one, other in zip(before.subgraphs, made.model.subgraphs, strict=True)
+    )
+
+
+def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) -> Edited:
+    """Give each node that a pass made or changed the version that it demands."""
+    graphs = file_graphs(model)
+
+    def set_versions(editor: Editor) -> None:
+        graph = graphs[editor.subgraph.index]
+        editor.nodes = [
+            (index, node._replace(version=expected_version(graph.view(node))))
+            if index in touched[graph.index] and not node.is_custom
+            else (index, node)
+            for index, node in editor.nodes
+        ]
+
+    found = edited(model, set_versions)
+    return dataclasses.replace(found, model=dataclasses.replace(found.model, metadata=model.metadata))

@@ -1,0 +1,156 @@
+"""Writing what a search found, once it is shown that the file computes the same and is analysed as foretold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import FixError, ModelError
+from ..files import write_chunks
+from ..inference.difference import Difference, check_installed, compare_files
+from ..inference.inputs import InputArray, from_file, made_up
+from ..model import schema
+from ..model.model import Model
+from ..model.reader import load
+from ..text import printable
+from .passes.base import Exactness
+from .score import standing
+from .search import FixPlan
+from .writing import write
+
+SAMPLES = 2
+"""Inputs that are made up, besides the user's."""
+ROUNDING = 1e-3
+"""The greatest error that rounding explains, as a share of the greatest value of an output."""
+QUANTIZED_ROUNDING = 2e-2
+"""The same where activations are quantised on the way, so that an error of rounding can become one of a whole step."""
+STEPS = 2
+"""The greatest error that rounding explains in an output that is stored as integers with a scale."""
+_MOST_BYTES = 1 << 30
+"""Between nodes is compared what takes at most so much memory in one model."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """What a search found, the file that was written, and how it compares with the original; None if that was not asked for."""
+
+    plan: FixPlan
+    path: str | None
+    size: int = 0
+    difference: Difference | None = None
+
+
+def fix(
+    plan: FixPlan, path: str, *, replaces: bool = False, proves: bool = True, data: Sequence[str] = (), samples: int = SAMPLES
+) -> Fixed:
+    """Write the rewritten model of a plan.
+
+    Both models are run on inputs that are made up and on those of .npz files (``data``). Nothing is written unless they compare
+    as the passes promise, and the file is analysed as the plan says. Raises FixError with what stands against it, OSError where
+    the file cannot be written, MissingPackageError without the runtime, OptionError for inputs that do not fit.
+    """
+    model = plan.model
+    if model.path is None:
+        raise FixError("a model is fixed from a file")
+    if os.path.exists(path):
+        if os.path.samefile(path, model.path):
+            raise FixError(printable(f"{path}: is the model itself, which is never written over"))
+        if not replaces:
+            raise FixError(printable(f"{path}: exists already; --force replaces it"))
+    if not plan.is_changed:
+        raise FixError("no pass makes the model better, so there is nothing to write")
+    if proves:
+        check_installed()
+    found: list[Difference | None] = [None]
+
+    def check(written: str) -> None:
+        _check_foretold(plan, written)
+        if proves:
+            found[0] = prove(plan, written, data, samples)
+
+    write_chunks(path, write(model, plan.rewritten.change, plan.rewritten.weights), check)
+    return Fixed(plan, path, os.path.getsize(path), found[0])
+
+
+def _check_foretold(plan: FixPlan, path: str) -> None:
+    """Raise FixError unless the file is analysed as the plan says."""
+    try:
+        model = load(path)
+    except ModelError as error:
+        raise FixError(f"the rewritten file cannot be read ({error}): please report this") from error
+    for foretold in plan.after:
+        found = standing(model, foretold.target)
+        if found != foretold:
+            raise FixError(
+                f"the rewritten file is not analysed as foretold for {foretold.target.delegate.name}: please report this"
+            )
+
+
+def prove(plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES) -> Difference:
+    """Run the model and its rewritten form; raises FixError unless they compare as the passes promise."""
+    model = plan.model
+    graph = model.subgraphs[0]
+    assert model.path is not None
+    inputs: list[Sequence[InputArray]] = [from_file(each, model, graph) for each in data]
+    inputs += [made_up(model, graph, seed, plan.shapes) for seed in range(samples)]
+    found = compare_files(model.path, path, inputs, model, corresponding(model, plan.rewritten.model))
+    if found.unsteady and plan.exactness < Exactness.APPROXIMATE:
+        raise FixError(
+            printable(
+                f"the runtime computes {found.unsteady!r} of the original model differently from run to run on this CPU, so "
+                "nothing can be shown of the rewritten one; --no-proof writes it all the same"
+            )
+        )
+    fault = _fault(plan, found)
+    if fault:
+        raise FixError(printable(f"nothing is written, as the rewritten model does not compute the same: {fault}"))
+    return found
+
+
+def corresponding(model: Model, other: Model) -> dict[int, str]:
+    """Return the tensors, with their names, that nodes of the first subgraph write in both models at the same index.
+
+    Where they would take too much memory there are none.
+    """
+    first, second = model.subgraphs[0], other.subgraphs[0]
+    written = {index for node in second.nodes for index in node.outputs}
+    found = {}
+    size = 0
+    for node in first.nodes:
+        for index in node.outputs:
+            kind = first.tensors[index].type
+            if index in written and kind == second.tensors[index].type and kind in schema.NUMPY_TYPES:
+                found[index] = first.tensors[index].name
+                size += second.tensors[index].byte_size
+    return found if size <= _MOST_BYTES else {}
+
+
+def _fault(plan: FixPlan, found: Difference) -> str:
+    """Return what shows that a pass does not keep its promise, empty if nothing does."""
+    if found.problem:
+        return found.problem
+    if plan.exactness == Exactness.EXACT:
+        wrong = next((each for each in (*found.tensors, *found.outputs) if each.bits and not each.unsteady), None)
+        if wrong is None:
+            return ""
+        return f"its passes are exact, but {wrong.bits:,} of {wrong.elements:,} elements of {wrong.name!r} differ"
+    if plan.exactness == Exactness.APPROXIMATE:
+        return ""
+    graph = plan.model.subgraphs[0]
+    limit = QUANTIZED_ROUNDING if _quantizes(plan.model) else ROUNDING
+    for each, index in zip(found.outputs, graph.outputs, strict=True):
+        if graph.tensors[index].scale > 0:
+            if each.greatest > STEPS:
+                return f"output {each.name!r} differs by {each.greatest:g} steps, too much for rounding ({STEPS})"
+        elif each.relative > limit:
+            return f"output {each.name!r} differs by {each.greatest:.3g}, {each.relative:.2%} of its range, too much for rounding"
+    return ""
+
+
+def _quantizes(model: Model) -> bool:
+    return any(
+        tensor.quantization is not None and tensor.type in ("INT8", "UINT8", "INT16", "INT4")
+        for subgraph in model.subgraphs
+        for tensor in subgraph.tensors
+    )

@@ -1,0 +1,81 @@
+"""A model with inputs of given shapes: what is computed from shapes alone becomes constant."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import OptionError
+from ..model import schema
+from ..model.model import Model, Tensor
+from ..prepare import fold
+from ..prepare.folding import FoldedGraph
+from ..releases.catalogue import Release
+from ..runtime.editing import Edited, Editor, edited
+from ..text import printable
+
+_FOLDED = frozenset({"BOOL", "INT32", "INT64"})
+"""Types of shapes, indices and conditions. What is of another type is still computed when the model runs."""
+
+
+def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...]]:
+    """Read ``INPUT=1,224,224,3`` for inputs of the first subgraph, by tensor; raises OptionError."""
+    graph = model.subgraphs[0]
+    names = {graph.tensors[index].name: index for index in graph.inputs if index >= 0}
+    for signature in model.signatures:
+        if signature.subgraph == 0:
+            for name, index in signature.inputs.items():
+                names.setdefault(name, index)
+    found = {}
+    for text in texts:
+        name, equals, sizes = text.rpartition("=")
+        if not equals or not all(size.isascii() and size.isdigit() and 0 < int(size) < 1 << 31 for size in sizes.split(",")):
+            raise OptionError(printable(f"a shape is INPUT=1,224,224,3, not {text!r}"))
+        if name not in names:
+            raise OptionError(printable(f"the model has no input {name!r}; it has {', '.join(map(repr, names))}"))
+        shape = tuple(map(int, sizes.split(",")))
+        tensor = graph.tensors[names[name]]
+        open_shape = tensor.shape_signature or tensor.shape
+        if len(shape) != len(open_shape) or any(old not in (-1, new) for old, new in zip(open_shape, shape, strict=True)):
+            raise OptionError(printable(f"input {name!r} has shape {list(open_shape)}, of which {list(shape)} is no case"))
+        found[names[name]] = shape
+    return found
+
+
+def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Release) -> Edited:
+    """Return a model whose inputs have these shapes, by tensor of the first subgraph, with all that follows from them."""
+    first = model.subgraphs[0]
+    tensors = list(first.tensors)
+    for index, shape in shapes.items():
+        tensors[index] = tensors[index]._replace(shape=tuple(shape), shape_signature=None)
+    known = dataclasses.replace(model, subgraphs=(first._replace(tensors=tuple(tensors)), *model.subgraphs[1:]))
+    folded = fold(known, release)
+    return edited(known, lambda editor: _fold(editor, folded[editor.subgraph.index]))
+
+
+def _fold(editor: Editor, folded: FoldedGraph) -> None:
+    after = folded.graph.tensors
+    constants = {index for index in folded.constants if _is_folded(after[index])}
+    for tensor in editor.graph.tensors:
+        if tensor.index in constants:
+            value = after[tensor.index].value
+            assert value is not None
+            array = np.ascontiguousarray(value, schema.NUMPY_TYPES[tensor.type])
+            editor.tensors[tensor.index] = after[tensor.index]._replace(shape_signature=None, value=array, name=tensor.name)
+        elif tensor.index not in folded.open and not tensor.is_constant:
+            shape = after[tensor.index].shape
+            if shape != tensor.shape or tensor.shape_signature is not None:
+                editor.tensors[tensor.index] = tensor._replace(shape=shape, shape_signature=None)
+    computed = [node for node in editor.graph.nodes if node.outputs and constants.issuperset(node.outputs)]
+    kept = [node for node in computed if not set(node.outputs).isdisjoint(editor.outputs)]
+    for node in kept:
+        for index in node.outputs:
+            editor.tensors[index] = editor.graph.tensors[index]
+    editor.remove([node.index for node in computed if node not in kept])
+    editor.remove_unread({index for node in computed for index in node.inputs} - set(editor.inputs))
+
+
+def _is_folded(tensor: Tensor) -> bool:
+    return tensor.type in _FOLDED and tensor.value is not None and tensor.quantization is None

@@ -1,0 +1,298 @@
+"""Element-wise operators and reductions in terms of simpler ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ...model.model import Node, Tensor
+from ..work import Work
+from .base import Exactness, Pass
+
+_FLOAT = ("FLOAT32",)
+_RELU6 = 3
+_POOL_VALID = 1
+
+NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
+
+
+def _is_float(work: Work, node: Node) -> bool:
+    return all(work.tensor(index).type in _FLOAT for index in (*node.inputs, *node.outputs))
+
+
+def _scalar(work: Work, node: Node, value: float) -> int:
+    return work.constant(f"{work.output(node).name}/{value:g}", "FLOAT32", value)
+
+
+def _gelu_tanh(work: Work, node: Node) -> Sequence[Node] | None:
+    return _gelu(work, node) if _is_float(work, node) and work.options(node).approximate else None
+
+
+def _gelu_erf(work: Work, node: Node) -> Sequence[Node] | None:
+    return _gelu(work, node) if _is_float(work, node) and not work.options(node).approximate else None
+
+
+def _gelu(work: Work, node: Node) -> Sequence[Node]:
+    """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
+    (x,), (y,) = node.inputs, node.outputs
+    like = work.output(node)
+    square, cube, scaled, sum_, inner, bent, half = [
+        work.result(like, what) for what in ("square", "cube", "scaled", "sum", "inner", "tanh", "half")
+    ]
+    factor = work.result(like, "factor")
+    return [
+        work.node("MUL", [x, x], [square]),
+        work.node("MUL", [square, x], [cube]),
+        work.node("MUL", [cube, _scalar(work, node, 0.044715)], [scaled]),
+        work.node("ADD", [x, scaled], [sum_]),
+        work.node("MUL", [sum_, _scalar(work, node, math.sqrt(2 / math.pi))], [inner]),
+        work.node("TANH", [inner], [bent]),
+        work.node("ADD", [bent, _scalar(work, node, 1)], [factor]),
+        work.node("MUL", [x, _scalar(work, node, 0.5)], [half]),
+        work.node("MUL", [half, factor], [y]),
+    ]
+
+
+_ERF_SLOPE = 0.3275911 / math.sqrt(2)
+_ERF_TERMS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+"""The error function by Abramowitz and Stegun, 7.1.26: within 1.5e-7, which is the rounding of float32 near 1."""
+
+
+def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node] | None:
+    """relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), where 1 - erf is a polynomial in t = 1 / (1 + p |x|), times exp(-x x / 2)."""
+    if not _is_float(work, node) or work.options(node).approximate:
+        return None
+    like, (x,) = work.output(node), node.inputs
+    nodes: list[Node] = []
+
+    def step(op: str, what: str, *operands: int | float) -> int:
+        result = work.result(like, f"{what}_{len(nodes)}")
+        inputs = [_scalar(work, node, operand) if isinstance(operand, float) else operand for operand in operands]
+        nodes.append(work.node(op, inputs, [result]))
+        return result
+
+    size = step("ABS", "abs", x)
+    t = step("DIV", "t", 1.0, step("ADD", "sum", step("MUL", "scaled", size, _ERF_SLOPE), 1.0))
+    term = step("MUL", "term", t, _ERF_TERMS[0] / 2)
+    for factor in _ERF_TERMS[1:]:
+        term = step("MUL", "term", step("ADD", "term", term, factor / 2), t)
+    bell = step("EXP", "bell", step("MUL", "exponent", step("MUL", "square", x, x), -0.5))
+    tail = step("MUL", "tail", step("MUL", "tail", term, bell), size)
+    positive = step("RELU", "relu", x)
+    return [*nodes, work.node("SUB", [positive, tail], node.outputs)]
+
+
+def _hard_swish(work: Work, node: Node) -> Sequence[Node] | None:
+    if not _is_float(work, node):
+        return None
+    like = work.output(node)
+    shifted, product = work.result(like, "relu6"), work.result(like, "product")
+    return [
+        work.node("ADD", [node.inputs[0], _scalar(work, node, 3)], [shifted], fused_activation_function=_RELU6),
+        work.node("MUL", [node.inputs[0], shifted], [product]),
+        work.node("MUL", [product, _scalar(work, node, 1 / 6)], node.outputs),
+    ]
+
+
+def _squared_difference(work: Work, node: Node) -> Sequence[Node] | None:
+    if not _is_float(work, node):
+        return None
+    difference = work.result(work.output(node), "difference")
+    return [work.node("SUB", node.inputs, [difference]), work.node("MUL", [difference, difference], node.outputs)]
+
+
+def _square(work: Work, node: Node) -> Sequence[Node] | None:
+    return [work.node("MUL", [node.inputs[0]] * 2, node.outputs)] if _is_float(work, node) else None
+
+
+def _neg(work: Work, node: Node) -> Sequence[Node] | None:
+    if not _is_float(work, node):
+        return None
+    return [work.node("MUL", [node.inputs[0], _scalar(work, node, -1)], node.outputs)]
+
+
+def _sub(work: Work, node: Node) -> Sequence[Node] | None:
+    """The sum with the negative, which for a constant is another constant."""
+    if not _is_float(work, node) or work.input(node, 0).is_constant:
+        return None
+    activation = work.options(node).fused_activation_function
+    second, nodes = work.input(node, 1), []
+    values = work.values(second)
+    if values is not None:
+        negative = work.constant(f"{second.name}/negative", "FLOAT32", -values)
+    else:
+        negative = work.result(second, "negative")
+        nodes.append(work.node("MUL", [second.index, _scalar(work, node, -1)], [negative]))
+    added = work.node("ADD", [node.inputs[0], negative], node.outputs, fused_activation_function=activation)
+    return [*nodes, added]
+
+
+def _div(work: Work, node: Node) -> Sequence[Node] | None:
+    divisor = work.values(work.input(node, 1))
+    if not _is_float(work, node) or divisor is None or not divisor.all() or work.input(node, 0).is_constant:
+        return None
+    reciprocal = work.constant(f"{work.input(node, 1).name}/reciprocal", "FLOAT32", 1 / divisor.astype("f8"))
+    activation = work.options(node).fused_activation_function
+    return [work.node("MUL", [node.inputs[0], reciprocal], node.outputs, fused_activation_function=activation)]
+
+
+def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
+    if not _is_float(work, node):
+        return None
+    root = work.result(work.output(node), "root")
+    return [
+        work.node("SQRT", node.inputs, [root]),
+        work.node("DIV", [_scalar(work, node, 1), root], node.outputs),
+    ]
+
+
+def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
+    """The greater of x and slope x, for a slope of at most 1."""
+    slope = work.options(node).alpha
+    if not _is_float(work, node) or not 0 <= slope <= 1:
+        return None
+    scaled = work.result(work.output(node), "scaled")
+    return [
+        work.node("MUL", [node.inputs[0], _scalar(work, node, slope)], [scaled]),
+        work.node("MAXIMUM", [node.inputs[0], scaled], node.outputs),
+    ]
+
+
+def _axes(work: Work, node: Node) -> list[int] | None:
+    values, rank = work.values(work.input(node, 1)), work.input(node, 0).rank
+    if values is None or not rank:
+        return None
+    axes = sorted({int(axis) % rank for axis in values.reshape(-1)})
+    return axes if axes and all(-rank <= int(axis) < rank for axis in values.reshape(-1)) else None
+
+
+def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
+    """The mean over one axis after another, the last first; dimensions are kept until the last mean."""
+    axes = _axes(work, node)
+    source, target = work.input(node, 0), work.output(node)
+    if axes is None or len(axes) < 2 or not _is_float_mean(source, target) or work.is_open(source, target):
+        return None
+    keeps = bool(work.options(node).keep_dims)
+    nodes, shape, operand = [], list(source.shape), node.inputs[0]
+    for axis in axes[::-1]:
+        shape[axis] = 1
+        is_last = axis == axes[0]
+        result = node.outputs[0] if is_last and keeps else work.result(target, f"over_{axis}", shape)
+        index = work.constant(f"{target.name}/axis_{axis}", "INT32", [axis])
+        nodes.append(work.node("MEAN", [operand, index], [result], keep_dims=True))
+        operand = result
+    return nodes if keeps else [*nodes, work.reshape(operand, node.outputs[0])]
+
+
+def _is_float_mean(*tensors: Tensor) -> bool:
+    return all(tensor.type in _FLOAT for tensor in tensors)
+
+
+def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
+    """AVERAGE_POOL_2D over all positions of an image."""
+    source, target = work.input(node, 0), work.output(node)
+    if _axes(work, node) != [1, 2] or source.rank != 4 or not _is_float_mean(source, target) or work.is_open(source, target):
+        return None
+    batch, height, width, depth = source.shape
+    keeps = bool(work.options(node).keep_dims)
+    result = node.outputs[0] if keeps else work.result(target, "pooled", (batch, 1, 1, depth))
+    pool = work.node(
+        "AVERAGE_POOL_2D",
+        [node.inputs[0]],
+        [result],
+        padding=_POOL_VALID,
+        stride_w=1,
+        stride_h=1,
+        filter_width=width,
+        filter_height=height,
+    )
+    return [pool] if keeps else [pool, work.reshape(result, node.outputs[0])]
+
+
+def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite) -> Pass:
+    chosen = frozenset(ops.split())
+    return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen)
+
+
+_FLOATS = "FLOAT32"
+
+PASSES = (
+    _pass("square-as-mul", "SQUARE", "MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square),
+    _pass("neg-as-mul", "NEG", "MUL by -1", _FLOATS, Exactness.EXACT, _neg),
+    _pass(
+        "squared-difference-as-sub-mul",
+        "SQUARED_DIFFERENCE",
+        "SUB, and MUL of the difference with itself",
+        _FLOATS,
+        Exactness.EXACT,
+        _squared_difference,
+    ),
+    _pass(
+        "sub-as-add",
+        "SUB",
+        "ADD of the negative, which MUL by -1 makes unless it is constant",
+        "FLOAT32, the first operand not constant",
+        Exactness.EXACT,
+        _sub,
+    ),
+    _pass(
+        "div-as-mul",
+        "DIV",
+        "MUL by the reciprocal",
+        "FLOAT32, a constant divisor without zeros",
+        Exactness.ROUNDING,
+        _div,
+    ),
+    _pass("rsqrt-as-sqrt-div", "RSQRT", "1 divided by SQRT", _FLOATS, Exactness.ROUNDING, _rsqrt),
+    _pass(
+        "leaky-relu-as-maximum",
+        "LEAKY_RELU",
+        "MAXIMUM of x and slope * x",
+        "FLOAT32, with a slope from 0 to 1",
+        Exactness.EXACT,
+        _leaky_relu,
+    ),
+    _pass(
+        "hard-swish-written-out", "HARD_SWISH", "x relu6(x + 3) / 6 in ADD, MUL and MUL", _FLOATS, Exactness.ROUNDING, _hard_swish
+    ),
+    _pass(
+        "gelu-written-out",
+        "GELU",
+        "0.5 x (1 + tanh(0.79788 (x + 0.044715 x x x))) in MUL, ADD and TANH",
+        "FLOAT32, with the option approximate, which is this formula",
+        Exactness.ROUNDING,
+        _gelu_tanh,
+    ),
+    _pass(
+        "gelu-by-exponential",
+        "GELU",
+        "relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), with erf as a polynomial and EXP, within 2e-7",
+        "FLOAT32, without the option approximate",
+        Exactness.ROUNDING,
+        _gelu_by_exponential,
+    ),
+    _pass(
+        "gelu-approximated",
+        "GELU",
+        "the formula with TANH in place of the one with the error function, at most 0.0005 from it",
+        "FLOAT32, without the option approximate",
+        Exactness.APPROXIMATE,
+        _gelu_erf,
+    ),
+    _pass(
+        "mean-as-pool",
+        "MEAN",
+        "AVERAGE_POOL_2D over the whole image, and RESHAPE unless dimensions are kept",
+        "FLOAT32, over height and width of a tensor of rank 4 whose shape is known",
+        Exactness.ROUNDING,
+        _mean_as_pool,
+    ),
+    _pass(
+        "mean-one-axis-at-a-time",
+        "MEAN",
+        "a MEAN for each axis, and RESHAPE unless dimensions are kept",
+        "FLOAT32, several constant axes, a known shape",
+        Exactness.ROUNDING,
+        _mean_one_by_one,
+    ),
+)

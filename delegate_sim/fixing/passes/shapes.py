@@ -1,0 +1,200 @@
+"""Operators that only move elements, in terms of others that do."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...model.model import Node, Tensor
+from ..work import Work
+from .base import Exactness, Pass
+from .elementwise import _pass
+
+_UNARY = "ABS CEIL COS ELU EXP FLOOR HARD_SWISH LEAKY_RELU LOG LOGISTIC NEG RELU RELU6 RELU_N1_TO_1 ROUND RSQRT SIN SQRT TANH"
+
+
+def _is_known(work: Work, node: Node) -> bool:
+    return not work.is_open(*[work.tensor(index) for index in (*node.inputs, *node.outputs)])
+
+
+def _as_reshape(work: Work, node: Node) -> Sequence[Node] | None:
+    if not _is_known(work, node) or work.input(node, 0).is_constant:
+        return None
+    return [work.reshape(node.inputs[0], node.outputs[0])]
+
+
+def _pack(work: Work, node: Node) -> Sequence[Node] | None:
+    """Each operand gets a dimension of 1, along which they are joined."""
+    target = work.output(node)
+    if not _is_known(work, node) or not node.inputs or not target.rank:
+        return None
+    axis = work.options(node).axis % target.rank
+    shape = (*target.shape[:axis], 1, *target.shape[axis + 1 :])
+    parts, nodes = [], []
+    for number, index in enumerate(node.inputs):
+        parts.append(work.result(target, f"part_{number}", shape))
+        nodes.append(work.reshape(index, parts[-1]))
+    return [*nodes, work.node("CONCATENATION", parts, node.outputs, axis=axis)]
+
+
+def _unpack_shape(work: Work, node: Node) -> tuple[int, tuple[int, ...]] | None:
+    source = work.input(node, 0)
+    if not _is_known(work, node) or not source.rank:
+        return None
+    axis = work.options(node).axis % source.rank
+    return axis, (*source.shape[:axis], 1, *source.shape[axis + 1 :])
+
+
+def _unpack_as_split(work: Work, node: Node) -> Sequence[Node] | None:
+    found = _unpack_shape(work, node)
+    if found is None:
+        return None
+    axis, shape = found
+    parts = [work.result(work.output(node, number), "kept", shape) for number in range(len(node.outputs))]
+    index = work.constant(f"{work.output(node).name}/axis", "INT32", axis)
+    split = work.node("SPLIT", [index, node.inputs[0]], parts, num_splits=len(parts))
+    return [split, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]
+
+
+def _slices(
+    work: Work, node: Node, source: int, targets: Sequence[int], axis: int, sizes: Sequence[int], *, strided: bool
+) -> list[Node]:
+    nodes, start = [], 0
+    shape = work.tensor(source).shape
+    for target, size in zip(targets, sizes, strict=True):
+        begin = np.zeros(len(shape), np.int32)
+        begin[axis] = start
+        extent = np.array(shape, np.int32)
+        extent[axis] = size
+        name = f"{work.tensor(target).name}"
+        first = work.constant(f"{name}/begin", "INT32", begin)
+        if strided:
+            last = work.constant(f"{name}/end", "INT32", begin + extent)
+            ones = work.constant(f"{name}/strides", "INT32", np.ones(len(shape), np.int32))
+            nodes.append(work.node("STRIDED_SLICE", [source, first, last, ones], [target]))
+        else:
+            nodes.append(work.node("SLICE", [source, first, work.constant(f"{name}/size", "INT32", extent)], [target]))
+        start += size
+    return nodes
+
+
+def _unpack_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
+    found = _unpack_shape(work, node)
+    if found is None:
+        return None
+    axis, shape = found
+    parts = [work.result(work.output(node, number), "kept", shape) for number in range(len(node.outputs))]
+    nodes = _slices(work, node, node.inputs[0], parts, axis, [1] * len(parts), strided=True)
+    return [*nodes, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]
+
+
+def _split(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
+    is_plain = node.op == "SPLIT"
+    source = node.inputs[1 if is_plain else 0]
+    axes = work.values(work.input(node, 0 if is_plain else 2))
+    rank = work.tensor(source).rank
+    if axes is None or axes.size != 1 or not rank or not _is_known(work, node):
+        return None
+    axis = int(axes.reshape(-1)[0]) % rank
+    if any(work.tensor(output).rank != rank for output in node.outputs):
+        return None
+    sizes = [work.tensor(output).shape[axis] for output in node.outputs]
+    return _slices(work, node, source, node.outputs, axis, sizes, strided=strided)
+
+
+def _split_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
+    return _split(work, node, strided=False)
+
+
+def _split_as_strided_slices(work: Work, node: Node) -> Sequence[Node] | None:
+    return _split(work, node, strided=True)
+
+
+def _merged(tensor: Tensor) -> tuple[int, ...] | None:
+    """Return the shape with leading dimensions joined so that four are left."""
+    if tensor.rank < 5:
+        return None
+    return (int(np.prod(tensor.shape[:-3])), *tensor.shape[-3:])
+
+
+def _unary_of_four(work: Work, node: Node) -> Sequence[Node] | None:
+    source, target = work.input(node, 0), work.output(node)
+    shape = _merged(target)
+    if shape is None or source.shape != target.shape or not _is_known(work, node) or source.type != target.type:
+        return None
+    before, after = work.result(source, "of_rank_4", shape), work.result(target, "of_rank_4", shape)
+    same = node._replace(index=-1, inputs=(before, *node.inputs[1:]), outputs=(after,))
+    return [work.reshape(node.inputs[0], before), same, work.reshape(after, node.outputs[0])]
+
+
+def _transpose_of_fewer(work: Work, node: Node) -> Sequence[Node] | None:
+    """Dimensions that stay neighbours are joined, and those of size 1 left out."""
+    source, order = work.input(node, 0), work.values(work.input(node, 1))
+    if source.rank < 5 or order is None or order.size != source.rank or not _is_known(work, node):
+        return None
+    kept = [int(axis) % source.rank for axis in order.reshape(-1) if source.shape[int(axis) % source.rank] != 1]
+    groups: list[list[int]] = []
+    rest = [axis for axis in range(source.rank) if source.shape[axis] != 1]
+    following = dict(itertools.pairwise(rest))
+    for axis in kept:
+        if groups and following.get(groups[-1][-1]) == axis:
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    if not 0 < len(groups) < 5:
+        return None
+    ordered = sorted(groups)
+    sizes = {tuple(group): int(np.prod([source.shape[axis] for axis in group])) for group in groups}
+    before = work.result(source, "joined", [sizes[tuple(group)] for group in ordered])
+    after = work.result(work.output(node), "joined", [sizes[tuple(group)] for group in groups])
+    permutation = work.constant(f"{work.output(node).name}/order", "INT32", [ordered.index(group) for group in groups])
+    return [
+        work.reshape(node.inputs[0], before),
+        work.node("TRANSPOSE", [before, permutation], [after]),
+        work.reshape(after, node.outputs[0]),
+    ]
+
+
+_KNOWN = "a known shape"
+
+PASSES: tuple[Pass, ...] = (
+    _pass("expand-dims-as-reshape", "EXPAND_DIMS", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
+    _pass("squeeze-as-reshape", "SQUEEZE", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
+    _pass("pack-as-concatenation", "PACK", "RESHAPE of each operand, and CONCATENATION", _KNOWN, Exactness.EXACT, _pack),
+    _pass("unpack-as-split", "UNPACK", "SPLIT, and RESHAPE of each part", _KNOWN, Exactness.EXACT, _unpack_as_split),
+    _pass("unpack-as-slices", "UNPACK", "STRIDED_SLICE and RESHAPE for each part", _KNOWN, Exactness.EXACT, _unpack_as_slices),
+    _pass(
+        "split-as-slices",
+        "SPLIT SPLIT_V",
+        "a SLICE for each part",
+        "a known shape and a constant axis",
+        Exactness.EXACT,
+        _split_as_slices,
+    ),
+    _pass(
+        "split-as-strided-slices",
+        "SPLIT SPLIT_V",
+        "a STRIDED_SLICE for each part",
+        "a known shape and a constant axis",
+        Exactness.EXACT,
+        _split_as_strided_slices,
+    ),
+    _pass(
+        "transpose-of-lower-rank",
+        "TRANSPOSE",
+        "RESHAPE, TRANSPOSE of at most 4 dimensions and RESHAPE: neighbours that stay together are joined",
+        "rank 5 or more, a known shape and a constant order that leaves at most 4 groups",
+        Exactness.EXACT,
+        _transpose_of_fewer,
+    ),
+    _pass(
+        "element-wise-of-rank-4",
+        _UNARY,
+        "RESHAPE to four dimensions, the node, and RESHAPE back",
+        "rank 5 or more, one operand, a known shape",
+        Exactness.EXACT,
+        _unary_of_four,
+    ),
+)

@@ -1,0 +1,95 @@
+"""STRIDED_SLICE with fewer of its options, or as SLICE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...model.model import Node
+from ..work import Work
+from .base import Exactness, Pass
+from .elementwise import _pass
+
+
+def _extent(work: Work, node: Node) -> tuple[list[int], list[int]] | None:
+    """Return where a slice with steps of 1 begins in each dimension, and how many elements it takes; None if that is unknown."""
+    source, options = work.input(node, 0), work.options(node)
+    values = [work.values(work.input(node, position)) for position in (1, 2, 3)]
+    if work.is_open(source, work.output(node)) or options.ellipsis_mask or options.new_axis_mask or options.offset:
+        return None
+    begin, end, strides = [None if each is None else [int(number) for number in each.reshape(-1)] for each in values]
+    if begin is None or end is None or strides is None or not len(begin) == len(end) == len(strides) <= source.rank:
+        return None
+    if any(stride != 1 for stride in strides):
+        return None
+    starts, sizes = [0] * source.rank, list(source.shape)
+    for axis, size in enumerate(source.shape[: len(begin)]):
+        bit = 1 << axis
+        first = 0 if options.begin_mask & bit else _clamped(begin[axis], size)
+        last = size if options.end_mask & bit else _clamped(end[axis], size)
+        if options.shrink_axis_mask & bit:
+            first = begin[axis] + size if begin[axis] < 0 else begin[axis]
+            last = first + 1
+        if not 0 <= first < last <= size:
+            return None
+        starts[axis], sizes[axis] = first, last - first
+    return starts, sizes
+
+
+def _clamped(position: int, size: int) -> int:
+    return min(max(position + size if position < 0 else position, 0), size)
+
+
+def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
+    found = _extent(work, node)
+    target = work.output(node)
+    if found is None or not found[0]:
+        return None
+    starts, sizes = found
+    if int(np.prod(sizes)) != target.element_count:
+        return None
+    is_same = tuple(sizes) == target.shape
+    options = dict(iter(work.options(node)))
+    if strided and is_same and not any(value for name, value in options.items() if name.endswith("mask")):
+        return None
+    result = node.outputs[0] if is_same else work.result(target, "of_whole_rank", sizes)
+    begin = work.constant(f"{target.name}/begin", "INT32", starts)
+    if strided:
+        end = work.constant(f"{target.name}/end", "INT32", np.add(starts, sizes))
+        ones = work.constant(f"{target.name}/strides", "INT32", np.ones(len(starts)))
+        sliced = work.node("STRIDED_SLICE", [node.inputs[0], begin, end, ones], [result])
+    else:
+        size = work.constant(f"{target.name}/size", "INT32", sizes)
+        sliced = work.node("SLICE", [node.inputs[0], begin, size], [result])
+    return [sliced] if is_same else [sliced, work.reshape(result, node.outputs[0])]
+
+
+def _plain(work: Work, node: Node) -> Sequence[Node] | None:
+    return _rewrite(work, node, strided=True)
+
+
+def _as_slice(work: Work, node: Node) -> Sequence[Node] | None:
+    return _rewrite(work, node, strided=False)
+
+
+_NEEDS = "constant begin and end, steps of 1, no new axis and no ellipsis, a known shape"
+
+PASSES: tuple[Pass, ...] = (
+    _pass(
+        "strided-slice-without-masks",
+        "STRIDED_SLICE",
+        "STRIDED_SLICE with begin and end written out, and RESHAPE where it drops dimensions",
+        _NEEDS,
+        Exactness.EXACT,
+        _plain,
+    ),
+    _pass(
+        "strided-slice-as-slice",
+        "STRIDED_SLICE",
+        "SLICE, and RESHAPE where it drops dimensions",
+        _NEEDS,
+        Exactness.EXACT,
+        _as_slice,
+    ),
+)

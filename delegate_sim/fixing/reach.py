@@ -1,0 +1,27 @@
+"""Which subgraphs run when the first one does: only those can be proven, and so are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..model.model import Model, Node
+
+
+def subgraphs_that_run(model: Model) -> frozenset[int]:
+    """Return the first subgraph, and those that it calls, directly or through others."""
+    found, waiting = {0}, [0]
+    while waiting:
+        for node in model.subgraphs[waiting.pop()].nodes:
+            called = {index for index in _called(model, node) if 0 <= index < len(model.subgraphs)} - found
+            found |= called
+            waiting += called
+    return frozenset(found)
+
+
+def _called(model: Model, node: Node) -> Iterator[int]:
+    """The schema names fields that hold subgraphs so."""
+    if node.options is None or node.is_custom:
+        return
+    for name, value in model.options(node):
+        if "subgraph" in name:
+            yield from value if isinstance(value, Iterable) else (value,)

@@ -1,0 +1,79 @@
+"""How good a model is on a target, so that rewrites can be compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..model.model import Model
+from ..results.compute import compute_of
+from ..results.measures import NOT_RUNNING, Measures, measure
+from ..runtime.editing import NodeKey
+from ..runtime.interpreter import Assumptions, Run, simulate
+from ..runtime.target import Target
+
+
+class Score(NamedTuple):
+    """What counts, in this order; less is better in each."""
+
+    fails: bool
+    """Whether the application cannot run the model with the delegate."""
+    work_left: int
+    """Multiply-adds that stay on the CPU; nodes in a model without multiply-adds."""
+    kernels: float
+    """Kernels of the delegate, infinite without any."""
+    border_bytes: int
+    nodes_left: int
+    """Nodes that stay on the CPU."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One model on one target."""
+
+    target: Target
+    measures: Measures
+    multiply_adds: int
+    """Those of delegated nodes."""
+    total_multiply_adds: int
+    on_cpu: frozenset[NodeKey]
+    """The nodes that stay on the CPU."""
+
+    @property
+    def score(self) -> Score:
+        """How good it is."""
+        measures = self.measures
+        return Score(
+            measures.outcome in NOT_RUNNING,
+            self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
+            measures.delegate_kernels if measures.is_delegated else math.inf,
+            measures.border_bytes,
+            measures.fallback_nodes,
+        )
+
+
+def standing(model: Model, target: Target) -> Standing:
+    """Simulate a model on a target."""
+    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
+    compute = compute_of(run)
+    return Standing(target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run))
+
+
+def _on_cpu(run: Run) -> frozenset[NodeKey]:
+    return frozenset(
+        [
+            NodeKey(subgraph.graph.index, index)
+            for subgraph in run.subgraphs
+            for index in subgraph.graph.execution_plan
+            if index not in subgraph.delegated
+        ]
+    )
+
+
+def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
+    """Whether a model is better on one target, and worse on none."""
+    pairs = [(one.score, other.score) for one, other in zip(now, before, strict=True)]
+    return all(one <= other for one, other in pairs) and any(one < other for one, other in pairs)

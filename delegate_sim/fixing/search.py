@@ -1,0 +1,209 @@
+"""Which passes make a model better on its targets: each is tried against the simulator, none is guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import FixError
+from ..model.model import Model
+from ..runtime.editing import Edited, NodeKey, unchanged
+from ..runtime.target import Target
+from .applying import Rewritten, apply_pass
+from .given_shapes import with_shapes
+from .passes.base import Exactness, Pass
+from .passes.catalogue import PASSES
+from .score import Standing, is_better, standing
+from .writing import check_writable
+
+_ROUNDS = 24
+"""Steps of the search at most."""
+
+
+@dataclass(frozen=True)
+class FixStep:
+    """A pass that was kept, the nodes of the model that it was applied to, and what the model then was on each target."""
+
+    name: str
+    exactness: Exactness
+    does: str
+    nodes: int
+    """How many nodes it changed or replaced."""
+    standings: tuple[Standing, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A pass that was tried and not kept: what it would have come to on each target."""
+
+    name: str
+    exactness: Exactness
+    standings: tuple[Standing, ...]
+    is_worse: bool
+    """Whether any target would be worse off."""
+
+
+@dataclass(frozen=True)
+class FixPlan:
+    """What a search found."""
+
+    model: Model
+    targets: tuple[Target, ...]
+    allowed: Exactness
+    shapes: Mapping[int, tuple[int, ...]]
+    before: tuple[Standing, ...]
+    after: tuple[Standing, ...]
+    steps: tuple[FixStep, ...]
+    rejected: tuple[Trial, ...]
+    rewritten: Rewritten = field(repr=False)
+    simulations: int = 0
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.steps or self.shapes)
+
+    @property
+    def exactness(self) -> Exactness:
+        """That of the least exact step."""
+        return max([step.exactness for step in self.steps], default=Exactness.EXACT)
+
+
+def search(
+    model: Model,
+    targets: Sequence[Target],
+    allowed: Exactness = Exactness.ROUNDING,
+    shapes: Mapping[int, tuple[int, ...]] = MappingProxyType({}),
+    passes: Mapping[str, Pass] = PASSES,
+) -> FixPlan:
+    """Find passes that together make a model better on a target, and on none worse.
+
+    Exact ones come first; those of the next kind follow only where they add to that. At each step the pass that gains most is
+    kept. Where no single one gains, all together are tried, and those left out again without which it is as good. ``shapes`` are
+    those that inputs are to have. Raises FixError for a model that cannot be rewritten.
+    """
+    check_writable(model)
+    return _Search(model, targets, allowed, shapes, passes).run()
+
+
+class _Search:
+    def __init__(
+        self,
+        model: Model,
+        targets: Sequence[Target],
+        allowed: Exactness,
+        shapes: Mapping[int, tuple[int, ...]],
+        passes: Mapping[str, Pass],
+    ) -> None:
+        self._model = model
+        self._targets = tuple(targets)
+        self._allowed = allowed
+        self._shapes = shapes
+        self._passes = passes
+        self._simulations = 0
+        self._steps: list[FixStep] = []
+        self._trials: dict[str, Trial] = {}
+
+    def run(self) -> FixPlan:
+        """Search, and return what was found."""
+        change: Edited = (
+            with_shapes(self._model, self._shapes, self._targets[0].release) if self._shapes else unchanged(self._model)
+        )
+        self._now = Rewritten(change, {})
+        before = self._standings(self._model)
+        self._standing = self._standings(change.model) if self._shapes else before
+        if any(now.score.fails and not then.score.fails for now, then in zip(self._standing, before, strict=True)):
+            raise FixError("with these shapes the runtime does not prepare the model")
+        for level in Exactness:
+            if level <= self._allowed:
+                passes = [each for each in self._passes.values() if each.exactness <= level]
+                while len(self._steps) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
+                    pass
+        kept = {step.name for step in self._steps}
+        return FixPlan(
+            self._model,
+            self._targets,
+            self._allowed,
+            self._shapes,
+            before,
+            self._standing,
+            tuple(self._steps),
+            tuple([trial for name, trial in self._trials.items() if name not in kept]),
+            self._now,
+            self._simulations,
+        )
+
+    def _standings(self, model: Model) -> tuple[Standing, ...]:
+        self._simulations += 1
+        return tuple([standing(model, target) for target in self._targets])
+
+    def _on_cpu(self, standings: Sequence[Standing]) -> frozenset[NodeKey]:
+        return frozenset().union(*[each.on_cpu for each in standings])
+
+    def _made(self, each: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
+        return apply_pass(now, each, None if each.is_for_all else self._on_cpu(standings))
+
+    def _keep_best(self, passes: Sequence[Pass]) -> bool:
+        """Keep the pass that gains most, if any gains."""
+        best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
+        for each in passes:
+            made = self._made(each, self._now, self._standing)
+            if made is None:
+                continue
+            standings = self._standings(made.model)
+            if is_better(standings, self._standing):
+                key = (*[now.score for now in standings], each.exactness)
+                if best is None or key < best[0]:
+                    best = key, made, each, standings
+            else:
+                is_worse = any(now.score > then.score for now, then in zip(standings, self._standing, strict=True))
+                self._trials[each.name] = Trial(each.name, each.exactness, standings, is_worse)
+        if best is None:
+            return False
+        self._keep(best[2], best[1], best[3])
+        return True
+
+    def _keep(self, each: Pass, made: Rewritten, standings: tuple[Standing, ...]) -> None:
+        self._steps.append(FixStep(each.name, each.exactness, each.does, _changed(self._now, made), standings))
+        self._now, self._standing = made, standings
+
+    def _keep_together(self, passes: Sequence[Pass]) -> bool:
+        """Keep passes that gain only together, as few of them as will do."""
+        chosen = [each for each in passes if self._made(each, self._now, self._standing) is not None]
+        found = self._chain(chosen)
+        if len(chosen) < 2 or not is_better(found[-1][2], self._standing):
+            return False
+        for each in reversed(chosen):
+            fewer = [other for other in chosen if other is not each]
+            without = self._chain(fewer) if fewer else []
+            if without and all(one.score <= other.score for one, other in zip(without[-1][2], found[-1][2], strict=True)):
+                chosen, found = fewer, without
+        for each, made, standings in found:
+            self._keep(each, made, standings)
+        return True
+
+    def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
+        """Apply passes one after another; each sees what stays on the CPU behind the one before."""
+        now, standings = self._now, self._standing
+        found: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
+        for each in passes:
+            made = self._made(each, now, standings)
+            if made is not None:
+                now, standings = made, self._standings(made.model)
+                found.append((each, now, standings))
+        return found or [(passes[0], now, standings)] if passes else []
+
+
+def _changed(before: Rewritten, after: Rewritten) -> int:
+    """Return how many nodes a pass replaced, changed or left out."""
+    count = 0
+    for old, new, old_origins, new_origins in zip(
+        before.model.subgraphs, after.model.subgraphs, before.change.origins, after.change.origins, strict=True
+    ):
+        kept = {origin: node for origin, node in zip(new_origins, new.nodes, strict=True) if origin >= 0}
+        for origin, node in zip(old_origins, old.nodes, strict=True):
+            if origin >= 0 and (origin not in kept or kept[origin]._replace(index=node.index) != node):
+                count += 1
+    return count

@@ -1,0 +1,1 @@
+"""Running two models in the real runtime, on this CPU, and comparing what they compute."""

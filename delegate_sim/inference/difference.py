@@ -1,0 +1,190 @@
+"""How the results of two models differ, as the runtime computes them on this CPU.
+
+In the manner of the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``): mean and greatest absolute error
+of each output, and the latency of both. Both run with the optimised CPU kernels, on one thread and without XNNPACK, so that what
+differs comes from the models.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import FixError, MissingPackageError
+from ..model.model import Model
+from .inputs import InputArray
+
+SECONDS = 1800
+_REPETITIONS = 2
+"""How often the first model runs beside itself at most where it differs from the second."""
+_PACKAGE = "ai_edge_litert"
+
+
+@dataclass(frozen=True)
+class TensorDifference:
+    """How one tensor differs, over all samples. Errors are in the unit of the tensor as it is stored."""
+
+    name: str
+    elements: int
+    different: int
+    """Elements whose values differ; zeros of either sign are equal, and so are two that are no number."""
+    bits: int
+    """Elements of which a bit differs."""
+    mean: float
+    greatest: float
+    range: float
+    """The greatest size of a value in the first model."""
+    problem: str
+    """Why it cannot be compared, empty if it can."""
+    unsteady: int = 0
+    """Elements of which a bit differs when the first model runs beside itself: some CPU kernels read memory never written."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether every bit is the same."""
+        return not self.bits and not self.problem
+
+    @property
+    def relative(self) -> float:
+        """The greatest error as a share of the range."""
+        return 0.0 if not self.greatest else self.greatest / self.range if self.range else math.inf
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two models differ in what they compute."""
+
+    outputs: tuple[TensorDifference, ...]
+    tensors: tuple[TensorDifference, ...]
+    """The tensors between nodes that correspond."""
+    seconds: tuple[float, float]
+    """Latency of both on this CPU, the median."""
+    samples: int
+
+    @property
+    def is_same(self) -> bool:
+        """Whether every bit of every output, and of every tensor between that was compared, is the same."""
+        return all(each.is_same for each in (*self.outputs, *self.tensors))
+
+    @property
+    def unsteady(self) -> str:
+        """An output that the first model computes differently from run to run, empty if there is none."""
+        return next((each.name for each in self.outputs if each.unsteady), "")
+
+    @property
+    def problem(self) -> str:
+        """What makes outputs incomparable, empty if nothing does."""
+        return next((f"{each.name}: {each.problem}" for each in self.outputs if each.problem), "")
+
+    @property
+    def relative(self) -> float:
+        """The greatest error of an output as a share of that output's range."""
+        return max([each.relative for each in self.outputs], default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data."""
+        return {
+            "is_same": self.is_same,
+            "samples": self.samples,
+            "seconds": list(self.seconds),
+            "outputs": [asdict(each) for each in self.outputs],
+            "tensors_compared": len(self.tensors),
+            "tensors_that_differ": [asdict(each) for each in self.tensors if not each.is_same],
+        }
+
+
+def check_installed() -> None:
+    """Raise MissingPackageError unless the runtime is installed."""
+    if importlib.util.find_spec(_PACKAGE) is None:
+        raise MissingPackageError("models are run with the package ai-edge-litert: pip install 'delegate-sim[fix]'")
+
+
+def compare_files(
+    first: str,
+    second: str,
+    samples: Sequence[Sequence[InputArray]],
+    model: Model,
+    tensors: Mapping[int, str],
+    repeats: int = 2,
+) -> Difference:
+    """Run two files on the same inputs in a process of their own, and compare them.
+
+    ``model`` is the first one, ``tensors`` are those of its first subgraph, with their names, that the second has at the same
+    index. Raises FixError with the runtime's message where a model does not run.
+    """
+    check_installed()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = []
+        for number, arrays in enumerate(samples):
+            files.append(f"sample_{number}.npz")
+            np.savez(folder / files[-1], allow_pickle=False, **{f"input_{place}": array for place, array in enumerate(arrays)})
+        job = {
+            "a": os.path.abspath(first),
+            "b": os.path.abspath(second),
+            "samples": files,
+            "tensors": list(tensors),
+            "repeats": repeats,
+        }
+        found = _run(folder, job)
+        for _ in range(_REPETITIONS if any(entry["bits"] for entry in _entries(found)) else 0):
+            if _note_unsteady(found, _run(folder, {**job, "b": job["a"], "repeats": 0})):
+                break
+    graph = model.subgraphs[0]
+    names = [graph.tensors[index].name for index in graph.outputs]
+    return Difference(
+        tuple([TensorDifference(name, **entry) for name, entry in zip(names, found["outputs"], strict=True)]),
+        tuple([TensorDifference(tensors[int(index)], **entry) for index, entry in found["tensors"].items()]),
+        (found["seconds"][0], found["seconds"][1]),
+        len(samples),
+    )
+
+
+_SIDES = {"a": "the original model", "b": "the other model"}
+
+
+def _entries(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*found["outputs"], *found["tensors"].values()]
+
+
+def _note_unsteady(found: dict[str, Any], alike: dict[str, Any]) -> bool:
+    """Note of how many elements the first model computes other bits in the place of the second one; whether of any."""
+    for entry, own in zip(_entries(found), _entries(alike), strict=True):
+        entry["unsteady"] = own["bits"]
+    return any(own["bits"] for own in _entries(alike))
+
+
+def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
+    (folder / "job.json").write_text(json.dumps(job), "utf-8")
+    (folder / "found.json").unlink(missing_ok=True)
+    try:
+        done = subprocess.run(
+            [sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
+            env={**os.environ, "PYTHONSAFEPATH": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise FixError(f"the models did not run to their end on the CPU within {SECONDS} seconds") from None
+    result, stage = folder / "found.json", folder / "stage.txt"
+    if done.returncode or not result.is_file():
+        side, _, what = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")
+        raise FixError(f"the runtime crashed when it was to {what} {_SIDES[side]} on the CPU (status {done.returncode})")
+    found: dict[str, Any] = json.loads(result.read_text("utf-8"))
+    if "error" in found:
+        raise FixError(f"the runtime does not run {_SIDES[found['side']]} on the CPU: {found['error']}")
+    return found

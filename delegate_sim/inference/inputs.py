@@ -1,0 +1,111 @@
+"""Inputs for a run: made up to fit each input's type, range and quantisation, or read from the user's file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import OptionError
+from ..graph.graph import Graph, file_graph
+from ..model import schema
+from ..model.model import Model, Subgraph, Tensor
+from ..text import printable
+
+InputArray = npt.NDArray[Any]
+
+_INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
+"""Where an operator has indices, and what they point into."""
+_PASSING_ON = frozenset(
+    {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
+)
+_FLAGS = 2
+"""Integers that point into nothing are 0 and 1, as masks are."""
+
+
+def made_up(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
+    """Return arrays for the inputs of a subgraph, in its order; the same seed gives the same.
+
+    ``shapes`` are those of tensors that are to differ from the file's. Raises OptionError for a type that cannot be made up.
+    """
+    generator = np.random.default_rng(seed)
+    graph = file_graph(model, subgraph)
+    return [
+        _array(graph, subgraph.tensors[index], tuple(shapes.get(index, subgraph.tensors[index].shape)), generator)
+        for index in subgraph.inputs
+    ]
+
+
+def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
+    kind = schema.NUMPY_TYPES.get(tensor.type)
+    if kind is None:
+        raise OptionError(f"inputs of type {tensor.type} cannot be made up: give them in a .npz file")
+    if tensor.type == "BOOL":
+        return generator.integers(0, 2, shape).astype(np.bool_)
+    numpy_type = np.dtype(kind)
+    if numpy_type.kind in "iu":
+        if tensor.scale > 0:
+            limits = np.iinfo(numpy_type)
+            return generator.integers(limits.min, limits.max, shape, numpy_type.newbyteorder("="), endpoint=True)
+        return generator.integers(0, _limit(graph, tensor.index), shape).astype(numpy_type)
+    values = generator.standard_normal(shape)
+    if numpy_type.kind == "c":
+        return (values + 1j * generator.standard_normal(shape)).astype(numpy_type)
+    return values.astype(numpy_type)
+
+
+def _limit(graph: Graph, index: int) -> int:
+    """Return below what integers must be, from what they point into."""
+    waiting, seen, limits = [index], {index}, []
+    while waiting:
+        tensor = waiting.pop()
+        for node in graph.readers.get(tensor, ()):
+            position, table = _INDEX_POSITIONS.get(node.op, (-1, -1))
+            if 0 <= position < len(node.inputs) and node.inputs[position] == tensor and node.inputs[table] >= 0:
+                shape = graph.tensors[node.inputs[table]].shape
+                axis = graph.model.options(node).axis if node.op == "GATHER" else 0
+                limits += [shape[axis]] if node.op != "GATHER_ND" and -len(shape) <= axis < len(shape) else list(shape)
+            if node.op in _PASSING_ON:
+                new = [output for output in node.outputs if output >= 0 and output not in seen]
+                seen.update(new)
+                waiting += new
+    return max(min(limits, default=_FLAGS), 1)
+
+
+def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
+    """Read the inputs of a subgraph from a .npz file, by the name of the tensor or of the signature's argument.
+
+    Raises OptionError where one is missing or does not fit.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            given = dict(archive)
+    except (OSError, ValueError, EOFError) as error:
+        raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
+    except Exception as error:  # zipfile and numpy raise many
+        raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
+    names = {index: name for each in model.signatures if each.subgraph == subgraph.index for name, index in each.inputs.items()}
+    found = []
+    for index in subgraph.inputs:
+        tensor = subgraph.tensors[index]
+        name = next((name for name in (tensor.name, names.get(index, "")) if name in given), None)
+        if name is None:
+            raise OptionError(
+                printable(f"{os.path.basename(path)}: has no array {tensor.name!r}; it has {', '.join(sorted(given)) or 'none'}")
+            )
+        kind = schema.NUMPY_TYPES.get(tensor.type)
+        array = given[name]
+        if kind is not None and array.dtype != np.dtype(kind) and not (tensor.type == "BOOL" and array.dtype == np.bool_):
+            raise OptionError(
+                printable(f"{os.path.basename(path)}: {name!r} is of type {array.dtype}, but the model takes {tensor.type}")
+            )
+        sizes = tensor.shape_signature or tensor.shape
+        if array.ndim != len(sizes) or any(size not in (-1, own) for size, own in zip(sizes, array.shape, strict=True)):
+            raise OptionError(
+                printable(f"{os.path.basename(path)}: {name!r} has shape {array.shape}, but the model takes {tuple(sizes)}")
+            )
+        found.append(array)
+    return found

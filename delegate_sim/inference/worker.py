@@ -1,0 +1,172 @@
+"""The process in which two models run: ``python worker.py JOB``, where JOB is a folder. It imports nothing of this package.
+
+It reads ``job.json`` there, runs both models on the same inputs, and writes what it finds to ``found.json``: how each tensor of
+the one compares with that of the other. ``stage.txt`` says what it was doing, should it crash.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_THREADS = 1
+
+
+def main(folder: Path) -> None:
+    """Do the job in a folder."""
+    job = json.loads((folder / "job.json").read_text("utf-8"))
+    found: dict[str, Any] = {}
+    try:
+        found = _compare(job, folder)
+    except _Stopped as stopped:
+        found = {"error": str(stopped), "side": stopped.side}
+    (folder / "found.json").write_text(json.dumps(found), "utf-8")
+
+
+class _Stopped(Exception):
+    def __init__(self, side: str, message: str) -> None:
+        super().__init__(message)
+        self.side = side
+
+
+class _ModelSide:
+    """One of the two models in the runtime."""
+
+    def __init__(self, name: str, path: str, keeps_tensors: bool, folder: Path) -> None:
+        from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+        self.name = name
+        self._folder = folder
+        self.seconds: list[float] = []
+        self._interpreter = self._do(
+            "load",
+            lambda: Interpreter(
+                model_path=path,
+                num_threads=_THREADS,
+                experimental_preserve_all_tensors=keeps_tensors,
+                experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+            ),
+        )
+        self.inputs = [each["index"] for each in self._interpreter.get_input_details()]
+        self.outputs = [each["index"] for each in self._interpreter.get_output_details()]
+
+    def _do(self, stage: str, action: Any) -> Any:
+        (self._folder / "stage.txt").write_text(f"{self.name} {stage}", "utf-8")
+        try:
+            return action()
+        except (RuntimeError, ValueError, TypeError, MemoryError) as error:
+            raise _Stopped(self.name, " ".join(str(error).split())) from error
+
+    def run(self, inputs: list[Any], repeats: int) -> None:
+        """Run the model on some inputs; it is timed, the first time excepted."""
+        interpreter = self._interpreter
+        shapes = {each["index"]: tuple(each["shape"]) for each in interpreter.get_input_details()}
+        for index, array in zip(self.inputs, inputs, strict=True):
+            if shapes[index] != array.shape:
+                self._do("resize", lambda index=index, array=array: interpreter.resize_tensor_input(index, array.shape))
+        self._do("allocate", interpreter.allocate_tensors)
+        for number in range(repeats + 1):
+            interpreter.reset_all_variables()
+            for index, array in zip(self.inputs, inputs, strict=True):
+                self._do("set inputs of", lambda index=index, array=array: interpreter.set_tensor(index, array))
+            begin = time.perf_counter()
+            self._do("run", interpreter.invoke)
+            if number or not repeats:
+                self.seconds.append(time.perf_counter() - begin)
+
+    def tensor(self, index: int) -> Any:
+        """Return the value of a tensor, None if it has none."""
+        try:
+            return np.asarray(self._interpreter.get_tensor(index))
+        except (ValueError, RuntimeError):
+            return None
+
+
+def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
+    keeps = bool(job["tensors"])
+    first, second = (_ModelSide(name, job[name], keeps, folder) for name in ("a", "b"))
+    if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
+        raise _Stopped("b", "the models do not have as many inputs and outputs as each other")
+    outputs = [_Tally() for _ in first.outputs]
+    tensors = {index: _Tally() for index in job["tensors"]}
+    for inputs in _samples(job, folder, first):
+        first.run(inputs, job["repeats"])
+        second.run(inputs, job["repeats"])
+        for tally, one, other in zip(outputs, first.outputs, second.outputs, strict=True):
+            tally.add(first.tensor(one), second.tensor(other))
+        for index, tally in tensors.items():
+            tally.add(first.tensor(index), second.tensor(index))
+    return {
+        "outputs": [tally.found() for tally in outputs],
+        "tensors": {index: tally.found() for index, tally in tensors.items()},
+        "seconds": [sorted(side.seconds)[len(side.seconds) // 2] for side in (first, second)],
+    }
+
+
+def _samples(job: dict[str, Any], folder: Path, side: _ModelSide) -> Iterator[list[Any]]:
+    for sample in job["samples"]:
+        with np.load(folder / sample) as archive:
+            yield [archive[f"input_{number}"] for number in range(len(side.inputs))]
+
+
+class _Tally:
+    """How the values of one tensor compare, over all samples."""
+
+    def __init__(self) -> None:
+        self.elements = self.different = self.bits = 0
+        self.sum = self.greatest = self.range = 0.0
+        self.problem = ""
+
+    def add(self, one: Any, other: Any) -> None:
+        """Compare two values."""
+        if one is None or other is None:
+            self.problem = "" if one is None and other is None else "only one of the models has a value"
+            return
+        if one.shape != other.shape or one.dtype != other.dtype:
+            self.problem = f"{one.dtype} {list(one.shape)} against {other.dtype} {list(other.shape)}"
+            return
+        self.elements += one.size
+        if one.dtype.kind in "SUO":
+            self.different += int((one != other).sum())
+            self.bits = self.different
+            return
+        bytes_of = [np.ascontiguousarray(each).view(np.uint8).reshape(one.size, -1) for each in (one, other)]
+        self.bits += int((bytes_of[0] != bytes_of[1]).any(axis=-1).sum()) if one.size else 0
+        wide = np.complex128 if one.dtype.kind == "c" else np.float64
+        one, other = one.astype(wide), other.astype(wide)
+        same = (one == other) | (np.isnan(one) & np.isnan(other))
+        self.different += int((~same).sum())
+        error = np.where(same, 0.0, np.abs(one - other))
+        if not np.isfinite(error).all():
+            self.problem = "a value that is not finite in one model alone"
+            error = np.where(np.isfinite(error), error, 0.0)
+        finite = np.abs(one[np.isfinite(one)])
+        self.sum += float(error.sum())
+        self.greatest = max(self.greatest, float(error.max(initial=0.0)))
+        self.range = max(self.range, float(finite.max(initial=0.0)))
+
+    def found(self) -> dict[str, Any]:
+        """Return the numbers."""
+        return {
+            "elements": self.elements,
+            "different": self.different,
+            "bits": self.bits,
+            "mean": self.sum / self.elements if self.elements else 0.0,
+            "greatest": self.greatest,
+            "range": self.range,
+            "problem": self.problem,
+        }
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    main(Path(sys.argv[1]))
+    sys.stdout.flush()
+    os._exit(0)  # nothing that the runtime does at its end can change what was found

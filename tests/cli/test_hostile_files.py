@@ -1,0 +1,230 @@
+"""Files that are not what they should be: links to inputs, devices, pipes, without end, changed while they are used."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from delegate_sim.files import inputs_kept, open_input, read_whole, write_whole
+from tests.models import MIXED, chain_model
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs pipes, devices and limits of POSIX")
+PROGRAM = [sys.executable, "-m", "delegate_sim"]
+ENTRY = [sys.executable, "-c", "from delegate_sim_cli.start import main; main()"]
+"""What the installed script does."""
+CONFIGURATION = 'models = ["*.tflite"]\n[targets.vx]\ndelegate = "vx"\n'
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    chain_model(MIXED).write(tmp_path / "model.tflite")
+    (tmp_path / "delegate-sim.toml").write_text(CONFIGURATION, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# An output is no input
+
+
+@pytest.mark.parametrize("link", ["itself", "symbolic", "hard"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("analyze", "model.tflite", "--output"),
+        ("analyze", "model.tflite", "--delegate", "vx", "--report", "json={}"),
+        ("diagnose", "model.tflite", "--delegate", "vx", "--output"),
+        ("inspect", "model.tflite", "--output"),
+        ("releases", "model.tflite", "--output"),
+    ],
+    ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
+)
+def test_a_model_is_not_overwritten(run, folder, arguments, link):
+    target = "model.tflite"
+    if link != "itself":
+        target = "link"
+        (os.symlink if link == "symbolic" else os.link)("model.tflite", target)
+    before = (folder / "model.tflite").read_bytes()
+    *first, last = arguments
+    result = run(*first, *([last.format(target)] if "{}" in last else [last, target]))
+    assert result.exit_code == 2
+    assert result.stderr == f"error: {target}: is an input, which is not overwritten\n"
+    assert (folder / "model.tflite").read_bytes() == before
+
+
+def test_a_configuration_is_not_overwritten(run, folder):
+    run("check", "--update")
+    result = run("check", "--report", "json=delegate-sim.toml")
+    assert (result.exit_code, result.stderr) == (2, "error: delegate-sim.toml: is an input, which is not overwritten\n")
+    assert (folder / "delegate-sim.toml").read_text("utf-8") == CONFIGURATION
+
+
+def test_a_baseline_is_updated(run, folder):
+    assert run("check", "--update").exit_code == 0
+    chain_model(["ADD"]).write(folder / "model.tflite")
+    assert run("check", "--update").exit_code == 0
+    assert run("check").exit_code == 0
+
+
+def test_two_outputs_of_one_name(run, folder):
+    result = run("analyze", "model.tflite", "--delegate", "vx", "--report", "sarif=out", "--format", "json", "--output", "./out")
+    assert (result.exit_code, "is given twice" in result.stderr) == (2, True)
+    assert not (folder / "out").exists()
+    (folder / "out").write_text("old")
+    os.link("out", "other")
+    result = run("analyze", "model.tflite", "--delegate", "vx", "--report", "sarif=out", "--report", "json=other")
+    assert (result.exit_code, "is given twice" in result.stderr) == (2, True)
+
+
+def test_what_was_read_is_kept_only_meanwhile(tmp_path):
+    path = str(tmp_path / "file")
+    write_whole(path, "one")
+    with inputs_kept():
+        assert read_whole(path) == b"one"
+        with pytest.raises(OSError, match="is an input"):
+            write_whole(path, "two")
+        write_whole(path, "two", is_updated=True)
+    write_whole(path, "three")
+    assert read_whole(path) == b"three"
+
+
+# What is read is bounded
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["delegate-sim.toml", "delegate-sim-baseline.json", "model.tflite"])
+@pytest.mark.parametrize("what", ["pipe", "/dev/zero", "folder"])
+def test_no_regular_file(folder, name, what):
+    (folder / name).unlink(missing_ok=True)
+    if what == "pipe":
+        os.mkfifo(folder / name)
+    elif what == "folder":
+        (folder / name).mkdir()
+    else:
+        (folder / name).symlink_to(what)
+    arguments = ["analyze", name] if name == "model.tflite" else ["check", "--config", "delegate-sim.toml"]
+    result = subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("error: ")
+
+
+def test_too_large(tmp_path):
+    (tmp_path / "file").write_bytes(b"x" * 11)
+    assert len(read_whole(str(tmp_path / "file"), 11)) == 11
+    with pytest.raises(OSError, match="has more than 10 bytes"):
+        read_whole(str(tmp_path / "file"), 10)
+
+
+@posix_only
+def test_a_pipe_does_not_block(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="is not a regular file"):
+        open_input(str(tmp_path / "pipe"))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("a" + ".a" * 50_000 + " = 1", "is not TOML: A key of more than 64 parts"),
+        ("['a'" + ' . "b"' * 70 + "]", "is not TOML: A key of more than 64 parts"),
+        ("x = " + "9" * 5_000, "is not TOML: A value that cannot be read"),
+        ("x = " + "[" * 5_000, "is not TOML"),
+        (CONFIGURATION.replace("*", "../*"), "takes what is in the folder of this file or below"),
+        ("baseline = '../../b.json'\n" + CONFIGURATION, "takes what is in the folder of this file or below"),
+        ("baseline = '/tmp/b.json'\n" + CONFIGURATION, "takes what is in the folder of this file or below"),
+    ],
+    ids=["dots", "quoted dots", "digits", "nested", "models", "baseline", "absolute"],
+)
+def test_configurations(run, folder, text, fault):
+    (folder / "delegate-sim.toml").write_text(text, "utf-8")
+    result = run("check")
+    assert (result.exit_code, fault in result.stderr, result.stderr.count("\n")) == (2, True, 1)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"schema": ' + "9" * 5_000 + "}", "[" * 100_000, '{"a":' * 5_000], ids=["digits", "list", "dict"]
+)
+def test_baselines(run, folder, text):
+    (folder / "delegate-sim-baseline.json").write_text(text, "utf-8")
+    result = run("check")
+    assert (result.exit_code, "is not JSON" in result.stderr, result.stderr.count("\n")) == (2, True, 1)
+
+
+# Faults
+
+
+@posix_only
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [("analyze", "model.tflite"), ("--help",), ("rules",), ("analyze", "model.tflite", "--format", "json")]
+)
+def test_a_full_disk_at_standard_output(folder, arguments):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    assert (result.returncode, result.stderr) == (2, "error: standard output: No space left on device\n")
+
+
+@posix_only
+@pytest.mark.parametrize("limit", [0, 100, 1_000])
+def test_a_full_disk_leaves_the_old_file(folder, limit):
+    (folder / "out.json").write_text("old")
+
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    arguments = ["analyze", "model.tflite", "--format", "json", "--output", "out.json"]
+    result = subprocess.run([*PROGRAM, *arguments], preexec_fn=limited, capture_output=True, text=True, timeout=120, check=False)
+    assert (result.returncode, result.stderr) == (2, "error: out.json: File too large\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["delegate-sim.toml", "model.tflite", "out.json"]
+    assert (folder / "out.json").read_text() == "old"
+
+
+@posix_only
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+def test_ended_at_any_time(folder, sign):
+    """The baseline is whole, whenever an update ends; an interrupt gives no traceback."""
+    subprocess.run([*PROGRAM, "check", "--update"], capture_output=True, timeout=120, check=True)
+    generator = random.Random(1)
+    start = time.monotonic()
+    subprocess.run([*PROGRAM, "check"], capture_output=True, timeout=120, check=True)
+    usual = time.monotonic() - start
+    for number in range(12):
+        chain_model(["ADD"] * (number + 1)).write(folder / "model.tflite")
+        process = subprocess.Popen([*ENTRY, "check", "--update"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(generator.uniform(0, usual))
+        process.send_signal(sign)
+        _, errors = process.communicate(timeout=120)
+        # Before the first line of the program an interrupt is the interpreter's.
+        assert b"/delegate_sim/" not in errors
+        assert b"/cli/" not in errors
+        result = subprocess.run([*PROGRAM, "check"], capture_output=True, timeout=120, check=False)
+        assert result.returncode in (0, 1), result.stderr
+    subprocess.run([*PROGRAM, "check", "--update"], capture_output=True, timeout=120, check=True)
+    assert not [path.name for path in folder.iterdir() if path.name.endswith(".unfinished")]
+
+
+def test_a_file_that_shrinks_while_it_is_used(folder):
+    from delegate_sim import analyze, load
+
+    model = load("model.tflite")
+    digest = hashlib.sha256((folder / "model.tflite").read_bytes()).hexdigest()
+    with open("model.tflite", "r+b") as file:
+        file.truncate(8)
+    assert analyze(model, "vx").to_dict()["model"]["sha256"] == digest
+
+
+@posix_only
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root reads everything")
+def test_unreadable(run, folder):
+    (folder / "model.tflite").chmod(0)
+    result = run("analyze", "model.tflite")
+    assert (result.exit_code, result.stderr) == (2, "error: model.tflite: Permission denied\n")

@@ -1,0 +1,175 @@
+"""One hostile model through every command and format; terminals, runners, browsers and readers of each format are the judges."""
+
+from __future__ import annotations
+
+import csv
+import html.parser
+import io
+import json
+import xml.etree.ElementTree
+
+import pyte
+import pytest
+from markdown_it import MarkdownIt
+
+from delegate_sim import analyze, load
+from delegate_sim_cli.formats import FORMATS
+from fixtures.builder import ModelBuilder
+from tests.cli.test_runner import commands
+
+NAMES = (
+    "\x1b[31mred\x1b]0;owned\x07\x1b[2J\x1b[?25l",
+    "::error::owned",
+    "\n::stop-commands::owned",
+    "##[error]owned ##[add-mask]owned",
+    "<script>owned()</script><img src=x onerror=owned()>",
+    "[owned](https://owned.example) ![owned](x) | `owned` **owned** </details>",
+    "=cmd|' /C owned'!A0",
+    "\u202eowned\u2066 \u200b\ud7ff\r\x00\x9b31m",
+    "]]><owned/>&owned;",
+    "x" * 5_000 + "\x1b",
+)
+OWN_COMMANDS = ("::error ", "::warning ", "::notice ", "::group::", "::endgroup::")
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    builder = ModelBuilder(description=NAMES[0])
+    for number, name in enumerate(NAMES):
+        graph = builder.subgraph(name)
+        source = graph.input(name, "FLOAT32", [1, 4])
+        middle = graph.tensor(f"{name}{number}", "FLOAT32", [1, 4])
+        graph.node("X", [source], [middle], custom=name)
+        result = graph.tensor(name, "FLOAT32", [1, 4])
+        graph.node("COS", [middle], [result], version=9)
+        graph.outputs(result)
+    builder.signature(NAMES[0], 0, {NAMES[1]: 0}, {NAMES[2]: 2})
+    builder.metadata(NAMES[3], b"x")
+    builder.write("hostile.tflite")
+    return "hostile.tflite"
+
+
+DELEGATE = ("--delegate", "nnapi")
+COMMANDS = (
+    ("analyze",),
+    ("analyze", *DELEGATE),
+    ("analyze", *DELEGATE, "--verbose"),
+    ("analyze", *DELEGATE, "--delegate", "gpu", "--own-resolver"),
+    ("analyze", "--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G5"),
+    ("diagnose", *DELEGATE, "--own-resolver"),
+    ("diagnose", *DELEGATE, "--delegate", "gpu", "--verbose"),
+    ("inspect",),
+    ("inspect", *DELEGATE, "--lowered", "--own-resolver"),
+    ("releases", *DELEGATE),
+    ("compare", *DELEGATE, "--with", "delegate=gpu", "--verbose"),
+    ("whatif", *DELEGATE, "--accept", "COS", "--verbose"),
+    ("whatif", *DELEGATE, "--search", "1"),
+)
+
+
+def texts(run, model):
+    for command, *options in COMMANDS:
+        result = run(command, model, *options)
+        assert result.exit_code in (0, 2), result.output
+        yield " ".join([command, *options]), result.stdout + result.stderr
+
+
+def test_terminals(run, model):
+    for what, text in texts(run, model):
+        lines = text.split("\n")
+        screen = pyte.Screen(max(map(len, lines)) + 1, len(lines) + 1)
+        pyte.Stream(screen).feed("\r\n".join(lines))
+        assert (screen.title, screen.cursor.hidden) == ("", False), what
+        assert [line.rstrip() for line in screen.display[: len(lines)]] == [line.rstrip() for line in lines], what
+        shown = [cell for row in screen.buffer.values() for cell in row.values()]
+        assert {cell.fg for cell in shown} <= {"default"}, what
+
+
+def test_a_terminal_would_notice():
+    screen = pyte.Screen(40, 2)
+    pyte.Stream(screen).feed(NAMES[0])
+    assert (screen.title, screen.cursor.hidden) == ("owned", True)
+
+
+def test_runners(run, model):
+    for what, text in texts(run, model):
+        assert commands(text) == [], what
+    for command, *options in COMMANDS:
+        text = run(command, model, *options, "--format", "json").stdout
+        assert commands(text) == [], command
+    for form in FORMATS:
+        text = run("analyze", model, *DELEGATE, "--own-resolver", "--format", form).stdout
+        found = commands(text)
+        assert found == [] if form != "github" else all(line.startswith(OWN_COMMANDS) for line in found), form
+
+
+def rendered(run, model, form):
+    result = run("analyze", model, *DELEGATE, "--own-resolver", "--format", form)
+    assert result.exit_code == 0
+    assert "owned" in result.stdout
+    return result.stdout
+
+
+class _Tags(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = set()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add((tag, *[name for name, _ in attributes if name.startswith("on")]))
+
+
+def tags(text):
+    parser = _Tags()
+    parser.feed(text)
+    return {tag for tag, *_ in parser.tags}
+
+
+ACTIVE = {"script", "img", "a", "iframe", "style", "owned", "object", "svg", "link"}
+
+
+def test_markdown(run, model):
+    page = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(rendered(run, model, "markdown"))
+    assert tags(page).isdisjoint(ACTIVE)
+    assert page.count("<details>") == page.count("</details>")
+    assert "script" in tags(MarkdownIt().render(NAMES[4]) + NAMES[4])
+
+
+def test_notebooks(model):
+    assert tags(analyze(load(model), "nnapi")._repr_html_()).isdisjoint(ACTIVE)
+
+
+def test_csv(run, model):
+    rows = list(csv.reader(io.StringIO(rendered(run, model, "csv")), strict=True))
+    assert len({len(row) for row in rows}) == 1
+    assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+def test_junit(run, model):
+    root = xml.etree.ElementTree.fromstring(rendered(run, model, "junit").encode())
+    assert {element.tag for element in root.iter()} <= {"testsuites", "testsuite", "testcase", "failure", "error", "system-out"}
+
+
+@pytest.mark.parametrize("form", ["sarif", "gitlab"])
+def test_json_for_services(run, model, form):
+    def strings(value):
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                yield from strings(key)
+                yield from strings(item)
+        elif isinstance(value, list):
+            for item in value:
+                yield from strings(item)
+
+    for text in strings(json.loads(rendered(run, model, form))):
+        assert all(character.isprintable() or character == "\n" for character in text)
+
+
+def test_messages_of_sarif_hold_no_links(run, model):
+    found = json.loads(rendered(run, model, "sarif"))["runs"][0]["results"]
+    assert found
+    assert not [result for result in found if "](" in result["message"]["text"]]

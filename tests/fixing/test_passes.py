@@ -1,0 +1,62 @@
+"""Each pass on random graphs around it: what the runtime computes before and after."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'fix'")
+
+from delegate_sim import load
+from delegate_sim.errors import FixError
+from delegate_sim.fixing.applying import apply_pass, start
+from delegate_sim.fixing.fix import ROUNDING, corresponding
+from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.passes.catalogue import PASSES
+from delegate_sim.fixing.writing import write
+from delegate_sim.inference.difference import compare_files
+from delegate_sim.inference.inputs import made_up
+from tests.fixing.nodes import MAKERS, models_around
+
+EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "2"))
+
+
+def test_every_pass_is_tested():
+    assert set(MAKERS) == set(PASSES)
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_models_compute_the_same_before_and_after(name):
+    each = PASSES[name]
+
+    @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+    @given(data=st.data())
+    def check(data):
+        content = data.draw(models_around(name))
+        with tempfile.TemporaryDirectory() as folder:
+            before, after = Path(folder, "before.tflite"), Path(folder, "after.tflite")
+            before.write_bytes(content)
+            model = load(str(before))
+            made = apply_pass(start(model), each)
+            assert made is not None, "the pass does not rewrite the node made for it"
+            after.write_bytes(b"".join([bytes(chunk) for chunk in write(model, made.change, made.weights)]))
+            inputs = [made_up(model, model.subgraphs[0], seed, {}) for seed in (0, 1)]
+            try:
+                found = compare_files(str(before), str(after), inputs, model, corresponding(model, made.model), repeats=0)
+            except FixError as error:
+                assume("original model" not in str(error))
+                raise
+        assert not found.problem
+        assume(not any(tensor.unsteady for tensor in (*found.outputs, *found.tensors)))
+        if each.exactness == Exactness.EXACT:
+            assert [tensor for tensor in (*found.tensors, *found.outputs) if tensor.bits] == []
+        elif each.exactness == Exactness.ROUNDING:
+            node = [tensor for tensor in found.outputs if tensor.relative > ROUNDING and tensor.range > 1e-6]
+            assert node == []
+
+    check()

@@ -1,0 +1,192 @@
+"""Which passes are kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim import analyze, diagnose, load
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.errors import OptionError
+from delegate_sim.fixing.applying import apply_pass, start
+from delegate_sim.fixing.given_shapes import parse_shapes
+from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.passes.catalogue import PASSES
+from delegate_sim.fixing.score import is_better, standing
+from delegate_sim.fixing.search import search
+from delegate_sim.options import parse_options
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.results.measures import measure
+from delegate_sim.runtime.suppositions import NodeKey, Supposition, simulate_if
+from delegate_sim.runtime.target import Target
+from fixtures.builder import ModelBuilder
+from tests.models import chain_model
+
+
+def target(name, **options):
+    delegate = find_delegate(name)
+    return Target(delegate, parse_options(name, delegate.options, options, "benchmark"), NEWEST, "benchmark")
+
+
+NNAPI = target("nnapi", feature_level="30")
+
+
+def layers(*versions, approximate=False):
+    """FULLY_CONNECTED of some versions, with GELU between them."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [2, 8])
+    for number, version in enumerate(versions):
+        weights = graph.tensor(f"w{number}", "FLOAT32", [8, 8], data=range(64))
+        result = graph.tensor(f"y{number}", "FLOAT32", [2, 8])
+        graph.node("FULLY_CONNECTED", [tensor, weights, graph.tensor("b", "FLOAT32", [8], data=range(8))], [result], version, {})
+        tensor = graph.tensor(f"g{number}", "FLOAT32", [2, 8])
+        graph.node("GELU", [result], [tensor], 1, {"approximate": approximate})
+    graph.outputs(tensor)
+    return load(builder.bytes())
+
+
+@pytest.mark.parametrize(
+    ("allowed", "names"),
+    [
+        (Exactness.EXACT, ["own-versions"]),
+        (Exactness.ROUNDING, ["own-versions", "gelu-by-exponential"]),
+        (Exactness.APPROXIMATE, ["own-versions", "gelu-by-exponential", "gelu-approximated"]),
+    ],
+)
+def test_exact_passes_come_first_and_others_only_where_they_add(allowed, names):
+    plan = search(layers(9, 9), [NNAPI], allowed)
+    assert [step.name for step in plan.steps] == names[: len(plan.steps)]
+    assert len(plan.steps) == min(len(names), 2 if allowed else 1)
+    assert plan.exactness == min(allowed, Exactness.ROUNDING)
+    assert is_better(plan.after, plan.before)
+    assert plan.after == (standing(plan.rewritten.model, NNAPI),)
+
+
+def test_a_model_that_is_delegated_stays_as_it_is():
+    plan = search(load(chain_model(["ADD", "RELU"]).bytes()), [NNAPI])
+    assert (plan.is_changed, plan.steps, plan.before) == (False, (), plan.after)
+
+
+def test_no_target_is_worse_off():
+    """Written out, GELU is taken by NNAPI; another delegate that takes GELU must not get more bytes or kernels by it."""
+    model = layers(4)
+    alone = search(model, [NNAPI])
+    assert [step.name for step in alone.steps] == ["gelu-by-exponential"]
+    for name in DELEGATE_NAMES:
+        if name.startswith("npu"):
+            continue
+        both = search(model, [NNAPI, target(name)])
+        for before, after in zip(both.before, both.after, strict=True):
+            assert after.score <= before.score
+
+
+def test_passes_that_gain_only_together_are_found():
+    """With one partition at most, one kernel more is a gain only if both nodes that divide the model are taken."""
+    names = ("own-versions", "gelu-by-exponential")
+    model = load(mixed().bytes())
+    passes = {name: PASSES[name] for name in names}
+    one_by_one = [
+        search(model, [target("nnapi", feature_level="30", max_number_delegated_partitions="1")], passes={name: passes[name]})
+        for name in names
+    ]
+    together = search(model, [target("nnapi", feature_level="30", max_number_delegated_partitions="1")], passes=passes)
+    assert together.after[0].score <= min(plan.after[0].score for plan in one_by_one)
+
+
+def mixed():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "FLOAT32", [2, 8])
+    made = [graph.tensor(f"y{number}", "FLOAT32", [2, 8]) for number in range(4)]
+    graph.node("RELU", [x], [made[0]], 1)
+    graph.node("GELU", [made[0]], [made[1]], 1, {"approximate": False})
+    graph.node("RELU", [made[1]], [made[2]], 1)
+    graph.node("ADD", [made[2], made[2]], [made[3]], 4, {})
+    graph.outputs(made[3])
+    return builder
+
+
+def test_what_is_foretold_is_what_whatif_says_of_the_same_change():
+    """Supposing the versions that the pass gives, and the plan, come to the same."""
+    model = layers(9, 9)
+    now = apply_pass(start(model), PASSES["own-versions"])
+    versions = {index: node.version for index, node in enumerate(now.model.subgraphs[0].nodes) if node.op == "FULLY_CONNECTED"}
+    supposition = Supposition(node_versions={NodeKey(0, index): version for index, version in versions.items()})
+    run = simulate_if(model, NNAPI.delegate, NNAPI.options, NEWEST, "benchmark", supposition)
+    assert measure(run) == standing(now.model, NNAPI).measures
+
+
+def test_measures_are_those_of_analyze():
+    model = layers(9, 9)
+    plan = search(model, [NNAPI])
+    (run,) = analyze(plan.rewritten.model, "nnapi", {"feature_level": 30}, defaults="benchmark").runs
+    assert sum(len(subgraph.delegated) for subgraph in run.subgraphs) == plan.after[0].measures.delegated_nodes
+
+
+def reshaper():
+    """A batch that is open, and a RESHAPE to a shape that is computed from it."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4])
+    shape, batch, sizes = graph.tensor("s", "INT32", [2]), graph.tensor("n", "INT32", []), graph.tensor("p", "INT32", [3])
+    begin, end, ones = (graph.tensor(name, "INT32", [1], data=[value]) for name, value in (("b", 0), ("e", 1), ("o", 1)))
+    two = graph.tensor("two", "INT32", [], data=[2])
+    y = graph.tensor("y", "FLOAT32", [1, 2, 2], signature=[-1, 2, 2])
+    z = graph.tensor("z", "FLOAT32", [1, 2, 2], signature=[-1, 2, 2])
+    graph.node("SHAPE", [x], [shape], 1, {"out_type": 2})
+    graph.node("STRIDED_SLICE", [shape, begin, end, ones], [batch], 1, {"shrink_axis_mask": 1})
+    graph.node("PACK", [batch, two, two], [sizes], 1, {"values_count": 3})
+    graph.node("RESHAPE", [x, sizes], [y], 1, {})
+    graph.node("RELU", [y], [z], 1)
+    graph.outputs(z)
+    return load(builder.bytes())
+
+
+def test_a_given_shape_is_folded():
+    model = reshaper()
+    shapes = parse_shapes(model, ["x=3,4"])
+    plan = search(model, [NNAPI], shapes=shapes)
+    graph = plan.rewritten.model.subgraphs[0]
+    assert [node.op for node in graph.nodes] == ["RESHAPE", "RELU"]
+    assert graph.tensors[graph.outputs[0]].shape == (3, 2, 2)
+    assert not any(
+        tensor.has_unspecified_dimension for tensor in graph.tensors if tensor.index in (*graph.inputs, *graph.outputs)
+    )
+    assert (plan.before[0].measures.outcome, plan.after[0].measures.outcome) == ("refused", "delegated")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x", "a shape is INPUT=1,224,224,3"),
+        ("x=1,a", "a shape is INPUT=1,224,224,3"),
+        ("x=0,4", "a shape is INPUT=1,224,224,3"),
+        ("v=1,4", "the model has no input 'v'; it has 'x'"),
+        ("x=1,5", r"input 'x' has shape \[-1, 4\], of which \[1, 5\] is no case"),
+        ("x=1", r"input 'x' has shape \[-1, 4\]"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(text, words):
+    with pytest.raises(OptionError, match=words):
+        parse_shapes(reshaper(), [text])
+
+
+def test_a_diagnosis_names_the_pass_that_does_what_it_advises():
+    found = diagnose(layers(9, 9), "nnapi", {"feature_level": 30})
+    named = {finding.cause.operators[0][0]: found.pass_for(finding) for finding in found.findings}
+    assert {op: each and each.name for op, each in named.items()} == {
+        "FULLY_CONNECTED": "own-versions",
+        "GELU": "gelu-by-exponential",
+    }
+    entry = found.to_dict()["causes"]
+    assert {"pass": "own-versions", "exactness": "exact"} in [cause["fix"] for cause in entry]
+
+
+def test_a_diagnosis_names_no_pass_where_none_helps():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [2, 8]), graph.tensor("y", "FLOAT32", [2, 8])
+    graph.node("ROUND", [x], [y], 1)
+    graph.outputs(y)
+    found = diagnose(builder.bytes(), "nnapi", {"feature_level": 30})
+    assert [found.pass_for(finding) for finding in found.findings] == [None]

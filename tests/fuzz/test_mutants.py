@@ -1,0 +1,78 @@
+"""A few hundred mutants, always the same, and those that once went wrong, through every delegate and some commands."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.fuzz.mutate import mutant, random_model
+from benchmarks.fuzz.sites import ELEMENT, LENGTH, NUMBER, OFFSET, VTABLE, sites
+from benchmarks.fuzz.targets import run_command, run_delegates
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.errors import ModelError
+from delegate_sim.model.reader import load
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = sorted((ROOT / "fixtures" / "models").glob("*.tflite"))
+KNOWN = sorted((ROOT / "tests" / "hostile").glob("*.tflite"))
+SEEDS = [path.read_bytes() for path in FIXTURES]
+
+
+@pytest.mark.parametrize("path", KNOWN, ids=lambda path: path.stem)
+def test_what_once_went_wrong(path):
+    content = path.read_bytes()
+    for number in range(3):
+        run_delegates(content, random.Random(number), len(DELEGATE_NAMES))
+    for number in range(6):
+        run_command(content, random.Random(f"{path.stem}{number}"))
+
+
+@pytest.mark.parametrize("first", range(0, 240, 40))
+def test_mutants(first):
+    for number in range(first, first + 40):
+        generator = random.Random(f"tests:{number}")
+        content = mutant(generator, SEEDS)
+        run_delegates(content, generator, 3)
+        if number % 8 == 0:
+            run_command(content, generator)
+
+
+def test_the_same_number_gives_the_same_mutant():
+    assert mutant(random.Random("a"), SEEDS) == mutant(random.Random("a"), SEEDS)
+    assert mutant(random.Random("a"), SEEDS) != mutant(random.Random("b"), SEEDS)
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_every_part_of_the_format_is_a_site(path):
+    content = path.read_bytes()
+    found = sites(content)
+    assert {site.kind for site in found} >= {OFFSET, VTABLE, LENGTH, NUMBER, ELEMENT}
+    assert {"Operator.1", "SubGraph.3", "Tensor.0"} <= {site.field for site in found}
+    assert all(0 <= site.position < len(content) for site in found)
+
+
+def test_most_random_models_can_be_read():
+    readable = 0
+    for number in range(100):
+        try:
+            load(random_model(random.Random(number)))
+        except ModelError:
+            continue
+        readable += 1
+    assert readable > 80
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="mutants run in forked processes")
+def test_a_mutant_that_goes_wrong_is_found(monkeypatch):
+    from benchmarks.fuzz import __main__ as fuzz
+
+    def failing(content, generator, delegates, commands):
+        raise IndexError("tuple index out of range")
+
+    monkeypatch.setattr(fuzz, "run_all", failing)
+    found = fuzz.run_batch(0, 3, 1, SEEDS, 1, 0)
+    assert [(finding.seed, finding.what) for finding in found] == [("1:0", "error"), ("1:1", "error"), ("1:2", "error")]
+    assert len({fuzz.place(finding) for finding in found}) == 1

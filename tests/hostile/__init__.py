@@ -1,0 +1,1 @@
+"""Models that once ended a command in an error, a hang or a flood of memory."""

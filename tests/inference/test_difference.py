@@ -1,0 +1,134 @@
+"""Running two models and comparing them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'fix'")
+
+from delegate_sim import load
+from delegate_sim.errors import FixError, OptionError
+from delegate_sim.inference.inputs import from_file, made_up
+from delegate_sim.inference.models import compare_models
+from fixtures.builder import ModelBuilder
+
+
+def adder(folder, name, value, *, op="ADD", shape=(1, 4), kind="FLOAT32", outputs=1):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", kind, shape)
+    made = [graph.tensor(f"y{number}", kind, shape) for number in range(outputs)]
+    for each in made:
+        graph.node(op, [x, graph.tensor("w", kind, shape, data=np.full(shape, value))], [each], 1, {})
+    graph.outputs(*made)
+    path = folder / f"{name}.tflite"
+    builder.write(path)
+    return load(path)
+
+
+def test_models_that_compute_the_same(tmp_path):
+    found = compare_models(adder(tmp_path, "a", 1.5), adder(tmp_path, "b", 1.5))
+    assert found.is_same
+    assert (found.samples, found.outputs[0].elements, found.outputs[0].greatest) == (2, 8, 0)
+    assert min(found.seconds) > 0
+
+
+def test_the_error_of_each_output(tmp_path):
+    np.savez(tmp_path / "x.npz", x=np.array([[1, 2, 3, 4]], np.float32))
+    found = compare_models(adder(tmp_path, "a", 1), adder(tmp_path, "b", 1.5), [str(tmp_path / "x.npz")], 0)
+    (output,) = found.outputs
+    assert not found.is_same
+    assert (output.elements, output.different, output.bits, output.mean, output.greatest, output.range) == (4, 4, 4, 0.5, 0.5, 5)
+    assert found.relative == pytest.approx(0.1)
+
+
+def test_zeros_of_either_sign_differ_in_bits_alone(tmp_path):
+    np.savez(tmp_path / "x.npz", x=np.zeros((1, 4), np.float32))
+    pair = [adder(tmp_path, name, value, op="MUL") for name, value in (("a", 1), ("b", -1))]
+    (output,) = compare_models(*pair, [str(tmp_path / "x.npz")], 0).outputs
+    assert (output.different, output.bits, output.greatest) == (0, 4, 0)
+
+
+def test_values_that_are_not_finite_are_a_problem(tmp_path):
+    np.savez(tmp_path / "x.npz", x=np.full((1, 4), -1, np.float32))
+    models = []
+    for op in ("ABS", "LOG"):
+        builder = ModelBuilder()
+        graph = builder.subgraph("main")
+        x, y = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y0", "FLOAT32", [1, 4])
+        graph.node(op, [x], [y])
+        graph.outputs(y)
+        builder.write(tmp_path / op)
+        models.append(load(tmp_path / op))
+    found = compare_models(*models, [str(tmp_path / "x.npz")], 0)
+    assert found.problem == "y0: a value that is not finite in one model alone"
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"shape": (1, 5)}, r"input 0 has shape \[1, 5\], not \[1, 4\]"),
+        ({"kind": "INT32"}, "input 0 is INT32, not FLOAT32"),
+        ({"outputs": 2}, "2 outputs, not 1"),
+    ],
+)
+def test_another_interface_is_refused(tmp_path, other, words):
+    with pytest.raises(FixError, match=words):
+        compare_models(adder(tmp_path, "a", 1), adder(tmp_path, "b", 1, **other))
+
+
+def test_the_runtimes_message_where_a_model_does_not_run(tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y0", "FLOAT32", [1, 4])
+    graph.node(0, [x], [y], custom="Mine")
+    graph.outputs(y)
+    builder.write(tmp_path / "custom.tflite")
+    model = load(tmp_path / "custom.tflite")
+    with pytest.raises(FixError, match="does not run the original model on the CPU: Encountered unresolved custom op: Mine"):
+        compare_models(model, adder(tmp_path, "b", 1))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"z": np.zeros((1, 4), np.float32)}, "has no array 'x'; it has z"),
+        ({"x": np.zeros((1, 4))}, "'x' is of type float64, but the model takes FLOAT32"),
+        ({"x": np.zeros((2, 4), np.float32)}, r"'x' has shape \(2, 4\), but the model takes \(1, 4\)"),
+    ],
+)
+def test_inputs_that_do_not_fit(tmp_path, arrays, words):
+    model = adder(tmp_path, "a", 1)
+    np.savez(tmp_path / "x.npz", **arrays)
+    with pytest.raises(OptionError, match=words):
+        from_file(str(tmp_path / "x.npz"), model, model.subgraphs[0])
+
+
+def test_a_file_that_is_no_archive(tmp_path):
+    model = adder(tmp_path, "a", 1)
+    (tmp_path / "x.npz").write_bytes(b"nothing")
+    with pytest.raises(OptionError, match=r"cannot be read as a \.npz file"):
+        from_file(str(tmp_path / "x.npz"), model, model.subgraphs[0])
+
+
+def test_indices_stay_within_what_they_point_into():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    ids = graph.input("ids", "INT32", [100])
+    wide, out = graph.tensor("wide", "INT64", [100]), graph.tensor("out", "FLOAT32", [100, 2])
+    graph.node("CAST", [ids], [wide], 1, {})
+    graph.node("GATHER", [graph.tensor("table", "FLOAT32", [7, 2], data=range(14)), wide], [out], 1, {"axis": 0})
+    graph.outputs(out)
+    model = load(builder.bytes())
+    (made,) = made_up(model, model.subgraphs[0], 0, {})
+    assert (made.min(), made.max(), made.dtype) == (0, 6, np.int32)
+
+
+def test_quantised_inputs_have_the_whole_range():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.outputs(graph.input("x", "INT8", [4096], scale=0.5, zero_point=3))
+    model = load(builder.bytes())
+    (made,) = made_up(model, model.subgraphs[0], 0, {})
+    assert (made.min(), made.max(), made.dtype) == (-128, 127, np.int8)
