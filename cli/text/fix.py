@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import FixPlan, FixStep
+from delegate_sim.model.model import Node
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, share, wrapped
@@ -18,9 +20,10 @@ from .inference import difference_lines
 SCHEMA = "delegate-sim/fix/1"
 _HEADING = "bold"
 _BAD = "bold red"
+_OPS = 8
 
 
-def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
+def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
     """Return the text: what it comes to, the passes, and the proof."""
     yield from _wrapped(_answer(plan, fixed), width, style=_HEADING)
     yield Line("")
@@ -37,6 +40,9 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> 
             yield from _wrapped(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as asked)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
             yield from _step_lines(number, step, width)
+    if splits:
+        yield Line("")
+        yield from _split_lines(plan, fixed, width)
     if verbose and plan.rejected:
         yield Line("")
         yield Line("Tried and not kept", _HEADING)
@@ -51,6 +57,24 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> 
             yield from difference_lines(fixed.difference, width, verbose)
 
 
+def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
+    split = plan.split
+    if split is None:
+        yield from _wrapped("Not split: no trailing nodes stay on the CPU on every target", width, style=_HEADING)
+        return
+    ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
+    where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
+    size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
+    yield from _wrapped(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
+    yield from _wrapped("it reads, besides inputs of the model, these outputs of the first one:", width, "  ")
+    for tensor in split.between:
+        yield from _wrapped(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
+
+
+def _op(node: Node) -> str:
+    return node.custom_code or node.op
+
+
 def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed:
@@ -59,6 +83,8 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
     if fixed is None or fixed.path is None:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
+        if not number:
+            return f"No pass would make the model better ({tried}), but it would be changed as asked; nothing is written"
         return f"{passes} would make the model better ({tried}); nothing is written"
     proof = "not proven"
     if fixed.difference is not None:
@@ -127,7 +153,18 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
             {"name": trial.name, "exactness": trial.exactness.name.lower(), "is_worse": trial.is_worse} for trial in plan.rejected
         ],
         "simulations": plan.simulations,
+        "split": _split_entry(plan, fixed),
         "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
+    }
+
+
+def _split_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any] | None:
+    if plan.split is None:
+        return None
+    return {
+        "written": None if fixed is None else fixed.second_path,
+        "operators": [_op(node) for node in plan.split.nodes],
+        "between": [{"name": each.name, "type": each.type, "shape": list(each.shape)} for each in plan.split.between],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from .given_shapes import with_shapes
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
 from .score import Standing, is_better, standing
+from .splitting import Split, first_model, trailing
 from .writing import check_writable
 
 _ROUNDS = 24
@@ -59,11 +61,18 @@ class FixPlan:
     rejected: tuple[Trial, ...]
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
+    split: Split | None = None
+    """How trailing nodes become a model of their own; ``rewritten`` and ``after`` are then those of the first model."""
 
     @property
     def is_changed(self) -> bool:
         """Whether there is anything to write."""
-        return bool(self.steps or self.shapes)
+        return bool(self.steps or self.shapes or self.split)
+
+    @property
+    def whole(self) -> Rewritten:
+        """The rewritten model before it is split."""
+        return self.rewritten if self.split is None else self.split.whole
 
     @property
     def exactness(self) -> Exactness:
@@ -86,6 +95,21 @@ def search(
     """
     check_writable(model)
     return _Search(model, targets, allowed, shapes, passes).run()
+
+
+def split_tail(plan: FixPlan) -> FixPlan:
+    """Return a plan that writes nodes behind those of delegates as a model of their own; the same plan where there are none.
+
+    These are trailing nodes that stay on the CPU on every target.
+    """
+    if not any(each.measures.is_delegated for each in plan.after):
+        return plan
+    split = trailing(plan.rewritten, frozenset.intersection(*[each.on_cpu for each in plan.after]))
+    if split is None:
+        return plan
+    first = first_model(split)
+    after = tuple([standing(first.model, target) for target in plan.targets])
+    return dataclasses.replace(plan, rewritten=first, after=after, split=split)
 
 
 class _Search:
