@@ -112,7 +112,8 @@ def command(
     path = one_path(path)
     model = read_model(path)
     show_progress(f"trying passes on {path}")
-    plan = search(model, targets, _KINDS[allow], parse_shapes(model, shapes))
+    given = parse_shapes(model, shapes)
+    plan = search(model, targets, _KINDS[allow], given, report=lambda step: show_progress(f"trying passes on {path}: {step}"))
     if splits:
         plan = split_tail(plan)
     result: Fixed | None = None

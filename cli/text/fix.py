@@ -31,7 +31,8 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield from _wrapped(f"{before.target.delegate.name} on {before.target.release}", width, "  ", _HEADING)
         yield from _wrapped(f"before: {_numbers(before)}", width, "    ")
         if plan.is_changed:
-            yield from _wrapped(f"after:  {_numbers(after)}", width, "    ")
+            what = "after:  " if plan.split is None else "first model, after: "
+            yield from _wrapped(f"{what}{_numbers(after)}", width, "    ")
     if plan.steps or plan.shapes:
         yield Line("")
         yield Line("Passes", _HEADING)
@@ -89,7 +90,8 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
     proof = "not proven"
     if fixed.difference is not None:
         proof = "computes the same, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
-    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes): {proof}"
+    unread = f", {fixed.unread_bytes:,} of them constants that no node reads any more" if fixed.unread_bytes else ""
+    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
 
 
 def _numbers(standing: Standing) -> str:
@@ -153,6 +155,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
             {"name": trial.name, "exactness": trial.exactness.name.lower(), "is_worse": trial.is_worse} for trial in plan.rejected
         ],
         "simulations": plan.simulations,
+        "unread_bytes": None if fixed is None or fixed.path is None else fixed.unread_bytes,
         "split": _split_entry(plan, fixed),
         "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
     }

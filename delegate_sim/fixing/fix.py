@@ -44,6 +44,12 @@ class Fixed:
     """The file of the trailing nodes, None where the model was not split."""
     second_size: int = 0
 
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes of constants in the file that nodes of the original read, and none of the rewritten model does."""
+        before, after = (_read_data(model) for model in (self.plan.model, self.plan.rewritten.model))
+        return sum(size for _, size in before - after)
+
 
 def fix(
     plan: FixPlan, path: str, *, replaces: bool = False, proves: bool = True, data: Sequence[str] = (), samples: int = SAMPLES
@@ -125,6 +131,18 @@ def _check_foretold(plan: FixPlan, path: str) -> None:
             raise FixError(
                 f"the rewritten file is not analysed as foretold for {foretold.target.delegate.name}: please report this"
             )
+
+
+def _read_data(model: Model) -> frozenset[tuple[int, int]]:
+    """Return where the constants are that nodes or outputs read."""
+    return frozenset(
+        [
+            data
+            for graph in model.subgraphs
+            for index in {*graph.outputs, *(index for node in graph.nodes for index in (*node.inputs, *node.intermediates))}
+            if index >= 0 and (data := graph.tensors[index].data) is not None
+        ]
+    )
 
 
 def prove(

@@ -9,6 +9,8 @@ from ..model.model import Model, Node
 
 def subgraphs_that_run(model: Model) -> frozenset[int]:
     """Return the first subgraph, and those that it calls, directly or through others."""
+    if len(model.subgraphs) == 1:
+        return frozenset({0})
     found, waiting = {0}, [0]
     while waiting:
         for node in model.subgraphs[waiting.pop()].nodes:

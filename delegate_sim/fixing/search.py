@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -86,15 +86,17 @@ def search(
     allowed: Exactness = Exactness.ROUNDING,
     shapes: Mapping[int, tuple[int, ...]] = MappingProxyType({}),
     passes: Mapping[str, Pass] = PASSES,
+    report: Callable[[str], None] = lambda _: None,
 ) -> FixPlan:
     """Find passes that together make a model better on a target, and on none worse.
 
     Exact ones come first; those of the next kind follow only where they add to that. At each step the pass that gains most is
     kept. Where no single one gains, all together are tried, and those left out again without which it is as good. ``shapes`` are
-    those that inputs are to have. Raises FixError for a model that cannot be rewritten.
+    those that inputs are to have; ``report`` is told of each pass that is tried. Raises FixError for a model that cannot be
+    rewritten.
     """
     check_writable(model)
-    return _Search(model, targets, allowed, shapes, passes).run()
+    return _Search(model, targets, allowed, shapes, passes, report).run()
 
 
 def split_tail(plan: FixPlan) -> FixPlan:
@@ -120,15 +122,19 @@ class _Search:
         allowed: Exactness,
         shapes: Mapping[int, tuple[int, ...]],
         passes: Mapping[str, Pass],
+        report: Callable[[str], None],
     ) -> None:
         self._model = model
         self._targets = tuple(targets)
         self._allowed = allowed
         self._shapes = shapes
         self._passes = passes
+        self._report = report
         self._simulations = 0
         self._steps: list[FixStep] = []
         self._trials: dict[str, Trial] = {}
+        self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
+        """What each pass makes of the model as it is now."""
 
     def run(self) -> FixPlan:
         """Search, and return what was found."""
@@ -169,14 +175,22 @@ class _Search:
     def _made(self, each: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
         return apply_pass(now, each, None if each.is_for_all else self._on_cpu(standings))
 
+    def _tried(self, each: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
+        """Return the model as it is with one more pass, and what it then comes to; None if the pass changes nothing."""
+        if each.name not in self._next:
+            made = self._made(each, self._now, self._standing)
+            self._report(f"{each.name}, step {len(self._steps) + 1}")
+            self._next[each.name] = None if made is None else (made, self._standings(made.model))
+        return self._next[each.name]
+
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
         """Keep the pass that gains most, if any gains."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for each in passes:
-            made = self._made(each, self._now, self._standing)
-            if made is None:
+            tried = self._tried(each)
+            if tried is None:
                 continue
-            standings = self._standings(made.model)
+            made, standings = tried
             if is_better(standings, self._standing):
                 key = (*[now.score for now in standings], each.exactness)
                 if best is None or key < best[0]:
@@ -192,10 +206,11 @@ class _Search:
     def _keep(self, each: Pass, made: Rewritten, standings: tuple[Standing, ...]) -> None:
         self._steps.append(FixStep(each.name, each.exactness, each.does, _changed(self._now, made), standings))
         self._now, self._standing = made, standings
+        self._next.clear()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
         """Keep passes that gain only together, as few of them as will do."""
-        chosen = [each for each in passes if self._made(each, self._now, self._standing) is not None]
+        chosen = [each for each in passes if self._tried(each) is not None]
         found = self._chain(chosen)
         if len(chosen) < 2 or not is_better(found[-1][2], self._standing):
             return False
@@ -215,6 +230,7 @@ class _Search:
         for each in passes:
             made = self._made(each, now, standings)
             if made is not None:
+                self._report(f"{each.name}, together with others")
                 now, standings = made, self._standings(made.model)
                 found.append((each, now, standings))
         return found or [(passes[0], now, standings)] if passes else []
