@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.fixing.fix import SAMPLES, Fixed, fix
+from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.search import search, split_tail
@@ -111,6 +111,8 @@ def command(
     targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     path = one_path(path)
     model = read_model(path)
+    if written is not None:
+        check_free(model, [written, second_path_of(written)] if splits else [written], replaces=force)
     show_progress(f"trying passes on {path}")
     given = parse_shapes(model, shapes)
     plan = search(model, targets, _KINDS[allow], given, report=lambda step: show_progress(f"trying passes on {path}: {step}"))

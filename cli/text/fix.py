@@ -8,9 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.fixing.fix import Fixed
+from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import FixPlan, FixStep
 from delegate_sim.model.model import Node
+from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, share, wrapped
@@ -79,8 +81,7 @@ def _op(node: Node) -> str:
 def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed:
-        more = "" if plan.allowed == 2 else "; --allow approximate tries more"
-        return f"No pass makes the model better ({tried}){more}"
+        return f"No pass makes the model better ({tried}); {_hint(plan)}"
     if fixed is None or fixed.path is None:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
@@ -92,6 +93,16 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
         proof = "computes the same, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", {fixed.unread_bytes:,} of them constants that no node reads any more" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
+
+
+def _hint(plan: FixPlan) -> str:
+    """Return what can be done where no pass helps."""
+    names = [message(tensor.name) for tensor in open_inputs(plan.model)]
+    if names and not plan.shapes:
+        return f"sizes of {', '.join(names)} are open: --shape {names[0]}=... fixes them"
+    if plan.allowed < Exactness.APPROXIMATE:
+        return "--allow approximate tries more, and delegate-sim diagnose says what keeps nodes on the CPU"
+    return "delegate-sim diagnose says what keeps nodes on the CPU"
 
 
 def _numbers(standing: Standing) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import FixError, ModelError
 from ..files import write_chunks
-from ..inference.difference import Continuation, Difference, check_installed, compare_files
+from ..inference.difference import Continuation, Difference, check_installed, compare
 from ..inference.inputs import InputArray, from_file, made_up
 from ..model import schema
 from ..model.model import Model
@@ -61,11 +61,8 @@ def fix(
     the file cannot be written, MissingPackageError without the runtime, OptionError for inputs that do not fit.
     """
     model = plan.model
-    if model.path is None:
-        raise FixError("a model is fixed from a file")
     second_path = None if plan.split is None else second_path_of(path)
-    for written in filter(None, (path, second_path)):
-        _check_free(written, model.path, replaces)
+    check_free(model, [path] if second_path is None else [path, second_path], replaces=replaces)
     if not plan.is_changed:
         raise FixError("no pass makes the model better, so there is nothing to write")
     if proves:
@@ -83,7 +80,7 @@ def fix(
             check(first)
             return
         chunks, numbers = second_model(split)
-        write_chunks(second_path, chunks, lambda second: check(first, _continuation(split, second, numbers)))
+        write_chunks(second_path, chunks, lambda second: check(first, continuation(split, second, numbers)))
 
     write_chunks(path, write(model, plan.rewritten.change, plan.rewritten.weights), check_first)
     second_size = 0 if second_path is None else os.path.getsize(second_path)
@@ -96,15 +93,16 @@ def second_path_of(path: str) -> str:
     return f"{stem}.tail{ending}"
 
 
-def _check_free(path: str, source: str, replaces: bool) -> None:
-    if os.path.exists(path):
-        if os.path.samefile(path, source):
+def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
+    """Raise FixError if a file that is to be written is the model, or exists and is not to be replaced."""
+    for path in filter(os.path.exists, paths):
+        if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
             raise FixError(printable(f"{path}: is the model itself, which is never written over"))
         if not replaces:
             raise FixError(printable(f"{path}: exists already; --force replaces it"))
 
 
-def _continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
+def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
     """Return how the second model goes on where the first one ends."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
@@ -154,10 +152,9 @@ def prove(
     """
     model = plan.model
     graph = model.subgraphs[0]
-    assert model.path is not None
     inputs: list[Sequence[InputArray]] = [from_file(each, model, graph) for each in data]
     inputs += [made_up(model, graph, seed, plan.shapes) for seed in range(samples)]
-    found = compare_files(model.path, path, inputs, model, corresponding(model, plan.whole.model), then=then)
+    found = compare(model, load(path), inputs, corresponding(model, plan.whole.model), then=then)
     if found.unsteady and plan.exactness < Exactness.APPROXIMATE:
         raise FixError(
             printable(

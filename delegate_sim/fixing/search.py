@@ -179,8 +179,10 @@ class _Search:
         """Return the model as it is with one more pass, and what it then comes to; None if the pass changes nothing."""
         if each.name not in self._next:
             made = self._made(each, self._now, self._standing)
-            self._report(f"{each.name}, step {len(self._steps) + 1}")
-            self._next[each.name] = None if made is None else (made, self._standings(made.model))
+            self._next[each.name] = None
+            if made is not None:
+                self._report(f"{each.name}, step {len(self._steps) + 1}")
+                self._next[each.name] = made, self._standings(made.model)
         return self._next[each.name]
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:

@@ -123,18 +123,17 @@ def check_installed() -> None:
         raise MissingPackageError("models are run with the package ai-edge-litert: pip install 'delegate-sim[fix]'")
 
 
-def compare_files(
-    first: str,
-    second: str,
+def compare(
+    first: Model,
+    second: Model,
     samples: Sequence[Sequence[InputArray]],
-    model: Model,
     tensors: Mapping[int, str],
     repeats: int = 2,
     then: Continuation | None = None,
 ) -> Difference:
-    """Run two files on the same inputs in a process of their own, and compare them.
+    """Run two models on the same inputs in a process of their own, and compare them.
 
-    ``model`` is the first one, ``tensors`` are those of its first subgraph, with their names, that the second has at the same
+    ``tensors`` are those of the first model's first subgraph, with their names, that the second has at the same
     index; ``then`` goes on where the second one ends. Raises FixError with the runtime's message where a model does not run.
     """
     check_installed()
@@ -145,8 +144,8 @@ def compare_files(
             files.append(f"sample_{number}.npz")
             np.savez(folder / files[-1], allow_pickle=False, **{f"input_{place}": array for place, array in enumerate(arrays)})
         job = {
-            "a": os.path.abspath(first),
-            "b": os.path.abspath(second),
+            "a": _file(first, folder / "a.tflite"),
+            "b": _file(second, folder / "b.tflite"),
             "samples": files,
             "tensors": list(tensors),
             "repeats": repeats,
@@ -156,7 +155,7 @@ def compare_files(
         for _ in range(_REPETITIONS if any(entry["bits"] for entry in _entries(found)) else 0):
             if _note_unsteady(found, _run(folder, {**job, "b": job["a"], "then": None, "repeats": 0})):
                 break
-    graph = model.subgraphs[0]
+    graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]
     return Difference(
         tuple([TensorDifference(name, **entry) for name, entry in zip(names, found["outputs"], strict=True)]),
@@ -164,6 +163,14 @@ def compare_files(
         (found["seconds"][0], found["seconds"][1]),
         len(samples),
     )
+
+
+def _file(model: Model, path: Path) -> str:
+    """Return the file of a model; one that comes from an archive, an address or memory is written to ``path``."""
+    if model.path is not None and os.path.isfile(model.path):
+        return os.path.abspath(model.path)
+    path.write_bytes(model.content)
+    return str(path)
 
 
 _SIDES = {"a": "the original model", "b": "the other model", "then": "the model of trailing nodes"}
