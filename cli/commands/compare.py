@@ -82,7 +82,8 @@ def command(
     table = ModelTable(compared_columns([a.delegate.name, b.delegate.name]), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
-            read_model(path_a)  # what is wrong with the file comes first
+            if not stands_for_many(path_a):
+                read_model(path_a)  # what is wrong with the file comes first
             raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path, a, b, verbose))
     if not stands_for_many(path_a) and not stands_for_many(path_b):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.fixing.fix import SAMPLES, Fixed, fix
+from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
-from delegate_sim.fixing.search import search
+from delegate_sim.fixing.search import search, split_tail
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 
 from ..delegate_flags import ALL_DELEGATES, DelegateCommand, defaults_option, pairs_option
@@ -63,6 +63,12 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     multiple=True,
     help="Fix the shape of an input, as in input=1,224,224,3, and fold what follows from it; may be given several times.",
 )
+@click.option(
+    "--split-tail",
+    "splits",
+    is_flag=True,
+    help="Write trailing nodes that stay on the CPU as a second model beside it, FILE.tail.tflite.",
+)
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="Inputs to compare both models on as well.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many inputs to make up.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
@@ -84,6 +90,7 @@ def command(
     plans: bool,
     allow: str,
     shapes: Sequence[str],
+    splits: bool,
     data: Sequence[str],
     samples: int,
     no_proof: bool,
@@ -104,8 +111,13 @@ def command(
     targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     path = one_path(path)
     model = read_model(path)
+    if written is not None:
+        check_free(model, [written, second_path_of(written)] if splits else [written], replaces=force)
     show_progress(f"trying passes on {path}")
-    plan = search(model, targets, _KINDS[allow], parse_shapes(model, shapes))
+    given = parse_shapes(model, shapes)
+    plan = search(model, targets, _KINDS[allow], given, report=lambda step: show_progress(f"trying passes on {path}: {step}"))
+    if splits:
+        plan = split_tail(plan)
     result: Fixed | None = None
     if written is not None and plan.is_changed:
         show_progress(f"running {path} and its rewritten form")
@@ -113,5 +125,5 @@ def command(
             result = fix(plan, written, replaces=force, proves=not no_proof, data=data, samples=samples)
         except OSError as error:
             raise click.ClickException(f"{written}: {error.strerror or error}") from error
-    write_result(form, None, lambda: fix_entry(plan, result), lambda: fix_lines(plan, result, width(), verbose))
+    write_result(form, None, lambda: fix_entry(plan, result), lambda: fix_lines(plan, result, width(), verbose, splits))
     return DONE if plan.is_changed else FINDINGS

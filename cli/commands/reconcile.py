@@ -27,7 +27,7 @@ from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..terminal import width, write, write_file, write_lines
 from ..text.log import summary_lines
-from ..text.reconcile import devices_lines, learning_lines, reconciliation_lines
+from ..text.reconcile import devices_lines, learning_lines, nothing_learnt_lines, reconciliation_lines
 
 _EPILOG = """\b
 Examples:
@@ -156,7 +156,7 @@ def command(
     elif not os.path.exists(learned) and can_teach_devices(found := reconcile(model, log, setting)):
         _learn_devices(found, learned, form, verbose)
     elif (found := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
-        _write(found, None, form, verbose)
+        _write(found, None, form, verbose, learned)
     else:
         try:
             learning = _refine(learned, found, logs[0])
@@ -255,6 +255,5 @@ def _write(found: Reconciliation, learning: Learning | None, form: str, verbose:
             "json",
         )
         return
-    write_lines(
-        [*reconciliation_lines(found, width(), verbose), *(learning_lines(learning, learned, width()) if learning else [])]
-    )
+    learnt = [] if not learned else learning_lines(learning, learned, width()) if learning else nothing_learnt_lines(learned)
+    write_lines([*reconciliation_lines(found, width(), verbose), *learnt])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.fixing.fix import Fixed
+from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import FixPlan, FixStep
+from delegate_sim.model.model import Node
+from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, share, wrapped
@@ -18,9 +22,10 @@ from .inference import difference_lines
 SCHEMA = "delegate-sim/fix/1"
 _HEADING = "bold"
 _BAD = "bold red"
+_OPS = 8
 
 
-def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
+def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
     """Return the text: what it comes to, the passes, and the proof."""
     yield from _wrapped(_answer(plan, fixed), width, style=_HEADING)
     yield Line("")
@@ -28,7 +33,8 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> 
         yield from _wrapped(f"{before.target.delegate.name} on {before.target.release}", width, "  ", _HEADING)
         yield from _wrapped(f"before: {_numbers(before)}", width, "    ")
         if plan.is_changed:
-            yield from _wrapped(f"after:  {_numbers(after)}", width, "    ")
+            what = "after:  " if plan.split is None else "first model, after: "
+            yield from _wrapped(f"{what}{_numbers(after)}", width, "    ")
     if plan.steps or plan.shapes:
         yield Line("")
         yield Line("Passes", _HEADING)
@@ -37,6 +43,9 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> 
             yield from _wrapped(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as asked)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
             yield from _step_lines(number, step, width)
+    if splits:
+        yield Line("")
+        yield from _split_lines(plan, fixed, width)
     if verbose and plan.rejected:
         yield Line("")
         yield Line("Tried and not kept", _HEADING)
@@ -51,19 +60,49 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> 
             yield from difference_lines(fixed.difference, width, verbose)
 
 
+def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
+    split = plan.split
+    if split is None:
+        yield from _wrapped("Not split: no trailing nodes stay on the CPU on every target", width, style=_HEADING)
+        return
+    ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
+    where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
+    size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
+    yield from _wrapped(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
+    yield from _wrapped("it reads, besides inputs of the model, these outputs of the first one:", width, "  ")
+    for tensor in split.between:
+        yield from _wrapped(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
+
+
+def _op(node: Node) -> str:
+    return node.custom_code or node.op
+
+
 def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed:
-        more = "" if plan.allowed == 2 else "; --allow approximate tries more"
-        return f"No pass makes the model better ({tried}){more}"
+        return f"No pass makes the model better ({tried}); {_hint(plan)}"
     if fixed is None or fixed.path is None:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
+        if not number:
+            return f"No pass would make the model better ({tried}), but it would be changed as asked; nothing is written"
         return f"{passes} would make the model better ({tried}); nothing is written"
     proof = "not proven"
     if fixed.difference is not None:
         proof = "computes the same, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
-    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes): {proof}"
+    unread = f", {fixed.unread_bytes:,} of them constants that no node reads any more" if fixed.unread_bytes else ""
+    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
+
+
+def _hint(plan: FixPlan) -> str:
+    """Return what can be done where no pass helps."""
+    names = [message(tensor.name) for tensor in open_inputs(plan.model)]
+    if names and not plan.shapes:
+        return f"sizes of {', '.join(names)} are open: --shape {names[0]}=... fixes them"
+    if plan.allowed < Exactness.APPROXIMATE:
+        return "--allow approximate tries more, and delegate-sim diagnose says what keeps nodes on the CPU"
+    return "delegate-sim diagnose says what keeps nodes on the CPU"
 
 
 def _numbers(standing: Standing) -> str:
@@ -127,7 +166,19 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
             {"name": trial.name, "exactness": trial.exactness.name.lower(), "is_worse": trial.is_worse} for trial in plan.rejected
         ],
         "simulations": plan.simulations,
+        "unread_bytes": None if fixed is None or fixed.path is None else fixed.unread_bytes,
+        "split": _split_entry(plan, fixed),
         "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
+    }
+
+
+def _split_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any] | None:
+    if plan.split is None:
+        return None
+    return {
+        "written": None if fixed is None else fixed.second_path,
+        "operators": [_op(node) for node in plan.split.nodes],
+        "between": [{"name": each.name, "type": each.type, "shape": list(each.shape)} for each in plan.split.between],
     }
 
 

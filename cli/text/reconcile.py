@@ -80,6 +80,13 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
         yield from _paragraph(message(f"open: {note}"), width, "  ", "    ")
 
 
+def nothing_learnt_lines(path: str) -> Iterator[Line]:
+    """Return that nothing was learnt about the driver, so that there is nothing to write."""
+    yield Line("")
+    yield Line(f"Driver profile: {message(path)}", _HEADING)
+    yield Line("  not written: nothing is learnt from a log that is not explained")
+
+
 def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:
     """Return what was learnt about the devices behind the delegate."""
     yield Line("")

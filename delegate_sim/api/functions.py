@@ -244,6 +244,7 @@ def fix(
     *,
     allow: str = "rounding",
     shapes: Mapping[str, Sequence[int]] | None = None,
+    split_tail: bool = False,
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     samples: int = 2,
     replace: bool = False,
@@ -258,17 +259,19 @@ def fix(
     simulation; ``allow`` is the least exact kind of them (``exact``, ``rounding`` or ``approximate``). ``shapes`` fixes those of
     inputs, by name. The result's ``plan`` says what was found. With an ``output`` the file is written there, unless no pass
     helps, once both models have run (``proves``) on ``samples`` inputs that are made up and on those of .npz files (``data``);
-    ``replace`` lets it replace an existing file.
+    ``replace`` lets it replace an existing file. ``split_tail`` writes trailing nodes that stay on the CPU as a second model
+    beside it (``fixed.tail.tflite``), whose inputs are the first one's new outputs.
     Raises as ``analyze`` does, FixError where the model cannot be rewritten or does not compute the same, MissingPackageError
     without the extra ``fix``, OSError where the file cannot be written.
     """
+    from ..fixing import search
     from ..fixing.fix import Fixed, fix
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
-    from ..fixing.search import search
 
     require_truth("replace", replace)
     require_truth("proves", proves)
+    require_truth("split_tail", split_tail)
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
@@ -278,7 +281,9 @@ def fix(
         raise OptionError("no delegate is given")
     found = model_of(model)
     given = parse_shapes(found, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    plan = search(found, targets, kinds[allow], given)
+    plan = search.search(found, targets, kinds[allow], given)
+    if split_tail:
+        plan = search.split_tail(plan)
     if output is None or not plan.is_changed:
         return Fixed(plan, None)
     return fix(plan, os.fsdecode(output), replaces=replace, proves=proves, data=paths_of(data, "data"), samples=samples)

@@ -14,6 +14,7 @@ from .statements import (
     FAILURE,
     LISTED_REFUSAL,
     LITERT,
+    MEASURED,
     OTHER_ERROR,
     PROGRESS,
     REGISTERED,
@@ -173,4 +174,4 @@ class DeviceLog:
 
 def _tells(statement: Statement) -> bool:
     """Whether a statement has to do with delegates for certain: any program may print an error."""
-    return statement.kind not in (PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)
+    return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)

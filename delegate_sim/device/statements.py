@@ -31,7 +31,7 @@ CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME, RUNTIME_ERROR = (
 )  # fmt: skip
 LIBRARY_ERROR, FLEX_ERROR, PLACED, MAPPED = "library-error", "flex-error", "placed", "mapped"
 SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
-KERNELS = "kernels"
+KERNELS, MEASURED = "kernels", "measured"
 
 ERRORS = frozenset(
     {
@@ -304,11 +304,12 @@ _PROGRESS = re.compile(
     r"Initialized TensorFlow Lite runtime|external tensors "
     r"are used for delegate|See instructions: |"
     r"The input model file size|Initialized session in|Running benchmark for|count=\d{1,12} |Timings \(microseconds\)|"
-    r"Inference timings|"
-    r"Average inference timings|Memory (?:footprint|usage)|Overall peak memory|Note: as the benchmark|Peak memory|"
+    r"Memory (?:footprint|usage)|Overall peak memory|Note: as the benchmark|Peak memory|"
     r"(?:Successfully applied|Applying \d{1,4}) .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
     r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
+_MEASURED = re.compile(r"Inference timings|Average inference timings")
+"""What benchmark_model prints once the model has run."""
 _RUNTIME_TAGS = frozenset(
     {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
      "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",
@@ -351,6 +352,7 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
         kind = FAILURE if _FAILED_TO.match(line) else OTHER_ERROR
         return Statement(kind, line, MappingProxyType({"source": source} if source else {}))
     for kind, is_one in (
+        (MEASURED, _MEASURED.search(line)),
         (PROGRESS, _PROGRESS.search(line)),
         (RUNTIME, tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)),
         (VENDOR, tag.lower().startswith(("qnn", "hta")) or _VENDOR.search(line)),

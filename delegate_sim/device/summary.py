@@ -46,6 +46,7 @@ from .statements import (
     LISTED_REFUSALS,
     LITERT,
     LOAD_ERROR,
+    MEASURED,
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
@@ -58,11 +59,12 @@ from .statements import (
     VENDOR,
 )
 
-WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
-    "whole", "part", "none", "failed", "not-created", "not-loaded", "applied", "created", "requested", "unknown",
+WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
+    "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
-"""What became of a delegate. ``not-loaded``: the runtime could not load or prepare the model, whatever is applied. The last
-three: it was made, it was asked for, and the log does not tell.
+"""What became of a delegate. ``not-loaded``: the runtime could not load or prepare the model, whatever is applied.
+``not-shown``: the model ran to the end of the benchmark, without a line of any delegate. The last three: it was made, it was
+asked for, and the log does not tell.
 """
 
 
@@ -152,7 +154,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN),
+        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.of(MEASURED),
     )
 
 
@@ -191,6 +193,8 @@ def _of_other(log: DeviceLog) -> LogDelegate:
         outcome = REQUESTED
     if outcome == UNKNOWN and log.of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
         outcome = NOT_LOADED
+    if outcome == UNKNOWN and log.of(MEASURED) and not explained_errors(log):
+        outcome = NOT_SHOWN
     return LogDelegate("", _title(name), outcome, counts)
 
 

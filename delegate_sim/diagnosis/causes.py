@@ -83,7 +83,6 @@ class Blockers:
         gone = tuple(removed)
         identities = {cause.identity for cause in gone}
         by_acceptance = {(cause.identity, key) for cause in gone if cause.remedy.accepts for key in cause.nodes}
-        by_acceptance -= {(cause.identity, key) for cause in gone for key in cause.node_versions}
         accepted = frozenset(
             [
                 key

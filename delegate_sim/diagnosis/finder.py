@@ -16,6 +16,7 @@ from ..runtime.suppositions import NodeKey, Supposition
 from . import roots
 from .causes import Blockers, Cause, Identity, Remedy
 from .examiner import Examined
+from .joining import joined
 from .others import Others
 from .roots import Simulate
 from .special import special_subject, text_nodes
@@ -46,7 +47,7 @@ def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) 
     """
     finder = _Finder(model, simulate, names_others)
     finder.look()
-    return finder.blockers()
+    return joined(finder.blockers())
 
 
 class _Finder:

@@ -81,7 +81,7 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
             conversions.append("int8-per-tensor")
         ended = _ended(now, then, OF_TYPES)
         gain = _gain(now.cost(), then.cost())
-        if gain <= (0.0, 0.0, 0.0) or not _is_worthwhile(now, then, ended, gain):
+        if gain <= (0.0, 0.0, 0.0) or not _takes_more(now, then) or not _is_worthwhile(now, then, ended, gain):
             continue
         if best is None or gain > best[0]:
             best = gain, Root(other, ended)
@@ -124,6 +124,12 @@ def _conversions(model: Model) -> Sequence[str]:
     if own == "float":
         return ("int8",)
     return ("float",) if own == "integer" else ("float", "int8")
+
+
+def _takes_more(now: Examined, then: Examined) -> bool:
+    """Whether a node of the file is left and taken that is not taken now: more than what the conversion itself adds."""
+    left = {refused.key for refused in then.on_cpu()}
+    return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
 
 
 def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], gain: tuple[float, ...]) -> bool:

@@ -34,6 +34,16 @@ CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
 )
 """Operators that run subgraphs, and what they are."""
 
+CHOOSING: Mapping[str, str] = MappingProxyType(
+    {
+        "WHERE": "how many elements WHERE finds depends on their values, which no conversion fixes: compute with all elements, "
+        "multiplied by a mask, or find them in the application",
+        "UNIQUE": "how many values UNIQUE finds depends on the data, which no conversion fixes: find them in the application, or "
+        "end the model before",
+    }
+)
+"""Operators that choose elements by their values, so that no shape of an input fixes the size of the result, and what to do."""
+
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
         "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression and do that in the application",

@@ -24,7 +24,7 @@ from .examiner import Examined
 from .others import Others
 from .problems import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .rewrites import rewrite
-from .special import COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
+from .special import CHOOSING, COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
 from .whole import releases_that_load
 
 _FINDINGS_TOLD = 3
@@ -102,7 +102,8 @@ class Wording:
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return "shapes are computed when the model runs, although they follow from the sizes that the file gives"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
-                return f"{_FORMS[subject[0]]}, and {self._ops} are taken with {_TAKEN[self.remedy.conversion]}"
+                are = "is" if len(self.operators) == 1 else "are"
+                return f"{_FORMS[subject[0]]}, and {self._ops} {are} taken with {_TAKEN[self.remedy.conversion]}"
             case Problem.RELEASE:
                 return self._not_loaded()
             case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.MODEL:
@@ -177,6 +178,8 @@ class Wording:
                 return code, self._fixed_inputs()
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return code, self._known_shapes()
+            case Problem.DYNAMIC_SHAPE if op := self._chooser():
+                return code, CHOOSING[op]
             case Problem.DYNAMIC_SHAPE:
                 return code, "; ".join([hint for hint in (self.cases[0].reason.hint, general) if hint])
             case Problem.QUANTIZATION if subject[0] in _FORMS:
@@ -207,6 +210,15 @@ class Wording:
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
         how = "a fixed batch" if only_batch else "inputs of fixed sizes"
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
+
+    def _chooser(self) -> str:
+        """Return the operator that makes the size unknown, if it is one that chooses elements by their values."""
+        for place in self.identity.subject:
+            subgraph, _, node = place.partition(":")
+            if subgraph.isdecimal() and node.isdecimal():
+                op = self._view(NodeKey(int(subgraph), int(node))).op
+                return op if op in CHOOSING else ""
+        return ""
 
     def _known_shapes(self) -> str:
         first = self.model.subgraphs[0]

@@ -42,9 +42,10 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
     ``nodes`` are those to rewrite, as they are before the pass; None means all. Only subgraphs that run with the first one are
     rewritten. A pass that adds or removes nodes is not applied to a model whose metadata gives the order of its nodes.
     """
-    weights = dict(before.weights)
     model = before.model
-
+    if not _has_work(model, each, nodes):
+        return None
+    weights = dict(before.weights)
     running = subgraphs_that_run(model)
 
     def change(editor: Editor) -> None:
@@ -75,6 +76,18 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
 def _has_untyped(model: Model) -> bool:
     """Whether a tensor was made like one that a node of the file lacks, of a type that no file can name."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
+
+
+def _has_work(model: Model, each: Pass, nodes: Collection[NodeKey] | None) -> bool:
+    """Whether any of some nodes is of an operator that the pass rewrites."""
+    if not each.ops:
+        return True
+    if nodes is None:
+        return any(node.op in each.ops for graph in model.subgraphs for node in graph.nodes)
+    graphs = file_graphs(model)
+    return any(
+        key.node < len(graphs[key.subgraph].nodes) and graphs[key.subgraph].nodes[key.node].op in each.ops for key in nodes
+    )
 
 
 def _is_same(before: Model, made: Edited) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import FixError, ModelError
 from ..files import write_chunks
-from ..inference.difference import Difference, check_installed, compare_files
+from ..inference.difference import Continuation, Difference, check_installed, compare
 from ..inference.inputs import InputArray, from_file, made_up
 from ..model import schema
 from ..model.model import Model
@@ -17,6 +17,7 @@ from ..text import printable
 from .passes.base import Exactness
 from .score import standing
 from .search import FixPlan
+from .splitting import Split, second_model
 from .writing import write
 
 SAMPLES = 2
@@ -39,6 +40,15 @@ class Fixed:
     path: str | None
     size: int = 0
     difference: Difference | None = None
+    second_path: str | None = None
+    """The file of the trailing nodes, None where the model was not split."""
+    second_size: int = 0
+
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes of constants in the file that nodes of the original read, and none of the rewritten model does."""
+        before, after = (_read_data(model) for model in (self.plan.model, self.plan.rewritten.model))
+        return sum(size for _, size in before - after)
 
 
 def fix(
@@ -51,26 +61,60 @@ def fix(
     the file cannot be written, MissingPackageError without the runtime, OptionError for inputs that do not fit.
     """
     model = plan.model
-    if model.path is None:
-        raise FixError("a model is fixed from a file")
-    if os.path.exists(path):
-        if os.path.samefile(path, model.path):
-            raise FixError(printable(f"{path}: is the model itself, which is never written over"))
-        if not replaces:
-            raise FixError(printable(f"{path}: exists already; --force replaces it"))
+    second_path = None if plan.split is None else second_path_of(path)
+    check_free(model, [path] if second_path is None else [path, second_path], replaces=replaces)
     if not plan.is_changed:
         raise FixError("no pass makes the model better, so there is nothing to write")
     if proves:
         check_installed()
     found: list[Difference | None] = [None]
 
-    def check(written: str) -> None:
-        _check_foretold(plan, written)
+    def check(first: str, then: Continuation | None = None) -> None:
+        _check_foretold(plan, first)
         if proves:
-            found[0] = prove(plan, written, data, samples)
+            found[0] = prove(plan, first, data, samples, then)
 
-    write_chunks(path, write(model, plan.rewritten.change, plan.rewritten.weights), check)
-    return Fixed(plan, path, os.path.getsize(path), found[0])
+    def check_first(first: str) -> None:
+        split = plan.split
+        if split is None or second_path is None:
+            check(first)
+            return
+        chunks, numbers = second_model(split)
+        write_chunks(second_path, chunks, lambda second: check(first, continuation(split, second, numbers)))
+
+    write_chunks(path, write(model, plan.rewritten.change, plan.rewritten.weights), check_first)
+    second_size = 0 if second_path is None else os.path.getsize(second_path)
+    return Fixed(plan, path, os.path.getsize(path), found[0], second_path, second_size)
+
+
+def second_path_of(path: str) -> str:
+    """Return where the trailing nodes go: ``fixed.tail.tflite`` beside ``fixed.tflite``."""
+    stem, ending = os.path.splitext(path)
+    return f"{stem}.tail{ending}"
+
+
+def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
+    """Raise FixError if a file that is to be written is the model, or exists and is not to be replaced."""
+    for path in filter(os.path.exists, paths):
+        if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
+            raise FixError(printable(f"{path}: is the model itself, which is never written over"))
+        if not replaces:
+            raise FixError(printable(f"{path}: exists already; --force replaces it"))
+
+
+def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
+    """Return how the second model goes on where the first one ends."""
+    graph = split.whole.model.subgraphs[0]
+    inputs = [
+        (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
+        for index in split.inputs
+    ]
+    outputs = [
+        (1, split.outputs.index(index)) if index in split.outputs else (0, split.first_outputs.index(index))
+        for index in graph.outputs
+    ]
+    written = {index: numbers[index] for node in split.nodes for index in node.outputs if index >= 0}
+    return Continuation(path, tuple(inputs), tuple(outputs), written)
 
 
 def _check_foretold(plan: FixPlan, path: str) -> None:
@@ -87,14 +131,30 @@ def _check_foretold(plan: FixPlan, path: str) -> None:
             )
 
 
-def prove(plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES) -> Difference:
-    """Run the model and its rewritten form; raises FixError unless they compare as the passes promise."""
+def _read_data(model: Model) -> frozenset[tuple[int, int]]:
+    """Return where the constants are that nodes or outputs read."""
+    return frozenset(
+        [
+            data
+            for graph in model.subgraphs
+            for index in {*graph.outputs, *(index for node in graph.nodes for index in (*node.inputs, *node.intermediates))}
+            if index >= 0 and (data := graph.tensors[index].data) is not None
+        ]
+    )
+
+
+def prove(
+    plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES, then: Continuation | None = None
+) -> Difference:
+    """Run the model and its rewritten form; raises FixError unless they compare as the passes promise.
+
+    ``then`` is the model of trailing nodes, which runs behind the first.
+    """
     model = plan.model
     graph = model.subgraphs[0]
-    assert model.path is not None
     inputs: list[Sequence[InputArray]] = [from_file(each, model, graph) for each in data]
     inputs += [made_up(model, graph, seed, plan.shapes) for seed in range(samples)]
-    found = compare_files(model.path, path, inputs, model, corresponding(model, plan.rewritten.model))
+    found = compare(model, load(path), inputs, corresponding(model, plan.whole.model), then=then)
     if found.unsteady and plan.exactness < Exactness.APPROXIMATE:
         raise FixError(
             printable(

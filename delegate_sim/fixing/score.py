@@ -25,8 +25,8 @@ class Score(NamedTuple):
     kernels: float
     """Kernels of the delegate, infinite without any."""
     border_bytes: int
-    nodes_left: int
-    """Nodes that stay on the CPU."""
+    partitions: int
+    """Stretches on the delegate and between them."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Standing:
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.delegate_kernels if measures.is_delegated else math.inf,
             measures.border_bytes,
-            measures.fallback_nodes,
+            measures.partitions,
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +17,7 @@ from .given_shapes import with_shapes
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
 from .score import Standing, is_better, standing
+from .splitting import Split, first_model, trailing
 from .writing import check_writable
 
 _ROUNDS = 24
@@ -59,11 +61,18 @@ class FixPlan:
     rejected: tuple[Trial, ...]
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
+    split: Split | None = None
+    """How trailing nodes become a model of their own; ``rewritten`` and ``after`` are then those of the first model."""
 
     @property
     def is_changed(self) -> bool:
         """Whether there is anything to write."""
-        return bool(self.steps or self.shapes)
+        return bool(self.steps or self.shapes or self.split)
+
+    @property
+    def whole(self) -> Rewritten:
+        """The rewritten model before it is split."""
+        return self.rewritten if self.split is None else self.split.whole
 
     @property
     def exactness(self) -> Exactness:
@@ -77,15 +86,32 @@ def search(
     allowed: Exactness = Exactness.ROUNDING,
     shapes: Mapping[int, tuple[int, ...]] = MappingProxyType({}),
     passes: Mapping[str, Pass] = PASSES,
+    report: Callable[[str], None] = lambda _: None,
 ) -> FixPlan:
     """Find passes that together make a model better on a target, and on none worse.
 
     Exact ones come first; those of the next kind follow only where they add to that. At each step the pass that gains most is
     kept. Where no single one gains, all together are tried, and those left out again without which it is as good. ``shapes`` are
-    those that inputs are to have. Raises FixError for a model that cannot be rewritten.
+    those that inputs are to have; ``report`` is told of each pass that is tried. Raises FixError for a model that cannot be
+    rewritten.
     """
     check_writable(model)
-    return _Search(model, targets, allowed, shapes, passes).run()
+    return _Search(model, targets, allowed, shapes, passes, report).run()
+
+
+def split_tail(plan: FixPlan) -> FixPlan:
+    """Return a plan that writes nodes behind those of delegates as a model of their own; the same plan where there are none.
+
+    These are trailing nodes that stay on the CPU on every target.
+    """
+    if not any(each.measures.is_delegated for each in plan.after):
+        return plan
+    split = trailing(plan.rewritten, frozenset.intersection(*[each.on_cpu for each in plan.after]))
+    if split is None:
+        return plan
+    first = first_model(split)
+    after = tuple([standing(first.model, target) for target in plan.targets])
+    return dataclasses.replace(plan, rewritten=first, after=after, split=split)
 
 
 class _Search:
@@ -96,15 +122,19 @@ class _Search:
         allowed: Exactness,
         shapes: Mapping[int, tuple[int, ...]],
         passes: Mapping[str, Pass],
+        report: Callable[[str], None],
     ) -> None:
         self._model = model
         self._targets = tuple(targets)
         self._allowed = allowed
         self._shapes = shapes
         self._passes = passes
+        self._report = report
         self._simulations = 0
         self._steps: list[FixStep] = []
         self._trials: dict[str, Trial] = {}
+        self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
+        """What each pass makes of the model as it is now."""
 
     def run(self) -> FixPlan:
         """Search, and return what was found."""
@@ -145,14 +175,24 @@ class _Search:
     def _made(self, each: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
         return apply_pass(now, each, None if each.is_for_all else self._on_cpu(standings))
 
+    def _tried(self, each: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
+        """Return the model as it is with one more pass, and what it then comes to; None if the pass changes nothing."""
+        if each.name not in self._next:
+            made = self._made(each, self._now, self._standing)
+            self._next[each.name] = None
+            if made is not None:
+                self._report(f"{each.name}, step {len(self._steps) + 1}")
+                self._next[each.name] = made, self._standings(made.model)
+        return self._next[each.name]
+
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
         """Keep the pass that gains most, if any gains."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for each in passes:
-            made = self._made(each, self._now, self._standing)
-            if made is None:
+            tried = self._tried(each)
+            if tried is None:
                 continue
-            standings = self._standings(made.model)
+            made, standings = tried
             if is_better(standings, self._standing):
                 key = (*[now.score for now in standings], each.exactness)
                 if best is None or key < best[0]:
@@ -168,10 +208,11 @@ class _Search:
     def _keep(self, each: Pass, made: Rewritten, standings: tuple[Standing, ...]) -> None:
         self._steps.append(FixStep(each.name, each.exactness, each.does, _changed(self._now, made), standings))
         self._now, self._standing = made, standings
+        self._next.clear()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
         """Keep passes that gain only together, as few of them as will do."""
-        chosen = [each for each in passes if self._made(each, self._now, self._standing) is not None]
+        chosen = [each for each in passes if self._tried(each) is not None]
         found = self._chain(chosen)
         if len(chosen) < 2 or not is_better(found[-1][2], self._standing):
             return False
@@ -191,6 +232,7 @@ class _Search:
         for each in passes:
             made = self._made(each, now, standings)
             if made is not None:
+                self._report(f"{each.name}, together with others")
                 now, standings = made, self._standings(made.model)
                 found.append((each, now, standings))
         return found or [(passes[0], now, standings)] if passes else []

@@ -56,6 +56,13 @@ class FileTables:
         count = self._number("<I", start)
         return [self._reference(start + 4 + 4 * number) for number in range(count)]
 
+    def text(self, table: int, slot: int) -> str:
+        """Return a string that a field of a table refers to, an empty one if the table lacks it."""
+        start = self.child(table, slot)
+        if start is None:
+            return ""
+        return bytes(self.content[start + 4 : start + 4 + self._number("<I", start)]).decode("utf-8", "replace")
+
     def copied(self, name: str, table: int) -> NewTable:
         """Return a table with the numbers of an existing one, and references to what that one refers to.
 

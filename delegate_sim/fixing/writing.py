@@ -14,17 +14,25 @@ from ..errors import FixError
 from ..graph.graph import file_graphs
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
-from ..model.model import Model, Node, OperatorCode, Options, Subgraph, Tensor
+from ..model.model import Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.precompiled import precompiled
 from ..runtime.editing import Edited
 from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, string, vector
 from .moving import moved
+from .new_tables import (
+    enum_member,
+    operator_code_of,
+    operator_code_table,
+    options_table,
+    quantization_table,
+    set_options,
+    signature_table,
+)
 from .tables import FileTables
 
 Weights = Mapping[int, Callable[[], npt.NDArray[Any]]]
 """What computes the elements of large new constants, by the (negative) number of a buffer."""
 _DATA_ALIGNMENT = 16
-_GREATEST_OLD_CODE = 127
 
 
 def check_writable(model: Model) -> None:
@@ -82,13 +90,20 @@ class _Writer:
         places = file.children(file.root, 2)
         root.references[2] = NewReferences([self._subgraph(graph, places[graph.index]) for graph in model.subgraphs])
         root.references[4] = NewReferences(self._buffers)
+        gone = self._original.metadata.keys() - model.metadata.keys() - {METADATA_NAME}
+        if gone:
+            root.references[6] = NewReferences(
+                [Old(entry) for entry in file.children(file.root, 6) if file.text(entry, 0) not in gone]
+            )
+        if model.signatures is not self._original.signatures:
+            root.references[7] = NewReferences([signature_table(signature) for signature in model.signatures])
         return root
 
     def _operator_codes(self, model: Model) -> list[TargetPlace]:
         old: dict[OperatorCode, int] = {}
         for code, place in zip(self._original.operator_codes, self._file.children(self._file.root, 1), strict=True):
             old.setdefault(code, place)
-        return [Old(old[code]) if code in old else _operator_code(code) for code in model.operator_codes]
+        return [Old(old[code]) if code in old else operator_code_table(code) for code in model.operator_codes]
 
     def _subgraph(self, graph: Subgraph, place: int) -> TargetPlace:
         before = self._original.subgraphs[graph.index]
@@ -125,10 +140,10 @@ class _Writer:
             table.references[3] = string(tensor.name)
         if before is None or tensor.shape != before.shape:
             table.references[0] = vector(tensor.shape, "i")
-        table.numbers[1] = ("<b", _member("TensorType", tensor.type))
+        table.numbers[1] = ("<b", enum_member("TensorType", tensor.type))
         table.numbers[2] = ("<I", self._buffer(tensor, before))
         if before is None or tensor.quantization is not before.quantization:
-            self._set(table, 4, _quantization(tensor))
+            self._set(table, 4, quantization_table(tensor))
         if before is None or tensor.sparsity is not before.sparsity:
             if tensor.sparsity is not None:
                 raise FixError("a sparse constant cannot be written anew")
@@ -171,7 +186,7 @@ class _Writer:
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, place: int) -> TargetPlace:
-        code = self._codes[OperatorCode(node.op, node.builtin_code, node.custom_code, node.version)]
+        code = self._codes[operator_code_of(node)]
         if before is not None and node._replace(index=before.index) == before and self._old_code(place) == code:
             return Old(place)
         table = NewTable() if before is None else self._file.copied("Operator", place)
@@ -191,59 +206,5 @@ class _Writer:
     def _set_options(self, table: NewTable, node: Node) -> None:
         assert node.options is not None
         name, position = node.options
-        target: TargetPlace = Old(position) if position >= 0 else _options_table(name, self._change.model.options(node))
-        for slot in (3, 11):
-            table.numbers.pop(slot, None)
-            table.references.pop(slot + 1, None)
-        for slot, union in ((3, "BuiltinOptions"), (11, "BuiltinOptions2")):
-            number = next((number for number, member in schema.enum_names(union).items() if member == name), None)
-            if number is not None:
-                table.numbers[slot] = ("<B", number)
-                table.references[slot + 1] = target
-                return
-        raise FixError(f"options of the kind {name} cannot be written")
-
-
-def _member(enum: str, name: str) -> int:
-    return next(number for number, member in schema.enum_names(enum).items() if member == name)
-
-
-def _operator_code(code: OperatorCode) -> NewTable:
-    table = NewTable(
-        {
-            0: ("<b", min(code.builtin_code, _GREATEST_OLD_CODE)),
-            2: ("<i", code.version),
-            3: ("<i", code.builtin_code),
-        }
-    )
-    if code.custom_code is not None:
-        table.references[1] = string(code.custom_code)
-    return table
-
-
-def _quantization(tensor: Tensor) -> NewTable | None:
-    parameters = tensor.quantization
-    if parameters is None:
-        return None
-    if not parameters.is_affine:
-        raise FixError("quantisation other than affine cannot be written anew")
-    return NewTable(
-        {6: ("<i", parameters.dimension)},
-        {2: vector(parameters.scales.tolist(), "f"), 3: vector(parameters.zero_points.tolist(), "q")},
-    )
-
-
-def _options_table(name: str, options: Options) -> NewTable:
-    table = NewTable()
-    values = dict(iter(options))
-    for field in schema.table_fields(name):
-        value = values.get(field.name, field.default)
-        if field.format is not None:
-            if value != field.default:
-                table.numbers[field.slot] = (field.format, value)
-        elif field.element is not None:
-            if len(value):
-                table.references[field.slot] = vector(value, field.element)
-        elif value:
-            table.references[field.slot] = string(value)
-    return table
+        target: TargetPlace = Old(position) if position >= 0 else options_table(name, self._change.model.options(node))
+        set_options(table, name, target)

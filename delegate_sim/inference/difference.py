@@ -104,24 +104,37 @@ class Difference:
         }
 
 
+@dataclass(frozen=True)
+class Continuation:
+    """A model that goes on where another ends, so that both together compute what one did."""
+
+    path: str
+    inputs: tuple[tuple[bool, int], ...]
+    """For each input whether it is an output of the model before or an input of the whole, and which."""
+    outputs: tuple[tuple[int, int], ...]
+    """For each output of the whole the model that computes it, 0 or 1, and which of its outputs that is."""
+    tensors: Mapping[int, int]
+    """What tensors of the whole are in it."""
+
+
 def check_installed() -> None:
     """Raise MissingPackageError unless the runtime is installed."""
     if importlib.util.find_spec(_PACKAGE) is None:
         raise MissingPackageError("models are run with the package ai-edge-litert: pip install 'delegate-sim[fix]'")
 
 
-def compare_files(
-    first: str,
-    second: str,
+def compare(
+    first: Model,
+    second: Model,
     samples: Sequence[Sequence[InputArray]],
-    model: Model,
     tensors: Mapping[int, str],
     repeats: int = 2,
+    then: Continuation | None = None,
 ) -> Difference:
-    """Run two files on the same inputs in a process of their own, and compare them.
+    """Run two models on the same inputs in a process of their own, and compare them.
 
-    ``model`` is the first one, ``tensors`` are those of its first subgraph, with their names, that the second has at the same
-    index. Raises FixError with the runtime's message where a model does not run.
+    ``tensors`` are those of the first model's first subgraph, with their names, that the second has at the same
+    index; ``then`` goes on where the second one ends. Raises FixError with the runtime's message where a model does not run.
     """
     check_installed()
     with tempfile.TemporaryDirectory() as name:
@@ -131,17 +144,18 @@ def compare_files(
             files.append(f"sample_{number}.npz")
             np.savez(folder / files[-1], allow_pickle=False, **{f"input_{place}": array for place, array in enumerate(arrays)})
         job = {
-            "a": os.path.abspath(first),
-            "b": os.path.abspath(second),
+            "a": _file(first, folder / "a.tflite"),
+            "b": _file(second, folder / "b.tflite"),
             "samples": files,
             "tensors": list(tensors),
             "repeats": repeats,
+            "then": None if then is None else {**asdict(then), "path": os.path.abspath(then.path)},
         }
         found = _run(folder, job)
         for _ in range(_REPETITIONS if any(entry["bits"] for entry in _entries(found)) else 0):
-            if _note_unsteady(found, _run(folder, {**job, "b": job["a"], "repeats": 0})):
+            if _note_unsteady(found, _run(folder, {**job, "b": job["a"], "then": None, "repeats": 0})):
                 break
-    graph = model.subgraphs[0]
+    graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]
     return Difference(
         tuple([TensorDifference(name, **entry) for name, entry in zip(names, found["outputs"], strict=True)]),
@@ -151,7 +165,15 @@ def compare_files(
     )
 
 
-_SIDES = {"a": "the original model", "b": "the other model"}
+def _file(model: Model, path: Path) -> str:
+    """Return the file of a model; one that comes from an archive, an address or memory is written to ``path``."""
+    if model.path is not None and os.path.isfile(model.path):
+        return os.path.abspath(model.path)
+    path.write_bytes(model.content)
+    return str(path)
+
+
+_SIDES = {"a": "the original model", "b": "the other model", "then": "the model of trailing nodes"}
 
 
 def _entries(found: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -80,6 +81,8 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
 
     Raises OptionError where one is missing or does not fit.
     """
+    if os.path.isfile(path) and not zipfile.is_zipfile(path):
+        raise OptionError(printable(f"{path}: cannot be read as a .npz file: it is no archive of numpy.savez"))
     try:
         with np.load(path, allow_pickle=False) as archive:
             given = dict(archive)

@@ -81,6 +81,10 @@ class _ModelSide:
             if number or not repeats:
                 self.seconds.append(time.perf_counter() - begin)
 
+    def output(self, number: int) -> Any:
+        """Return the value of an output, None if it has none."""
+        return self.tensor(self.outputs[number])
+
     def tensor(self, index: int) -> Any:
         """Return the value of a tensor, None if it has none."""
         try:
@@ -89,9 +93,44 @@ class _ModelSide:
             return None
 
 
+class _Chain:
+    """Two models in the place of one: the second reads inputs of the whole and outputs of the first."""
+
+    def __init__(self, first: _ModelSide, second: _ModelSide, wiring: dict[str, Any]) -> None:
+        self._parts = first, second
+        self._wiring = wiring
+        self.inputs = first.inputs
+        self.outputs = wiring["outputs"]
+
+    @property
+    def seconds(self) -> list[float]:
+        """How long each run of both took."""
+        return [one + other for one, other in zip(*[part.seconds for part in self._parts], strict=True)]
+
+    def run(self, inputs: list[Any], repeats: int) -> None:
+        """Run both on some inputs of the whole."""
+        first, second = self._parts
+        first.run(inputs, repeats)
+        second.run([first.output(number) if between else inputs[number] for between, number in self._wiring["inputs"]], repeats)
+
+    def output(self, number: int) -> Any:
+        """Return the value of an output of the whole."""
+        part, place = self.outputs[number]
+        return self._parts[part].output(place)
+
+    def tensor(self, index: int) -> Any:
+        """Return the value of a tensor of the whole."""
+        place = self._wiring["tensors"].get(str(index))
+        return self._parts[0].tensor(index) if place is None else self._parts[1].tensor(place)
+
+
 def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     keeps = bool(job["tensors"])
-    first, second = (_ModelSide(name, job[name], keeps, folder) for name in ("a", "b"))
+    first = _ModelSide("a", job["a"], keeps, folder)
+    other = _ModelSide("b", job["b"], keeps, folder)
+    second: _ModelSide | _Chain = other
+    if job["then"] is not None:
+        second = _Chain(other, _ModelSide("then", job["then"]["path"], keeps, folder), job["then"])
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
         raise _Stopped("b", "the models do not have as many inputs and outputs as each other")
     outputs = [_Tally() for _ in first.outputs]
@@ -99,8 +138,8 @@ def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     for inputs in _samples(job, folder, first):
         first.run(inputs, job["repeats"])
         second.run(inputs, job["repeats"])
-        for tally, one, other in zip(outputs, first.outputs, second.outputs, strict=True):
-            tally.add(first.tensor(one), second.tensor(other))
+        for number, tally in enumerate(outputs):
+            tally.add(first.output(number), second.output(number))
         for index, tally in tensors.items():
             tally.add(first.tensor(index), second.tensor(index))
     return {

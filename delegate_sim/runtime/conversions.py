@@ -245,7 +245,11 @@ class _Quantizer:
 
     def _rescaled(self, index: int, scale: float, zero_point: int) -> int:
         tensor = self._tensor(index)
-        if tensor.type != "INT8" or tensor.is_constant or (tensor.scale, tensor.zero_point) == (scale, zero_point):
+        if tensor.type != "INT8" or (tensor.scale, tensor.zero_point) == (scale, zero_point):
+            return index
+        if tensor.is_constant:
+            # The constant was quantised for this node alone: the converter gives it the scale that the node demands.
+            self.editor.tensors[index] = _quantized(tensor, "INT8", scale, zero_point)._replace(allocation=tensor.allocation)
             return index
         result = self.editor.add_tensor(_quantized(tensor, "INT8", scale, zero_point))
         self.editor.insert("QUANTIZE", index, result)

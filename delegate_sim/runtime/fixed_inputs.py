@@ -10,10 +10,12 @@ import dataclasses
 
 import numpy as np
 
+from ..graph.graph import file_graphs
 from ..model.model import Allocation, Model, Subgraph, Tensor
 from ..prepare import fold
 from ..prepare.folding import FoldedGraph
 from ..releases.catalogue import Release
+from ..versions.why import expected_version
 from .editing import Edited, Editor, edited, unchanged
 from .simplification import simplify
 
@@ -48,7 +50,39 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
         return unchanged(model)
     known = dataclasses.replace(model, subgraphs=subgraphs)
     folded = fold(known, release)
-    return edited(known, lambda editor: _fold(editor, folded[editor.subgraph.index]))
+    result = edited(known, lambda editor: _fold(editor, folded[editor.subgraph.index]))
+    explained = _explained_versions(model)
+    return result.then(lambda model: _with_versions(model, explained))
+
+
+def _explained_versions(model: Model) -> frozenset[str]:
+    """Return the operators whose nodes have the version that a converter gives them."""
+    versions = _versions(model)
+    own: dict[str, set[int]] = {}
+    for graph in file_graphs(model):
+        for node in graph.nodes:
+            own.setdefault(node.op, set()).add(node.version)
+    return frozenset([op for op, version in versions.items() if own[op] == {version}])
+
+
+def _versions(model: Model) -> dict[str, int]:
+    """Return the version that each operator's nodes share: the highest that any of them demands."""
+    highest: dict[str, int] = {}
+    for graph in file_graphs(model):
+        for node in graph.nodes:
+            if not node.is_custom:
+                highest[node.op] = max(expected_version(graph.view(node)), highest.get(node.op, 1))
+    return highest
+
+
+def _with_versions(model: Model, explained: frozenset[str]) -> Edited:
+    """Write the versions anew of operators whose versions in the file are known to follow from their nodes."""
+    versions = {op: version for op, version in _versions(model).items() if op in explained}
+
+    def set_versions(editor: Editor) -> None:
+        editor.nodes = [(origin, node._replace(version=versions.get(node.op, node.version))) for origin, node in editor.nodes]
+
+    return edited(model, set_versions)
 
 
 def _with_known_inputs(subgraph: Subgraph, batch: int | None, all_sizes: bool) -> Subgraph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import pytest
 
@@ -57,6 +58,48 @@ def test_the_report_as_json(source, run, tmp_path):
     assert found["difference"]["is_same"]
     assert found["targets"][0]["before"]["delegated_nodes"] < found["targets"][0]["after"]["delegated_nodes"]
     assert [step["name"] for step in found["passes"]] == ["neg-as-mul"]
+
+
+@needs_runtime
+def test_a_model_in_an_archive(source, run, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.write(source, "m.tflite")
+    result = run("fix", f"{tmp_path / 'a.zip'}!/m.tflite", *LEVEL, "-o", tmp_path / "fixed.tflite")
+    assert result.exit_code == 0, result.stderr
+    assert run("diff", tmp_path / "a.zip", tmp_path / "fixed.tflite").exit_code == 0
+
+
+@needs_runtime
+def test_trailing_nodes_are_written_beside_it(run, tmp_path):
+    chain_model(("ADD", "ADD", "ROUND")).write(tmp_path / "model.tflite")
+    result = run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "-o", tmp_path / "fixed.tflite")
+    assert result.exit_code == 0, result.stderr
+    assert "1 trailing node in" in result.stdout
+    assert [node.op for node in load(tmp_path / "fixed.tail.tflite").subgraphs[0].nodes] == ["ROUND"]
+    found = json.loads(run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "--plan", "--format", "json").stdout)
+    validate("fix", found)
+    assert (found["split"]["operators"], found["split"]["written"]) == (["ROUND"], None)
+    found = run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "-o", tmp_path / "fixed.tflite")
+    assert (found.exit_code, found.stderr.rstrip().endswith("exists already; --force replaces it")) == (2, True)
+
+
+def test_a_model_with_open_sizes_is_told_how_to_fix_them(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4]), graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
+    graph.node("RELU", [x], [y], 1)
+    graph.outputs(y)
+    builder.write(tmp_path / "model.tflite")
+    result = run("fix", tmp_path / "model.tflite", "--for", "gpu", "--plan")
+    assert result.exit_code == 1
+    assert "sizes of x are open: --shape x=... fixes them" in " ".join(result.stdout.split())
+
+
+@needs_runtime
+def test_inputs_that_are_not_an_archive(source, run, tmp_path):
+    (tmp_path / "x.npz").write_text("text")
+    result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--data", tmp_path / "x.npz")
+    assert (result.exit_code, result.stderr.rstrip().endswith("it is no archive of numpy.savez")) == (2, True)
 
 
 def test_nothing_is_written_over_an_existing_file(source, run, tmp_path):

@@ -139,6 +139,11 @@ def test_models_of_two_folders_are_compared_by_their_paths_below_them(run_json, 
     assert two.stderr == "error: before/y/model.tflite: after has 2 models of this name\n"
 
 
+def test_a_folder_is_not_compared_with_itself_unless_something_differs(run, folder):
+    assert "nothing differs between A and B" in run("compare", "models", "models", *VX).stderr
+    assert "nothing differs between A and B" in run("compare", "models", *VX).stderr
+
+
 def test_check_takes_a_folder(run, folder):
     (folder / "delegate-sim.toml").write_text('models = ["models"]\n[targets.t]\ndelegate = "vx"\n')
     assert "3 models on 1 target" in run("check", "--update").stdout

@@ -249,3 +249,30 @@ def test_delegates_that_are_not_simulated_are_kept_apart():
 def test_a_library_in_the_command_of_label_image():
     found = summary("./label_image -m m.tflite --external_delegate_path=/usr/lib/libfoo.so\nINFO: Applied EXTERNAL delegate.\n")
     assert (found.delegate.name, found.delegate.title, found.delegate.outcome) == ("", "/usr/lib/libfoo.so", "applied")
+
+
+RAN = (
+    "STARTING!",
+    "Graph: [/data/local/tmp/m.tflite]",
+    "Loaded model /data/local/tmp/m.tflite",
+    "Initialized session in 12.3ms.",
+    "Inference timings in us: Init: 12300, First inference: 31, Warmup (avg): 24, Inference (avg): 20",
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "outcome", "is_cut"),
+    [
+        ((), "not-shown", False),
+        (("INFO: Created TensorFlow Lite XNNPACK delegate for CPU.",), "created", False),
+        (("ERROR: Node number 3 (ADD) failed to prepare.",), "not-loaded", False),
+    ],
+)
+def test_a_benchmark_that_came_to_its_end_is_not_cut_short(more, outcome, is_cut):
+    found = summary_of(read_log("\n".join([*RAN[:3], *more, *RAN[3:], ""])))
+    assert (found.delegate.outcome, found.is_cut) == (outcome, is_cut)
+
+
+def test_a_benchmark_without_its_end_may_be_cut_short():
+    found = summary_of(read_log("\n".join([*RAN[:3], ""])))
+    assert (found.delegate.outcome, found.is_cut) == ("unknown", True)

@@ -228,3 +228,43 @@ def _built(build):
     build(layers)
     layers.finish()
     return builder
+
+
+def test_nodes_that_a_conversion_adds_are_no_reason_for_it():
+    def build(layers):
+        parts = [layers.input("FLOAT32", 1, 8) for _ in range(2)]
+        layers.node("PACK", parts, shape=(2, 1, 8), options={"axis": 0, "values_count": 2})
+
+    assert names(diagnosed(_built(build), "xnnpack")) == ["operator:PACK"], "QUANTIZE and DEQUANTIZE around it would be taken"
+
+
+def test_a_version_goes_with_the_rank_that_raised_it():
+    def build(layers):
+        x = layers.input("FLOAT32", 1, 2, 2, 2, 4)
+        bounds = [layers.constant("INT32", values) for values in ([0] * 5, [1, 2, 2, 2, 4], [1] * 5)]
+        layers.node("STRIDED_SLICE", (x, *bounds), version=4)
+
+    (finding,) = diagnosed(_built(build)).findings
+    assert finding.cause.identity.problem is Problem.RANK
+    assert len(finding.cause.codes) == 2, "that of the version is among them"
+    assert finding.alone.measures.fallback_nodes == 0
+
+
+def test_a_version_goes_with_the_type_that_raised_it():
+    def build(layers):
+        layers.node("ADD", (layers.input("INT64", 1, 8), layers.input("INT64", 1, 8)), version=4)
+
+    (finding,) = diagnosed(_built(build), "gpu").findings
+    assert finding.cause.identity.problem is Problem.TYPE
+    assert set(finding.cause.codes) == {"gpu-operator-version", "gpu-tensor-type"}
+
+
+def test_no_conversion_fixes_how_many_elements_are_chosen():
+    def build(layers):
+        found = layers.node("WHERE", (layers.input("BOOL", 8),), "INT64", shape=(8, 1))
+        layers.node("CAST", (found,), "FLOAT32")
+
+    first = diagnosed(_built(build)).findings[0]
+    assert first.cause.name == "dynamic-shape:0:0"
+    assert "depends on their values" in first.cause.change
+    assert "constant" not in first.cause.change

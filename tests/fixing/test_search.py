@@ -116,6 +116,38 @@ def test_what_is_foretold_is_what_whatif_says_of_the_same_change():
     assert measure(run) == standing(now.model, NNAPI).measures
 
 
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_given_batch_comes_to_what_whatif_says_of_it(batch):
+    model = reshaper()
+    plan = search(model, [NNAPI], shapes=parse_shapes(model, [f"x={batch},4"]), passes={})
+    supposed = simulate_if(model, NNAPI.delegate, NNAPI.options, NEWEST, "benchmark", Supposition(batch=batch))
+    assert measure(supposed) == plan.after[0].measures
+    assert plan.after[0].measures != plan.before[0].measures
+
+
+@pytest.mark.parametrize("name", ["nnapi", "gpu", "xnnpack", "hexagon"])
+def test_widened_weights_come_to_what_whatif_says_of_a_model_of_floats(name):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y, z = graph.input("x", "FLOAT32", [2, 8]), graph.tensor("y", "FLOAT32", [2, 8]), graph.tensor("z", "FLOAT32", [2, 8])
+    weights = graph.tensor("w", "INT8", [8, 8], data=range(64), scale=[0.5], zero_point=[0])
+    graph.node("FULLY_CONNECTED", [x, weights, -1], [y], 9, {"asymmetric_quantize_inputs": True})
+    graph.node("RELU", [y], [z], 1)
+    graph.outputs(z)
+    model = load(builder.bytes())
+    on = target(name)
+    made = apply_pass(start(model), PASSES["weights-widened"])
+    supposed = simulate_if(model, on.delegate, on.options, NEWEST, "benchmark", Supposition(conversion="float"))
+    assert measure(supposed) == standing(made.model, on).measures
+
+
+def test_each_trial_is_reported():
+    told = []
+    plan = search(layers(9, 9), [NNAPI], report=told.append)
+    assert told[0] == "own-versions, step 1"
+    assert {name.split(",")[0] for name in told} == {each.name for each in (*plan.steps, *plan.rejected)}
+
+
 def test_measures_are_those_of_analyze():
     model = layers(9, 9)
     plan = search(model, [NNAPI])

@@ -7,6 +7,8 @@ from delegate_sim import load
 from delegate_sim.model.model import Options
 from delegate_sim.prepare.constants import evaluate
 from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed, changed_model
+from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
 from tests.runtime.conversions import convolutions, first_step, open_batch
 
 
@@ -93,3 +95,30 @@ def test_weights_have_a_scale_for_each_channel_unless_told_otherwise(conversion,
     constants = [tensor for tensor in model.subgraphs[0].tensors if tensor.is_constant and tensor.quantization is not None]
     assert {tensor.type for tensor in constants} == {"INT8", "INT32"}
     assert any(len(tensor.quantization.scales) > 1 for tensor in constants) == has_several
+
+
+def test_constants_that_are_joined_have_the_scale_of_the_result():
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x = layers.input("FLOAT32", 1, 4, 8)
+    layers.node("CONCATENATION", (layers.weights("FLOAT32", 1, 1, 8), x), shape=(1, 5, 8), options={"axis": 1})
+    layers.finish()
+    model = changed_model(load(builder.bytes()), Supposition(conversion="int8"))
+    joined = next(node for node in model.subgraphs[0].nodes if node.op == "CONCATENATION")
+    scales = {model.subgraphs[0].tensors[index].scale for index in (*joined.inputs, *joined.outputs)}
+    assert len(scales) == 1, "the CPU kernel refuses operands of another scale"
+
+
+@pytest.mark.parametrize(("written", "expected"), [(4, 1), (5, 5)])
+def test_versions_follow_what_known_shapes_make_of_the_nodes(written, expected):
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x = layers.input("FLOAT32", 1, 4, signature=(-1, 4))
+    shape = layers.node("SHAPE", (x,), "INT64", (2,), options={"out_type": 4})
+    added = layers.node("ADD", (shape, layers.constant("INT64", [0, 0])), version=written)
+    reshaped = layers.node("RESHAPE", (x, layers.node("CAST", (added,), "INT32")), shape=(1, 4))
+    layers.node("ADD", (reshaped, reshaped), version=written)
+    layers.finish()
+    model = changed_model(load(builder.bytes()), Supposition(fixed_inputs=True))
+    versions = [node.version for node in model.subgraphs[0].nodes if node.op == "ADD"]
+    assert versions == [expected], "only where the version in the file is what the nodes demand"

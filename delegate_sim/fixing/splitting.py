@@ -1,0 +1,247 @@
+"""Splitting a model in two: one that ends where delegates do, and one of the nodes behind it that only the CPU takes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import FixError
+from ..graph.graph import file_graphs, has_side_effects
+from ..model import schema
+from ..model.model import Model, Node, Signature, Tensor
+from ..runtime.editing import Edited, Editor, NodeKey, edited
+from .applying import Rewritten
+from .layout import Front, NewReferences, NewTable, NewVector, string, vector
+from .new_tables import (
+    enum_member,
+    operator_code_of,
+    operator_code_table,
+    options_table,
+    quantization_table,
+    set_options,
+    signature_table,
+)
+from .reach import called_subgraphs
+from .writing import Weights
+
+TASK_METADATA = "TFLITE_METADATA"
+"""Metadata that describes each input and output of the model, which are others in the two parts."""
+_STATE = frozenset({"RESOURCE", "VARIANT"})
+_SCHEMA_VERSION = 3
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a model falls in two. Tensors are those of the first subgraph of the model as it is before it is split."""
+
+    whole: Rewritten
+    nodes: tuple[Node, ...]
+    """Those of the second model."""
+    inputs: tuple[int, ...]
+    """Those of the second model: inputs of the whole that it reads, and results of the first one."""
+    outputs: tuple[int, ...]
+    """Outputs of the whole that the second model computes, in their order."""
+    first_outputs: tuple[int, ...]
+    """Outputs of the whole that the first model computes, in their order, and then what else the second one reads."""
+
+    @property
+    def between(self) -> tuple[Tensor, ...]:
+        """The tensors that the first model hands to the second."""
+        graph = self.whole.model.subgraphs[0]
+        return tuple([graph.tensors[index] for index in self.inputs if index not in graph.inputs])
+
+
+def trailing(whole: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
+    """Return how a model is split before its trailing nodes, None where there are none.
+
+    These are nodes of the first subgraph that stay on the CPU, and on which no other node depends. Nodes that hold state or call
+    subgraphs are none of them.
+    """
+    model = whole.model
+    graph = file_graphs(model)[0]
+    read_before: set[int] = set()
+    nodes: list[Node] = []
+    for node in reversed(graph.nodes):
+        if NodeKey(0, node.index) in on_cpu and read_before.isdisjoint(node.outputs) and not _is_bound(model, node):
+            nodes.append(node)
+        else:
+            read_before.update(node.inputs)
+    if not nodes or len(nodes) == len(graph.nodes):
+        return None
+    nodes.reverse()
+    written = {index for node in nodes for index in node.outputs}
+    read = dict.fromkeys([index for node in nodes for index in node.inputs if index >= 0 and index not in written])
+    inputs = [index for index in read if not graph.tensors[index].is_constant or index in graph.inputs]
+    first_outputs = [index for index in graph.outputs if index not in written]
+    first_outputs += [index for index in inputs if index not in graph.inputs and index not in first_outputs]
+    outputs = [index for index in graph.outputs if index in written]
+    return Split(whole, tuple(nodes), tuple(inputs), tuple(outputs), tuple(first_outputs)) if inputs and outputs else None
+
+
+def _is_bound(model: Model, node: Node) -> bool:
+    """Whether a node cannot be taken out of the model."""
+    graph = file_graphs(model)[0]
+    tensors = [graph.tensors[index] for index in (*node.inputs, *node.outputs, *node.intermediates) if index >= 0]
+    if any(tensor.is_variable or tensor.type in _STATE for tensor in tensors) or has_side_effects(graph, node):
+        return True
+    return next(called_subgraphs(model, node), None) is not None
+
+
+def first_model(split: Split) -> Rewritten:
+    """Return the model before its trailing nodes."""
+    return Rewritten(split.whole.change.then(lambda model: _first(model, split)), split.whole.weights)
+
+
+def _first(model: Model, split: Split) -> Edited:
+    def change(editor: Editor) -> None:
+        if editor.subgraph.index == 0:
+            editor.remove([node.index for node in split.nodes])
+            editor.outputs = list(split.first_outputs)
+
+    found = edited(model, change)
+    metadata = {name: span for name, span in found.model.metadata.items() if name != TASK_METADATA}
+    signatures = tuple([_first_signature(each, split) if each.subgraph == 0 else each for each in model.signatures])
+    return dataclasses.replace(found, model=dataclasses.replace(found.model, metadata=metadata, signatures=signatures))
+
+
+def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
+    """Return what both models call each tensor between them: as the signature does, or by the tensor's name."""
+    names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
+    taken = {*signature.inputs, *signature.outputs}
+    for tensor in split.between:
+        if tensor.index not in names:
+            name = tensor.name if tensor.name and tensor.name not in taken else f"{tensor.name}#{tensor.index}"
+            names[tensor.index] = name
+            taken.add(name)
+    return names
+
+
+def _first_signature(signature: Signature, split: Split) -> Signature:
+    kept = {name: index for name, index in signature.outputs.items() if index in split.first_outputs}
+    names = _between_names(signature, split)
+    added = {names[tensor.index]: tensor.index for tensor in split.between if tensor.index not in kept.values()}
+    return signature._replace(outputs={**kept, **added})
+
+
+def _second_signature(signature: Signature, split: Split) -> Signature:
+    names = _between_names(signature, split)
+    inputs = {names[index]: index for index in split.inputs if index in names}
+    outputs = {name: index for name, index in signature.outputs.items() if index in split.outputs}
+    return signature._replace(inputs=inputs, outputs=outputs)
+
+
+def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
+    """Return the second model's bytes, in order, and what its tensors are there. It has only what its nodes need.
+
+    Raises FixError where it cannot be written.
+    """
+    second = _Second(split)
+    front = Front(second.root())
+    return front.chunks(), second.numbers
+
+
+class _Second:
+    """Makes the tables of the second model; its tensors are numbered in the order in which they are named."""
+
+    def __init__(self, split: Split) -> None:
+        self._split = split
+        self._model = split.whole.model
+        self._weights: Weights = split.whole.weights
+        self._graph = self._model.subgraphs[0]
+        self._buffers = [NewTable()]
+        self._buffer_numbers: dict[tuple[Any, ...], int] = {}
+        self._tensors: list[NewTable] = []
+        self.numbers: dict[int, int] = {-1: -1}
+        """The index here of each tensor of the whole."""
+        self._codes = list(dict.fromkeys([operator_code_of(node) for node in split.nodes]))
+
+    def root(self) -> NewTable:
+        """Return the table of the whole model."""
+        split = self._split
+        inputs, outputs = self._places(split.inputs), self._places(split.outputs)
+        nodes = [self._node(node) for node in split.nodes]
+        graph = NewTable(
+            {},
+            {
+                0: NewReferences([*self._tensors]),
+                1: vector(inputs, "i"),
+                2: vector(outputs, "i"),
+                3: NewReferences([*nodes]),
+                4: string(self._graph.name),
+            },
+        )
+        signatures = [_second_signature(each, split) for each in self._signatures()]
+        root = NewTable({0: ("<I", _SCHEMA_VERSION)}, {3: string(self._model.description)})
+        root.references[1] = NewReferences([operator_code_table(code) for code in self._codes])
+        root.references[2] = NewReferences([graph])
+        root.references[4] = NewReferences([*self._buffers])
+        root.references[7] = NewReferences([signature_table(self._numbered(each)) for each in signatures])
+        return root
+
+    def _signatures(self) -> Sequence[Signature]:
+        return [each for each in self._model.signatures if each.subgraph == 0]
+
+    def _numbered(self, signature: Signature) -> Signature:
+        inputs, outputs = (
+            {name: self.numbers[index] for name, index in side.items()} for side in (signature.inputs, signature.outputs)
+        )
+        return signature._replace(inputs=inputs, outputs=outputs)
+
+    def _places(self, indices: Sequence[int]) -> list[int]:
+        return [self._place(index) for index in indices]
+
+    def _place(self, index: int) -> int:
+        if index not in self.numbers:
+            self.numbers[index] = len(self._tensors)
+            self._tensors.append(self._tensor(self._graph.tensors[index]))
+        return self.numbers[index]
+
+    def _tensor(self, tensor: Tensor) -> NewTable:
+        if tensor.sparsity is not None:
+            raise FixError(f"a sparse constant cannot be written anew, and the trailing nodes read {tensor.name!r}")
+        table = NewTable(
+            {1: ("<b", enum_member("TensorType", tensor.type)), 2: ("<I", self._buffer(tensor)), 8: ("<?", tensor.has_rank)},
+            {0: vector(tensor.shape, "i"), 3: string(tensor.name)},
+        )
+        quantization = quantization_table(tensor)
+        if quantization is not None:
+            table.references[4] = quantization
+        if tensor.shape_signature is not None:
+            table.references[7] = vector(tensor.shape_signature, "i")
+        return table
+
+    def _buffer(self, tensor: Tensor) -> int:
+        """Return the number of the buffer of a tensor, 0 for one without elements; tensors share theirs as before."""
+        if not tensor.is_constant:
+            return 0
+        key = tensor.data or (("computed", tensor.buffer) if tensor.buffer < 0 else ("value", tensor.index))
+        if key not in self._buffer_numbers:
+            content = self._elements(tensor)
+            self._buffer_numbers[key] = len(self._buffers)
+            self._buffers.append(NewTable(references={0: NewVector(len(content), content, 16)}))
+        return self._buffer_numbers[key]
+
+    def _elements(self, tensor: Tensor) -> memoryview:
+        if tensor.data is not None:
+            offset, size = tensor.data
+            return self._model.content[offset : offset + size]
+        values = self._weights[tensor.buffer]() if tensor.buffer < 0 else tensor.value
+        if values is None:
+            raise FixError(f"the elements of the constant {tensor.name!r} are not known")
+        stored = np.ascontiguousarray(values.reshape(-1), schema.NUMPY_TYPES[tensor.type])
+        return memoryview(stored.tobytes())
+
+    def _node(self, node: Node) -> NewTable:
+        table = NewTable({0: ("<I", self._codes.index(operator_code_of(node)))})
+        for slot, indices in ((1, node.inputs), (2, node.outputs), (8, node.intermediates)):
+            table.references[slot] = vector(self._places(indices), "i")
+        if node.options is not None:
+            set_options(table, node.options[0], options_table(node.options[0], self._model.options(node)))
+        if node.custom_options is not None:
+            offset, size = node.custom_options
+            table.references[5] = NewVector(size, self._model.content[offset : offset + size], 16)
+        return table
