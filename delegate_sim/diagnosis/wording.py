@@ -317,9 +317,9 @@ def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
     for subgraph in examined.run.subgraphs:
         own = {key.node for key in present if key.subgraph == subgraph.graph.index}
         delegated = [number for number, subset in enumerate(subgraph.subsets) if subset.is_delegated]
-        for number, subset in enumerate(subgraph.subsets):
-            if delegated and delegated[0] < number < delegated[-1] and not subset.is_delegated and any(node in own for node in subset.nodes):
-                return True
+        between = subgraph.subsets[delegated[0] : delegated[-1]] if delegated else ()
+        if any(node in own for subset in between if not subset.is_delegated for node in subset.nodes):
+            return True
     return False
 
 

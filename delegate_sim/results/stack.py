@@ -198,8 +198,8 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
     found = precompiled(model)
     if found.is_stamped and found.soc.lower() != stack.soc.partition(":")[2].strip().lower():
         yield (
-            f"the compiled code is for {printable(found.soc)}, and nothing says that it runs on {printable(stack.soc)}: compile the "
-            "source model for that"
+            f"the compiled code is for {printable(found.soc)}, and nothing says that it runs on {printable(stack.soc)}: compile "
+            "the source model for that"
         )
 
 

@@ -48,7 +48,8 @@ def test_of_a_plugin_that_fails_the_option_is_named_that_it_fails_for():
 
 
 def test_other_options_stay_as_they_are_where_one_is_tried():
-    diagnosis = diagnosed(chain_model(["RELU", "ABS"]), "npu-google", soc="Tensor_X", op_filters='filters { op_name_pattern: "no" }')
+    filters = 'filters { op_name_pattern: "no" }'
+    diagnosis = diagnosed(chain_model(["RELU", "ABS"]), "npu-google", soc="Tensor_X", op_filters=filters)
     assert [finding.cause.name for finding in diagnosis.findings] == ["target-level:soc=Tensor_G5"]
     unreadable = diagnosed(chain_model(["RELU", "ABS"]), "npu-google", soc="Tensor_X", op_filters="none")
     assert "target-level:npu-filter-file" in [finding.cause.name for finding in unreadable.findings]
