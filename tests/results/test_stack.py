@@ -83,6 +83,14 @@ def test_without_the_cpu_everything_must_be_taken():
     assert any("which is not among the accelerators: 1" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(("soc", "is_told"), [("google:Tensor_G5", False), ("google:Tensor_G4", True), ("mediatek:mt6991", True)])
+def test_code_for_another_soc_is_told(soc, is_told):
+    for accelerators in (("npu", "gpu", "cpu"), ("npu",)):
+        notes = result(compiled(), accelerators, soc).notes
+        words = f"the compiled code is for Tensor_G5, and nothing says that it runs on {soc}"
+        assert any(words in note for note in notes) == is_told
+
+
 def test_a_compiled_model_is_not_given_to_a_plugin_again():
     found = result(compiled())
     assert [run.delegate.name for run in found.report.runs] == ["mldrift", "xnnpack"]
