@@ -116,6 +116,7 @@ class MlDriftDelegate(Delegate):
     is_in_benchmark_model = False
     options = OPTIONS
     rules = RULES
+    rule_options = ("use_ir_model",)
     further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     fails_with_model = True
     live = AcceleratorTraits(
