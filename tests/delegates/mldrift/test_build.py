@@ -104,7 +104,13 @@ def model_of(case: Case) -> bytes:
         else:
             operands.append(graph.input("x", *given))
     results = [graph.tensor("y", *each) for each in case.outputs]
-    graph.node(case.op, operands, results, 5 if case.op == "FULLY_CONNECTED" else 1, None if case.op in ("RELU", "PRELU") else case.options)
+    graph.node(
+        case.op,
+        operands,
+        results,
+        5 if case.op == "FULLY_CONNECTED" else 1,
+        None if case.op in ("RELU", "PRELU") else case.options,
+    )
     graph.outputs(*results)
     return bytes(builder.bytes())
 
