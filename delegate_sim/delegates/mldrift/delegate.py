@@ -114,6 +114,7 @@ class MlDriftDelegate(Delegate):
         "Vulkan, Metal or WebGPU), also in LiteRT.js. The older TfLiteGpuDelegateV2 of TFLite's interpreter is the delegate gpu."
     )
     is_in_benchmark_model = False
+    semantics = 2
     options = OPTIONS
     rules = RULES
     rule_options = ("use_ir_model",)
