@@ -23,7 +23,7 @@ CLASSES = (
     ("diagnosis/causes.py", ("Cause",)),
     ("results/comparison.py", ("Comparison", "Side", "ComparedNode", "State")),
     ("fixing/fix.py", ("Fixed",)),
-    ("fixing/search.py", ("Plan", "Step", "Trial")),
+    ("fixing/search.py", ("FixPlan", "FixStep", "Trial")),
     ("fixing/score.py", ("Standing",)),
     ("inference/difference.py", ("Difference", "TensorDifference")),
     ("gate/check.py", ("Checked", "Update")),
