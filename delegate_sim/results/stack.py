@@ -186,6 +186,9 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
         if run.outcome in ("refused", "restored"):
             is_created = False
             notes.append(f"{run.delegate.name} cannot be applied, so CompiledModel is not created: nothing is tried after it")
+        elif run.refusal is not None:
+            is_created = False
+            notes.append(f"the kernels of {run.delegate.name} cannot be made, so CompiledModel is not created")
     left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
     if is_created and "cpu" not in stack.accelerators and left:
         is_created = False
