@@ -103,12 +103,13 @@ class TestInItsPage:
         command = [sys.executable, "-m", "model_explorer", str(path), *options, f"--port={port}", "--no_open_in_browser"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
-            lines = []
+            lines, found = [], None
             for line in server.stdout:
                 lines.append(line)
                 found = re.search(r"http://\S+", line)
                 if found:
                     break
+            assert found, lines
             assert any("delegate-sim" in line for line in lines), lines
             yield found[0]
         finally:

@@ -2,6 +2,7 @@
 
 const NODE = { width: content.sizes.node[0], height: content.sizes.node[1] };
 const CLOSED = { width: content.sizes.closed[0], height: content.sizes.closed[1] };
+const HEADER = content.sizes.header;
 const GAP = 30;
 const SMALLEST_NODE = 1;
 const SMALLEST_LABEL = 11;
@@ -323,7 +324,7 @@ class Drawing {
     context.fill();
     context.stroke();
     const size = Math.round(Math.min(12, Math.max(8, 14 * this.scale)));
-    const rows = Math.floor((this.page.closed ? height : Math.min(height, 34 * this.scale)) / (size * 1.25));
+    const rows = Math.floor((this.page.closed ? height : Math.min(height, HEADER * this.scale) - 8) / (size * 1.25));
     if (rows >= 1 && width > 56) {
       const place = side.data.partitioned ? `${number} ${partition.delegated ? side.view.delegate : "CPU"}, ` : "CPU, ";
       const operators = operatorsText(partition);
