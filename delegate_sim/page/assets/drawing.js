@@ -318,7 +318,7 @@ class Drawing {
     context.globalAlpha = this.marks && !marked && !withNodes ? 0.35 : 1;
     context.fillStyle = withNodes || height > 12 ? theme.soft[state] : theme.states[state];
     context.strokeStyle = chosen || marked ? theme.mark : theme.states[state];
-    context.lineWidth = chosen || marked ? 3 : 1.3;
+    context.lineWidth = chosen || (marked && !withNodes) ? 3 : 1.3;
     context.beginPath();
     context.roundRect(x, y, width, height, Math.min(7, height / 3, width / 3));
     context.fill();
@@ -351,6 +351,7 @@ class Drawing {
     const moved = new Path2D();
     const lines = new Path2D();
     const differing = this.page.movedOf(side);
+    // Small nodes have neither round corners nor an outline, which would hide them: those that are not marked are pale.
     const corner = height > 8 ? Math.min(4, height / 4) : 0;
     for (const number of numbers) {
       if (scale > 0.1) {
@@ -371,7 +372,7 @@ class Drawing {
         const path = this.marks && !this.marks.has(position) ? paths[3] : paths[side.states[position]];
         if (corner) path.roundRect(left, top, width, height, corner);
         else path.rect(left, top, width, height);
-        if (this.marks && this.marks.has(position)) marks.rect(left - 2, top - 2, width + 4, height + 4);
+        if (corner && this.marks && this.marks.has(position)) marks.rect(left - 2, top - 2, width + 4, height + 4);
         if (differing && differing.has(position)) moved.rect(left - 3, top - 3, width + 6, height + 6);
       }
     }

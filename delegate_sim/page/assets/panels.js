@@ -65,7 +65,7 @@ function causesPanel(side, page) {
     const unequal = cause.alone && (cause.alone.delegated_nodes !== now.delegated_nodes || cause.alone.partitions !== now.partitions
       || cause.alone.outcome !== now.outcome || cause.alone.border_bytes !== now.border_bytes);
     const needs = cause.needs === null ? "Removing it brings nothing by itself."
-      : cause.needs.length ? `Alone it brings nothing; together with what it needs it does: ${causeTitles(causes, cause.needs)}` : "";
+      : cause.needs.length ? `Alone it brings nothing; it must go together with ${causeTitles(causes, cause.needs)}.` : "";
     return make("li", {},
       make("button", { type: "button", "aria-pressed": String(pressed), onclick: () => page.chooseCause(pressed ? undefined : number) },
         `${number + 1}. ${cause.title}`),
