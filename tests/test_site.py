@@ -45,7 +45,7 @@ def test_the_gallery_has_the_reports_that_it_lists(site):
 def test_links_lead_to_pages_of_the_site(site):
     missing = []
     for page in site.rglob("*.html"):
-        if page.name == "404.html" or page.parent.name == "gallery" and page.name != "index.html":
+        if page.name == "404.html" or (page.parent.name == "gallery" and page.name != "index.html"):
             continue
         for target in re.findall(r'(?:href|src)="([^"]*)"', page.read_text(encoding="utf-8")):
             path = unquote(html.unescape(target)).partition("#")[0]

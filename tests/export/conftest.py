@@ -1,17 +1,13 @@
-"""The system's Chromium, for programs that show exports as a page."""
+"""A page in the system's Chromium, for programs that show exports."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.browser import chromium, chromium_path
 
-
-@pytest.fixture(scope="session")
-def chromium_page():
-    """Return a page in the system's Chromium."""
-    pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-    if chromium_path() is None:
-        pytest.skip("there is no Chromium here (apt-get install chromium)")
-    with chromium() as started:
-        yield started.new_page(viewport={"width": 1440, "height": 900})
+@pytest.fixture
+def chromium_page(system_chromium):
+    """Return an empty page."""
+    page = system_chromium.new_page(viewport={"width": 1440, "height": 900})
+    yield page
+    page.close()

@@ -117,7 +117,7 @@ class TestInItsPage:
             server.wait()
             server.stdout.close()
 
-    def test_it_shows_the_layer_and_its_values(self, address, chromium_page):
+    def test_it_shows_the_layer_and_its_values(self, chromium_page, address):
         chromium_page.goto(address)
         # The layer that was given on the command line, by its name, and a row of it.
         chromium_page.get_by_text("CPU: nnapi-output-type", exact=True).wait_for(timeout=60_000)
