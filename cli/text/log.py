@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.delegates.registry import DISPATCH_KERNEL
+from delegate_sim.device.counts import Count
+from delegate_sim.device.identity import DISPATCH, plain_name
 from delegate_sim.device.summary import (
     APPLIED_TO,
     FAILED,
@@ -16,7 +17,6 @@ from delegate_sim.device.summary import (
     REQUESTED,
     UNKNOWN,
     WHOLE,
-    Count,
     LogDelegate,
     LogSummary,
 )
@@ -66,7 +66,7 @@ def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, colu
 def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
     own = summary.delegate
     who = message(own.title) if own.title else "not shown"
-    rest = "; reconcile --accelerators compares it" if DISPATCH_KERNEL in own.title else ", which is not simulated"
+    rest = "; reconcile --accelerators compares it" if DISPATCH in plain_name(own.title) else ", which is not simulated"
     yield from _fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
     yield from _fact("outcome", _OUTCOMES[own.outcome], columns)
     yield from _counts(own.counts, columns)
@@ -117,9 +117,9 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
     for count in counts:
         at_least = "" if count.is_complete else "at least "
         values = (
-            ("delegated", count.delegated),
+            ("selected" if count.source == "compiled" else "delegated", count.delegated),
             ("nodes", count.total),
-            ("on the CPU", count.on_cpu),
+            ("left" if count.source == "compiled" else "on the CPU", count.on_cpu),
             ("partitions", count.partitions),
             ("delegate kernels", count.kernels),
             ("subgraph", count.subgraph),
@@ -133,6 +133,7 @@ _SOURCES = {
     "replacement": "by the runtime",
     "own": "by the delegate",
     "split": "by the delegate",
+    "kernels": "by the delegate",
     "application": "by benchmark_model",
     "compiled": "by the compiler plugin",
     "table": "by the table of operators",

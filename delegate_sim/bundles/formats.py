@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from ..files import open_input
+
 MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
 
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -34,7 +36,7 @@ def is_bundle(path: str) -> bool:
     try:
         if not os.path.isfile(path):
             return False
-        with open(path, "rb") as file:
+        with open_input(path) as file:
             return format_of(file.read(512), path) not in (MODEL, None)
     except OSError:
         return False

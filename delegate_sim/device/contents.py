@@ -88,8 +88,6 @@ class DeviceLog:
     """The tensor named by the line that refuses a graph with dynamic-sized tensors; None without that line."""
     is_restored: bool = False
     """Whether the runtime restored the original execution plan."""
-    driver_errors: tuple[str, ...] = ()
-    """Errors that a driver returned, and kernels that failed to prepare or run."""
     not_created: tuple[str, ...] = ()
     """Lines that say that a delegate could not be created, or is not there on the device."""
     created: tuple[str, ...] = ()

@@ -142,6 +142,9 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
             )
         elif not printed and (delegated, total) not in sizes:
             yield f"the delegate counts {delegated} of {total} nodes, and in the simulation {_sizes_text(sizes)}"
+    kernels = sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets])
+    if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
+        yield f"the delegate says that it made {_counted(facts.kernels_made, 'kernel')}, and in the simulation {kernels}"
     for taken, left in facts.splits:
         if (taken, taken + left) not in sizes:
             yield f"the delegate says that it runs {taken} of {taken + left} nodes, and in the simulation {_sizes_text(sizes)}"

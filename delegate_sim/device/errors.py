@@ -27,6 +27,7 @@ from .statements import (
     OWN_COUNT,
     PREPARATION_ERROR,
     RUNTIME_ERROR,
+    SPLIT,
     Statement,
 )
 
@@ -88,6 +89,8 @@ _FAILURES = (
     ),
     ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
     ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
+    ("load plugin", "a compiler plugin's library could not be loaded, so it compiles nothing"),
+    ("NPU islands", "the compiler plugin would make more partitions than the application allows, so that it compiles nothing"),
     ("get hooks", "the accelerator gives no hooks for profiling; LiteRT goes on without them"),
     ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
     ("initialize", "the vendor's runtime could not be started on this device"),
@@ -99,6 +102,14 @@ _FAILURES = (
     ("modify graph", "the accelerator could not be applied, so the model could not be compiled"),
 )
 """What LiteRT 2's errors mean, by words in them."""
+
+
+_OTHER_ERRORS = (
+    ("versions", "the delegate's libraries on the device are of different versions"),
+    ("open OpenCL", "the device has no OpenCL that the application may use; the delegate then tries OpenGL"),
+    ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
+)
+"""What errors of delegates mean, by words in them."""
 
 
 _NOT_CREATED = "not-created"
@@ -158,12 +169,14 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         if "code" in values:
             return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
         return f"the kernel of {values['name']} failed in {values['stage']}"
-    if error.kind == FAILURE and "source" in values:
+    if "DispatchLibraryDir" in error.line:
+        return "the application asks for the NPU and does not say where the dispatch library of its vendor is"
+    if error.kind == FAILURE:
         return next((meaning for words, meaning in _FAILURES if words in error.line), "")
     if error.kind == LIBRARY_ERROR:
         return "the delegate's library, or one that it needs, is not there, or not for this device; nothing is applied"
-    if error.kind == OTHER_ERROR and "versions" in error.line:
-        return "the delegate's libraries on the device are of different versions"
+    if error.kind == OTHER_ERROR:
+        return next((meaning for words, meaning in _OTHER_ERRORS if words in error.line), "")
     if error.kind == RUNTIME_ERROR:
         return next((meaning for words, meaning in _RUNTIME_FAILURES if words in error.line), "")
     return _MEANINGS.get(error.kind, "")
@@ -183,11 +196,13 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if delegate_named(op) is None:
         known = other_name(op)
-        return f"node {node} could not {stage}{f'; {op} is of {known}' if known else ''}"
+        why = f"{op} is of {known}" if known else "if an error stands before it, that says why"
+        return f"node {node} could not {stage}; {why}"
     totals = [each.total for each in log.replacements if each.kernel == op and each.total is not None]
     if not totals:
-        own = [each for each in log.of(OWN_COUNT) if plain_name(each.values["name"]) == plain_name(op)]
+        own = [each for each in log.of(OWN_COUNT) if _is_same(each, op)]
         totals = [int(each.values["total"]) for each in own]
+        totals += [int(each.values.get("taken", "0")) + int(each.values["left"]) for each in log.of(SPLIT) if _is_same(each, op)]
     if totals and node >= totals[-1]:
         return (
             f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "
@@ -197,3 +212,9 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "
         f"it could not {stage}"
     )
+
+
+def _is_same(statement: Statement, kernel: str) -> bool:
+    """Whether a statement is of the delegate that a kernel is of."""
+    name = statement.values["name"]
+    return plain_name(name) == plain_name(kernel) or delegate_named(name) is delegate_named(kernel) is not None

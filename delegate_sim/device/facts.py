@@ -16,7 +16,7 @@ from .identity import UNNAMED_KERNEL, delegate_named, is_of, names_of, plain_nam
 from .matching import OTHER_MODEL, matched_nodes
 from .runtime_log import NOTHING_COMPILED, RuntimeLog
 from .setting import flags_without_others
-from .statements import BENCHMARK_FAILED, CRASH, LISTED_REFUSALS, NODE_ERROR, OWN_COUNT, SPLIT, Statement
+from .statements import API_ERROR, BENCHMARK_FAILED, CRASH, KERNELS, LISTED_REFUSALS, NODE_ERROR, OWN_COUNT, SPLIT, Statement
 from .tables import RunOrder, Summary
 
 OTHER_KERNEL = "DELEGATE "
@@ -34,6 +34,7 @@ class Facts:
     """The dynamic-sized tensor for which the graph was refused."""
     is_restored: bool
     driver_errors: tuple[str, ...]
+    """Errors that a driver returned, and kernels of the delegate that failed to prepare or run."""
     on_cpu: Mapping[int, frozenset[int]]
     """By subgraph, the nodes on the CPU, where the table is complete."""
     listed: Mapping[int, frozenset[int]]
@@ -54,6 +55,8 @@ class Facts:
     """The operators that the delegate lists as refused, with the reasons as printed."""
     refusals: Mapping[tuple[str, int], int]
     """How many refusals were printed, by operator and version."""
+    kernels_made: int | None
+    """How many kernels the delegate says that it made."""
     is_foreign: bool
     """Whether the lines of the log are all of other delegates than this one."""
     lines: tuple[str, ...]
@@ -77,6 +80,7 @@ class Facts:
             or self.refusals
             or self.own_counts
             or self.splits
+            or self.kernels_made is not None
             or self.listed_refusals
             or self.plugins
         )
@@ -105,7 +109,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
-    said = [each.line for each in (*_own(log, delegate, OWN_COUNT, SPLIT),)]
+    said = [each.line for each in (*_own(log, delegate, OWN_COUNT, SPLIT, KERNELS),)]
     lines = [*said, *[each.line for each in own], *([application.line] if application else [])]
     if delegate.is_plugin:
         if not log.plugins:
@@ -118,12 +122,15 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
-        driver_errors=log.driver_errors,
+        driver_errors=tuple(
+            [each.line for each in log.of(API_ERROR, NODE_ERROR) if each.kind == API_ERROR or is_of(delegate, each.values["op"])]
+        ),
         failed_nodes=tuple([int(each.values["node"]) for each in log.of(NODE_ERROR) if is_of(delegate, each.values["op"])]),
         has_ended=bool(log.of(BENCHMARK_FAILED, CRASH)),
         own_counts=tuple([_numbers(each, "delegated", "total", "partitions") for each in _own(log, delegate, OWN_COUNT)]),
         splits=tuple([_numbers(each, "taken", "left") for each in _own(log, delegate, SPLIT)]),
         listed_refusals=log.listed_refusals if _own(log, delegate, LISTED_REFUSALS) else (),
+        kernels_made=next((int(each.values["count"]) for each in reversed(_own(log, delegate, KERNELS))), None),
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,

@@ -42,7 +42,8 @@ _OTHERS = {
     "qnn": "Qualcomm's QNN",
 }
 """Delegates that are not simulated, by what their names have in common."""
-_DISPATCH = "dispatch"
+DISPATCH = "dispatch"
+"""What libraries and kernels that run compiled parts of a model have in their names."""
 _BEGINNING = "Initializing"
 """How ML Drift words that it initialises an interface; the older delegate says so afterwards."""
 UNNAMED_KERNEL = "DELEGATE"
@@ -110,8 +111,8 @@ def other_name(name: str) -> str:
 
 
 def library_of(log: DeviceLog) -> str:
-    """Return the path of the library that benchmark_model was told to load a delegate from; empty if there is none."""
-    return log.parameters.get(_LIBRARY, "").strip()
+    """Return the path of the library that a tool was told to load a delegate from; empty if there is none."""
+    return log.parameters.get(_LIBRARY, log.flags.get(_LIBRARY, "")).strip()
 
 
 def delegate_of_library(path: str) -> Delegate | None:
@@ -160,7 +161,7 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
     names = [library_of(log), *names_in(log), *asked_accelerators(log)]
     names += [each.values["path"] for each in log.of(LIBRARY_ERROR)]
     names += ["flex"] * bool(log.of(FLEX_ERROR))
-    names += [path for each in log.of(LIBRARY) if _DISPATCH in plain_name(path := each.values["path"])]
+    names += [path for each in log.of(LIBRARY) if DISPATCH in plain_name(path := each.values["path"])]
     names += [each.values["source"] for each in log.of(LITERT, FAILURE) if "source" in each.values]
     found = [name for name in names if name and delegate_named(name) is None and other_name(name)]
     # Whatever counts nodes as delegated is a delegate, though nothing is known of its name.

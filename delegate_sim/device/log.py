@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -14,6 +14,7 @@ from .contents import ApplicationLine, DeviceLog, LogError, PluginLine, Reconcil
 from .profile_output import read_binary, read_json
 from .reader import Reader
 from .runtime_log import RuntimeLog
+from .setting import delegate_in
 from .tables import RunOrder
 
 __all__ = [
@@ -106,19 +107,31 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
     """
     (first_name, joined), *others = logs
     for name, log in others:
-        for part in _PARTS:
-            ours, theirs = getattr(joined, part), getattr(log, part)
-            if ours and theirs and _compared(ours) != _compared(theirs):
-                what = part.replace("_", " ")
-                raise LogError(
-                    printable(f"{first_name} and {name} are not from one run: they differ in {what}; reconcile them one by one")
-                )
+        what = next(_disagreements(joined, log), "")
+        if what:
+            raise LogError(
+                printable(f"{first_name} and {name} are not from one run: they differ in {what}; reconcile them one by one")
+            )
         both = {each.name: _joined(getattr(joined, each.name), getattr(log, each.name)) for each in fields(DeviceLog)}
         statements = {(each.kind, each.line): each for each in (*log.statements, *joined.statements)}
         both |= {"statements": tuple(statements.values()), "unused": (*joined.unused, *log.unused)}
         both |= {name: getattr(joined, name) + getattr(log, name) for name in ("line_count", "unused_count")}
         joined = DeviceLog(**both)
     return joined
+
+
+def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
+    """Yield what two logs cannot both say of one run."""
+    for part in _PARTS:
+        one, other = getattr(ours, part), getattr(theirs, part)
+        if one and other and _compared(one) != _compared(other):
+            yield part.replace("_", " ")
+    for name in sorted(ours.parameters.keys() & theirs.parameters.keys()):
+        if ours.parameters[name] != theirs.parameters[name]:
+            yield f"the parameter {name} ({ours.parameters[name]} and {theirs.parameters[name]})"
+    delegates = [each for each in map(delegate_in, (ours, theirs)) if each is not None and not each.is_applied_by_default]
+    if len({each.name for each in delegates}) > 1:
+        yield f"the delegate ({' and '.join([each.name for each in delegates])})"
 
 
 def _joined(ours: Any, theirs: Any) -> Any:

@@ -43,7 +43,7 @@ _PREFIXES = tuple(
         # NSLog
         rf"\d{{4}}-\d\d-\d\d {_TIME}(?:[+-]\d{{4}})? [^\[]{{1,80}}\[(?P<process>\d+):\d+\] ",
         # glog and absl, TensorFlow's own
-        rf"(?P<severity>[IWEF])\d{{4}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
+        rf"(?P<severity>[IWEF])(?:\d{{4}}){{1,2}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
         rf"\d{{4}}-\d\d-\d\d {_TIME}: (?P<severity>[IWEF]) [\w./-]{{1,200}}:\d+\] ",
         # ROS, containers, journals
         r"\[[\w./-]{1,80}-\d{1,6}\] ",

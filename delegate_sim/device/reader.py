@@ -16,7 +16,6 @@ from .prefixes import Message, message_of
 from .profile_output import is_of_dump, read_dump
 from .runtime_log import RuntimeReader
 from .statements import (
-    API_ERROR,
     DYNAMIC_ERROR,
     FAILURE,
     LIBRARY,
@@ -62,7 +61,8 @@ _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) ref
 _RESTORED = "Restored original execution plan after delegate application failure"
 _NOT_CREATED = re.compile(
     r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
-    r"(?:delegate|accelerator)\b.*|\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
+    r"(?:delegate|accelerator)\b.*|"
+    r"(?:Core )?\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
     r"[A-Z][\w ]{0,20} delegate will not be enabled.*"
 )
 _CREATED = re.compile(
@@ -75,6 +75,7 @@ _LISTED = re.compile(r"(?:CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
+_TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
 _LOADED = re.compile(r"Loaded model (?P<path>\S.*)")
 _VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d+\.\d+(?:\.\d+)?)")
 _LOST = "Dropping ProfileBuffer event"
@@ -102,7 +103,6 @@ class Reader:
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
         self.refusals: Counter[tuple[str, int, str]] = Counter()
-        self.driver_errors: dict[str, None] = {}
         self.not_created: dict[str, None] = {}
         self.created: dict[str, None] = {}
         self.parameters: dict[str, str] = {}
@@ -150,7 +150,6 @@ class Reader:
             replacements=tuple(self.replacements),
             applications=tuple(self.applications),
             refusals=tuple(RefusedOperator(*key, count) for key, count in self.refusals.items()),
-            driver_errors=tuple(self.driver_errors),
             not_created=tuple(self.not_created),
             created=tuple(self.created),
             parameters=MappingProxyType(self.parameters),
@@ -261,8 +260,6 @@ class Reader:
             self.current = replace(self.current, is_failed=True)
         elif statement.kind == DYNAMIC_ERROR:
             self.current = replace(self.current, dynamic_tensor=int(values.get("tensor", "-1")))
-        elif statement.kind in (API_ERROR, NODE_ERROR):
-            self.driver_errors[statement.line] = None
 
     def _begin_table(self, title: str) -> None:
         if self.is_internal:
@@ -414,8 +411,8 @@ class Statements:
 
 
 def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts a benchmark, with blanks for underscores; None for any other line."""
-    if "benchmark" not in text or "--" not in text:
+    """Return the flags of a command that starts one of the runtime's tools, with blanks for underscores; None for other lines."""
+    if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
     flags = {found["name"].replace("_", " ").lower(): found["value"] for found in _FLAG.finditer(text)}
     return flags or None

@@ -19,12 +19,12 @@ from .causes import cpu_nodes
 from .contents import DeviceLog
 from .differences import differences, listed_refusals, refusal_differences
 from .errors import explained_errors
-from .facts import OTHER_KERNEL, Facts, facts_of
+from .facts import Facts, facts_of
 from .identity import accelerators_in
-from .matching import OTHER_MODEL
+from .other_model import other_model_note
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from .runs import run_note, separate_runs
-from .search import failed_kernels, fitting_levels, matches
+from .search import fitting_levels, matches
 from .setting import DeviceSetting, setting_of
 from .stage import split_differences, stage_notes
 from .statements import BENCHMARK_FAILED
@@ -135,23 +135,9 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
             f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each with what it saw"
         )
         return
-    totals = [each.total for each in trials.facts.replacements or () if each.total is not None]
-    own_totals = [total for _, total, _ in trials.facts.own_counts] + [sum(each) for each in trials.facts.splits]
-    sizes = {len(subgraph.graph.execution_plan) for subgraph in first.subgraphs}
-    for total, what in [(total, "line") for total in totals] + [(total, "delegate") for total in own_totals]:
-        if total not in sizes:
-            yield f"the log's {what} counts {total} nodes, and the model has {', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
-
-    operators = {node.op for subgraph in first.subgraphs for node in subgraph.graph.nodes}
-    refused = {op for op, reason in trials.facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
-    missing = sorted(refused - operators)
-    if missing:
-        yield f"the log lists {', '.join(missing)} as refused, which the model does not have; {OTHER_MODEL}"
-    nodes = trials.facts.failed_nodes
-    for node, kernel in zip(nodes, failed_kernels(first, nodes), strict=True):
-        count = len(first.subgraphs[0].graph.nodes)
-        if (kernel is None and trials.facts.replacements is None) or node < count:
-            yield f"the kernel that failed is node {node}, behind those of the model, and the model has {count}; {OTHER_MODEL}"
+    note = other_model_note(log, trials.facts, first)
+    if note:
+        yield note
 
 
 def _notes(trials: Trials, first: Run) -> Iterator[str]:

@@ -20,6 +20,7 @@ from ..releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_relea
 from ..releases.wording import replacing_line
 from .contents import DeviceLog, Replacement, UnknownDelegateError
 from .identity import (
+    DISPATCH,
     accelerators_in,
     delegate_named,
     delegate_of_library,
@@ -28,6 +29,7 @@ from .identity import (
     names_in,
     other_name,
     others_in,
+    plain_name,
     plugin_in,
     speaker,
 )
@@ -35,6 +37,7 @@ from .statements import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_U
 
 _OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
 """Lines of the runtime behind a delegate and of its drivers."""
+_ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
 @dataclass(frozen=True)
@@ -163,8 +166,8 @@ def _delegate_in(log: DeviceLog) -> Delegate:
     applied = accelerators_in(log)
     if len(applied) > 1 and APPLIED_AHEAD in applied:
         raise UnknownDelegateError(
-            f"the log is of several accelerators of LiteRT 2, {' and '.join(applied)}; give --accelerators "
-            f"{','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each, or --delegate to compare one"
+            f"the log is of several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare each, "
+            "or --delegate to compare one"
         )
     if log.plugins:
         plugin = plugin_in(log)
@@ -177,6 +180,8 @@ def _delegate_in(log: DeviceLog) -> Delegate:
     if others:
         known = other_name(others[0])
         who = f"{known} ({others[0]})" if known else others[0]
+        if DISPATCH in plain_name(others[0]):
+            raise UnknownDelegateError(f"the log is of {who}; give {_ALL_ACCELERATORS} to compare each accelerator")
         raise UnknownDelegateError(
             f"the log is of {who}, which is not simulated; give --delegate to compare it with another delegate"
         )

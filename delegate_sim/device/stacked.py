@@ -20,6 +20,7 @@ from .errors import ExplainedError, explained_errors
 from .facts import Facts, facts_of
 from .log import read_lines
 from .matching import OTHER_MODEL
+from .other_model import plugin_notes
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, listed_entry, tally_entry
 from .runs import run_note, separate_runs
 from .setting import releases_of
@@ -185,7 +186,7 @@ class _Trial:
             facts = facts_of(self.log, delegate, [each.graph for each in run.subgraphs])
             found += differences(facts, run)
             device = device_tally(facts, run)
-            notes = (*notes, *_other_file(self.log, run))
+            notes = (*notes, *plugin_notes(self.log, run))
         lines = (*device.lines, *[each.line for each in theirs])
         if theirs or not self.log.plugins or run.outcome == "delegated":
             found += _dispatched(theirs, run)
@@ -212,17 +213,6 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
                 f"the log's line counts {each.total} nodes, and after the steps before it the model has "
                 f"{', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
             )
-
-
-def _other_file(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Say where a plugin counts other nodes than the file has; it prints no line for a subgraph that it selects nothing of."""
-    ours = {each.subgraph: each.total for each in read_lines(f"{line}\n" for line in run.log_lines).plugins}
-    for each in log.plugins:
-        total = ours.get(each.subgraph, each.total)
-        if each.total != total:
-            place = f"of subgraph {each.subgraph} " if each.subgraph else ""
-            what = f"{each.total} nodes {place}before anything is compiled, and the model {total}"
-            yield f"the log's line counts {what}; {OTHER_MODEL}"
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:

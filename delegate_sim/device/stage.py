@@ -110,7 +110,7 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
     """Say how the runtime compiled a model: its operations, steps, who could not take what, failures and fallback."""
     count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
     steps = device_steps(compilation)
-    words = [_counted(count, "operation")]
+    words = [_counted(count, "operation")] if count or compilation.operation_count is not None else []
     if not compilation.is_complete and compilation.operation_count is not None:
         words.append(f"of which the log has {len(compilation.choices)}")
     if steps is not None:

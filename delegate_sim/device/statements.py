@@ -31,6 +31,7 @@ CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME, RUNTIME_ERROR = (
 )  # fmt: skip
 LIBRARY_ERROR, FLEX_ERROR, PLACED, MAPPED = "library-error", "flex-error", "placed", "mapped"
 SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
+KERNELS = "kernels"
 
 ERRORS = frozenset(
     {
@@ -118,7 +119,7 @@ PATTERNS = (
     _pattern(
         OPERATOR_REFUSED,
         "is not supported on requested backend",
-        r"Layer of type (?P<op>\w{1,80}) is not supported on (?P<why>requested backend .*)",
+        r"Layer of type (?P<op>\w{1,80}) is (?P<why>not supported on requested backend .*)",
     ),
     _pattern(OPERATOR_REFUSED, "Fallback unsupported op", rf"Fallback unsupported op (?P<code>{_N}) to TfLite"),
     _pattern(
@@ -135,7 +136,7 @@ PATTERNS = (
     _pattern(
         OPERATOR_REFUSED,
         ": not supported by ",
-        r"Visit(?P<visited>\w{1,100}?)Operator: not supported by (?P<name>\w{1,60})(?:: (?P<why>.*))?",
+        r"\b(?:Visit)?(?P<op>[A-Z]\w{0,100}?)(?:Operator)?: not supported by (?P<name>\w{1,60})(?:: (?P<why>.*))?",
     ),
     _pattern(
         API_ERROR,
@@ -168,7 +169,8 @@ PATTERNS = (
     _pattern(
         DYNAMIC_ERROR,
         "static-sized tensors",
-        r"only supports static-sized tensors with a graph that has dynamic-sized tensors(?: \(tensor#(?P<tensor>-?\d{1,9}))?",
+        r"only supports static-sized tensors with a graph that has dynamic-sized tensors"
+        r"(?: \(tensor#(?P<tensor>-?\d{1,9})(?: is a dynamic-sized tensor\)\.?)?)?",
     ),
     _pattern(DYNAMIC_ERROR, "dynamic", r"[Dd]elegate (?:does not|doesn't) support (?:graphs with )?dynamic(?:-sized)? tensors.*"),
     _pattern(IMMUTABLE_ERROR, "graph is immutable", r"ModifyGraphWithDelegate is disallowed when graph is immutable\.?"),
@@ -207,9 +209,10 @@ PATTERNS = (
     _pattern(LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
     _pattern(
         FLEX_ERROR,
-        "TensorFlow ops are not supported by this interpreter",
-        r"(?:Select|Regular) TensorFlow ops(?:\(?s?\)?,? ?included in the given model,)? (?:is\(are\)|are) not supported by this "
-        r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?",
+        "not supported by this interpreter",
+        r"(?:Select|Regular) TensorFlow op(?:s|\(s\))(?:, included in the given model,)? (?:is\(are\)|are) not supported by this "
+        r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?"
+        r"(?: For the Android, .{1,150}? dependency\.)?(?: See instructions: \S{1,150}?(?=Node number|\s|$))?",
     ),
     _pattern(
         OTHER_ERROR,
@@ -236,6 +239,8 @@ PATTERNS = (
         r"(?P<name>\w{1,40}) accelerator(?:\([^)]{1,200}\))? (?:could not be (?:loaded|registered)|is not (?:available|"
         r"registered)).*",
     ),
+    _pattern(NOT_REGISTERED, "DispatchLibraryDir", r"You should provide the `DispatchLibraryDir` option to use (?P<name>NPU)\.?"),
+    _pattern(FAILURE, "NPU islands", rf"Partitioning yielded {_N} NPU islands, which exceeds the maximum allowed \({_N}\)\.?"),
     _pattern(REGISTERED, "RegisterAccelerator", r"RegisterAccelerator: ptr=\w+, name=(?P<name>[\w ]{1,60})"),
     _pattern(REGISTERED, " registered", r"(?P<name>\w{1,40}) accelerator(?:\((?P<library>[^)]{1,200})\))? registered"),
     _pattern(REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
@@ -289,6 +294,7 @@ PATTERNS = (
         DRIVER_REFUSAL, "is not supported", r"\{(?P<op>[A-Z][A-Z0-9_]{1,80}), (?P<type>[A-Z][A-Z0-9_]{1,80})\} is not supported"
     ),
     _pattern(APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
+    _pattern(KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
     _pattern(EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
     _pattern(SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
 )
@@ -297,7 +303,6 @@ PATTERNS = (
 _PROGRESS = re.compile(
     r"Initialized TensorFlow Lite runtime|external tensors "
     r"are used for delegate|See instructions: |"
-    r"Created \d{1,9} \w{1,40} delegate kernels|"
     r"The input model file size|Initialized session in|Running benchmark for|count=\d{1,12} |Timings \(microseconds\)|"
     r"Inference timings|"
     r"Average inference timings|Memory (?:footprint|usage)|Overall peak memory|Note: as the benchmark|Peak memory|"
@@ -341,7 +346,7 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
     line = text.strip()
     if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
         return Statement(RUNTIME_ERROR, line, MappingProxyType({}))
-    is_error = severity in ("E", "F") or bool(source and not severity and _FAILED_TO.match(line))
+    is_error = severity in ("E", "F") or bool(source and severity in ("", "W") and _FAILED_TO.match(line))
     if is_error and (source or tag in _OWN_TAGS or not tag) and _VENDOR.search(line) is None:
         kind = FAILURE if _FAILED_TO.match(line) else OTHER_ERROR
         return Statement(kind, line, MappingProxyType({"source": source} if source else {}))

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 from ..delegates.base import Delegate
 from ..model.schema import operator_name
 from .contents import DeviceLog
+from .counts import Count, compiled_count, counts_of, is_kernel
 from .errors import ExplainedError, explained_errors
 from .identity import (
+    DISPATCH,
     UNNAMED_KERNEL,
     asked_accelerators,
     delegate_named,
@@ -47,17 +49,13 @@ from .statements import (
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
-    OWN_COUNT,
-    PLACED,
     PREPARATION_ERROR,
     REGISTERED,
     RUNTIME,
     RUNTIME_ERROR,
     SAID,
     SKIPPED,
-    SPLIT,
     VENDOR,
-    Statement,
 )
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
@@ -70,22 +68,6 @@ three: it was made, it was asked for, and the log does not tell.
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
 """What an error of LiteRT 2 has failed at if no node can run; it goes on after others, such as hooks that it does not get."""
-
-
-class Count(NamedTuple):
-    """A count in a log: whose line it is, and the numbers in it; what the line leaves out is None."""
-
-    line: str
-    source: str
-    """``replacement``, ``own``, ``split``, ``application``, ``compiled``, ``table`` or ``executed``."""
-    delegated: int | None = None
-    total: int | None = None
-    on_cpu: int | None = None
-    partitions: int | None = None
-    kernels: int | None = None
-    subgraph: int | None = None
-    is_complete: bool = True
-    """Whether the table that it is from is; if not, there are at least so many."""
 
 
 class LogDelegate(NamedTuple):
@@ -176,7 +158,9 @@ def summary_of(log: DeviceLog) -> LogSummary:
 
 def _of_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     names = names_of(log, delegate)
-    counts = tuple(_counts(log, names))
+    if is_switched_on(delegate, log):
+        names |= {plain_name(UNNAMED_KERNEL)}
+    counts = tuple(counts_of(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and is_switched_on(delegate, log):
         outcome = REQUESTED
@@ -197,26 +181,29 @@ def _of_other(log: DeviceLog) -> LogDelegate:
     if not name and UNNAMED_KERNEL in _table_names(log):
         name = UNNAMED_KERNEL
         kernels = [name]
-    names = {plain_name(each) for each in (*kernels[:1], *others, *(["external"] if name else []))}
-    counts = tuple(_counts(log, names))
+    known = other_name(name)
+    # What is known of the same delegate may be called otherwise in each line.
+    same = [each for each in others if known and other_name(each) == known]
+    names = {plain_name(each) for each in (name, *same, *(["external"] if name else []))}
+    counts = tuple(counts_of(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
     if outcome == UNKNOWN and name:
         outcome = REQUESTED
     if outcome == UNKNOWN and log.of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
         outcome = NOT_LOADED
+    return LogDelegate("", _title(name), outcome, counts)
+
+
+def _title(name: str) -> str:
+    """Return what a delegate that is not simulated is called."""
     known = other_name(name)
-    return LogDelegate("", f"{known} ({name})" if known else name, outcome, counts)
+    return f"{known} ({name})" if known else name
 
 
 def _table_names(log: DeviceLog) -> list[str]:
     """Return the operators and kernels that the tables list."""
     rows = [row.op for table in log.run_orders.values() for row in table.rows]
     return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
-
-
-def _is_kernel(op: str) -> bool:
-    """Whether a row of a table is of a delegate's kernel, which old releases call the same for all delegates."""
-    return op == UNNAMED_KERNEL or delegate_named(op) is not None
 
 
 def _is_unknown(kernel: str) -> bool:
@@ -233,68 +220,20 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
             continue
         seen.add(other.name)
         names = {plain_name(each) for each in other.kernel_names}
-        counts = tuple(_counts(log, names))
+        counts = tuple(counts_of(log, names))
         yield LogDelegate(other.name, other.name, _outcome(log, counts) or MADE, counts)
-
-
-def _counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts in the lines that are of a delegate."""
-    for each in log.of(OWN_COUNT):
-        if plain_name(each.values["name"]) in names:
-            delegated, total, partitions = (int(each.values[key]) for key in ("delegated", "total", "partitions"))
-            yield Count(each.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
-    for each in log.of(SPLIT):
-        if plain_name(each.values["name"]) in names:
-            taken, left = int(each.values.get("taken", "0")), int(each.values["left"])
-            yield Count(each.line, "split", taken, taken + left, left)
-    yield from _placed(log, names)
-    for each in log.of(COMPILED):
-        if "dispatch" in names or "dispatchop" in names:
-            yield _compiled(each)
-    for line in log.replacements:
-        if plain_name(line.kernel) in names:
-            rest = line.total - line.replaced if line.total is not None and line.replaced <= line.total else None
-            yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
-    for applied in log.applications:
-        if plain_name(applied.provider) in names:
-            yield Count(applied.line, "application", kernels=applied.kernels)
-    yield from _table_counts(log, names)
-
-
-def _placed(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield what a compiler for one accelerator says of where operations will run."""
-    counts = {plain_name(each.values["name"]): each for each in log.of(PLACED)}
-    taken = [each for name, each in counts.items() if name in names]
-    left = [each for name, each in counts.items() if name not in names]
-    if taken and left:
-        delegated, on_cpu = int(taken[-1].values["count"]), int(left[-1].values["count"])
-        yield Count(taken[-1].line, "split", delegated, delegated + on_cpu, on_cpu)
-
-
-def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    for index, table in log.run_orders.items():
-        kernels = sum([plain_name(row.op) in names for row in table.rows])
-        if kernels:
-            rest = sum([not _is_kernel(row.op) for row in table.rows])
-            yield Count("Run Order", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=table.is_complete)
-    for index, summary in log.summaries.items():
-        kernels = sum([count for op, count in summary.counts.items() if plain_name(op) in names])
-        if kernels and index not in log.run_orders:
-            rest = sum([count for op, count in summary.counts.items() if not _is_kernel(op)])
-            is_complete = summary.is_complete
-            yield Count("Summary by node type", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=is_complete)
-
-
-def _compiled(each: Statement) -> Count:
-    taken, total = int(each.values["taken"]), int(each.values["total"])
-    partitions, subgraph = int(each.values["partitions"]), int(each.values["subgraph"])
-    return Count(each.line, "compiled", taken, total, total - taken if taken <= total else None, partitions, None, subgraph)
+    counted = {count.line for count in own.counts}
+    for name in others_in(log):
+        counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
+        counted |= {count.line for count in counts}
+        if counts:
+            yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
 
 
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     """Yield the counts of the log that are of no delegate, those of a compiler plugin whose code nothing runs among them."""
     if not any(each.source == "compiled" for each in own.counts):
-        yield from map(_compiled, log.of(COMPILED))
+        yield from map(compiled_count, log.of(COMPILED))
     for each in log.of(EXECUTED):
         yield Count(each.line, "executed", total=int(each.values["count"]))
 
@@ -327,7 +266,7 @@ def _words(line: str) -> set[str]:
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Whether LiteRT 2 reports that what runs compiled parts of the model could not be started."""
-    return bool(names & {"dispatch", "dispatchop", "qnn"}) and any(
+    return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in each.values and _FATAL.search(each.line) for each in log.of(FAILURE)
     )
 
@@ -339,7 +278,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
         by_line = {each.line: each.outcome for each in log.applications}
         return {"completely": WHOLE, "partially": PART, "not": NONE, "failed": FAILED}[by_line[told["application"].line]]
     lines = [each for each in counts if each.source == "replacement"]
-    for each in lines[-1:] or [told[source] for source in ("own", "split", "compiled") if source in told][:1]:
+    for each in lines[-1:] or [told[source] for source in ("own", "split") if source in told][:1]:
         if each.delegated == 0:
             return NONE
         is_all = each.delegated == each.total if each.total is not None else each.partitions == 1
@@ -350,6 +289,8 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
         if told["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
             return PART
         return WHOLE if complete else APPLIED_TO
+    if "kernels" in told:
+        return APPLIED_TO if told["kernels"].kernels else NONE
     return ""
 
 
@@ -374,7 +315,7 @@ def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
     for index, summary in log.summaries.items():
         if index not in log.run_orders:
             counts.update(summary.counts)
-    yield from ((op, count) for op, count in counts.items() if not _is_kernel(op))
+    yield from ((op, count) for op, count in counts.items() if not is_kernel(op))
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
@@ -383,7 +324,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for refusal in log.refusals:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
     for each in log.of(OPERATOR_REFUSED):
-        op = each.values.get("op") or each.values.get("visited") or _operator(int(each.values["code"]))
+        op = each.values.get("op") or _operator(int(each.values["code"]))
         yield op, each.values.get("why", ""), int(each.values.get("count", each.times))
     for each in log.of(DRIVER_REFUSAL):
         yield each.values["op"], f"the driver does not take {each.values['type']}", each.times

@@ -50,7 +50,9 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     on_cpu = None
     if all(index in facts.on_cpu or index in facts.counts for index in with_nodes):
         on_cpu = sum(map(len, facts.on_cpu.values())) + sum(sum(counts.values()) for counts in facts.counts.values())
-    kernels = sum(facts.kernels.values()) if facts.kernels else facts.application[1] if facts.application else None
+    kernels = sum(facts.kernels.values()) if facts.kernels else facts.kernels_made
+    if kernels is None and facts.application is not None:
+        kernels = facts.application[1]
     if facts.replacements is not None:
         delegated = sum([each.replaced for each in facts.replacements])
         partitions = sum([each.partitions for each in facts.replacements])

@@ -23,6 +23,8 @@ class Journal:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ScanError(f"{path}: is not a regular file")
         try:
             self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the scan
         except OSError as error:

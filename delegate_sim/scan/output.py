@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..files import permissions, write_whole
+from ..files import open_input, permissions, write_whole
 from .job import ScanRow
 from .journal import ScanError
 from .schema import CAUSES, COLUMNS, INTEGER, REAL, RUNS, TEXT
@@ -55,7 +55,7 @@ def _read_csv(path: str) -> ScanTables:
 
 
 def _csv_rows(path: str, table: str) -> list[ScanRow]:
-    with open(path, encoding="utf-8", newline="") as file:
+    with io.TextIOWrapper(open_input(path), "utf-8", newline="") as file:
         types = {column.name: column.type for column in COLUMNS[table]}
         return [{name: _value(types.get(name, TEXT), value) for name, value in row.items()} for row in csv.DictReader(file)]
 
@@ -79,20 +79,20 @@ def _write_csv(path: str, tables: ScanTables) -> None:
         writer = csv.DictWriter(text, [column.name for column in COLUMNS[table]], lineterminator="\n")
         writer.writeheader()
         writer.writerows({name: _cell(value) for name, value in row.items()} for row in tables[table])
-        write_whole(file, text.getvalue())
+        write_whole(file, text.getvalue(), is_updated=True)
 
 
 def _read_lines(path: str) -> ScanTables:
     tables: dict[str, list[ScanRow]] = {}
     for table, file in _files(path):
-        with open(file, encoding="utf-8") as lines:
+        with io.TextIOWrapper(open_input(file), "utf-8") as lines:
             tables[table] = [json.loads(line) for line in lines]
     return tables
 
 
 def _write_lines(path: str, tables: ScanTables) -> None:
     for table, file in _files(path):
-        write_whole(file, "".join([json.dumps(row) + "\n" for row in tables[table]]))
+        write_whole(file, "".join([json.dumps(row) + "\n" for row in tables[table]]), is_updated=True)
 
 
 def _files(path: str) -> list[tuple[str, str]]:

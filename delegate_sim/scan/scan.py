@@ -48,6 +48,8 @@ def scan(
     output is written with what there is. Raises ScanError and OSError.
     """
     kept = format_for(output)
+    if any(os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output) for model in models):
+        raise ScanError(f"{output}: is one of the models, which is not overwritten")
     journal = Journal(f"{output}.journal")
     try:
         store = _Store(_read(output, kept.read) if os.path.exists(output) else {RUNS: (), CAUSES: ()})

@@ -121,7 +121,7 @@ def test_what_goes_wrong():
     )
     assert log.dynamic_tensor == -1
     assert log.is_restored
-    assert [error.split()[0] for error in log.driver_errors] == ["NN", "Node"]
+    assert [error.kind for error in log.errors] == ["dynamic-error", "api-error", "node-error"]
 
 
 def test_refusals_are_counted():
@@ -251,3 +251,16 @@ def test_hostile_lines_come_to_an_end(piece):
     # A pattern that is not linear would not, in any time that one waits for a test.
     text = f"{'=' * 30} Run Order {'=' * 30}\n" + piece * (400_000 // len(piece)) + "\n"
     assert read_log(text).replacements == ()
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ("Graph: [b.tflite]\n", "the parameter graph"),
+        ("INFO: Replacing 1 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions.\n", "the delegate"),
+    ],
+)
+def test_logs_of_runs_with_other_parameters_or_delegates_are_not_joined(other, what):
+    ours = read_log("Graph: [a.tflite]\nINFO: Created TensorFlow Lite delegate for NNAPI.\n")
+    with pytest.raises(LogError, match=f"a and b are not from one run: they differ in {what}"):
+        join_logs([("a", ours), ("b", read_log(other))])

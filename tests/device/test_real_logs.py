@@ -59,6 +59,10 @@ def split(taken, left):
     return ("split", taken, taken + left, None, None)
 
 
+def made(kernels):
+    return ("kernels", None, None, None, kernels)
+
+
 def applied(kernels):
     return ("application", None, None, None, kernels)
 
@@ -85,7 +89,7 @@ CL = "" if DRIFT else "LITERT_CL"
 SAID = {
     "00": Said("nnapi", "none", (applied(0),)),
     "01": Said("gpu", "created", refused=("UNPACK",)),
-    "02": Said("gpu", "whole", (applied(1),)),
+    "02": Said("gpu", "whole", (made(1), applied(1))),
     "04": Said("nnapi", "unknown", refused=("CONVOLUTION_2D",), parts={DRIVER: 1}),
     "05": Said("nnapi", "requested"),
     "06": Said("nnapi", "failed", errors=("api-error",)),
@@ -107,7 +111,7 @@ SAID = {
         operators={"CONV_2D": 34, "DEPTHWISE_CONV_2D": 13, "TFLite_Detection_PostProcess": 1, "CONCATENATION": 2, "LOGISTIC": 1},
         executed=64,
     ),
-    "15": Said("gpu", "whole", (applied(1),)),
+    "15": Said("gpu", "whole", (made(1), applied(1))),
     "17": Said("nnapi", "whole", (replaced(63, None, 1),), releases=PLAIN),
     "18": Said("nnapi", "created", parts={RUNTIME: 3}),
     "19": Said("nnapi", "unknown", parts={RUNTIME: 4}),

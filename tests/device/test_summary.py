@@ -200,3 +200,52 @@ def test_the_long_format_of_logcat():
 )
 def test_wordings_that_only_older_releases_have(line):
     assert summary_of(read_log(f"{line}\n")).is_old
+
+
+def summary(text):
+    return summary_of(read_log(text))
+
+
+def test_a_kernel_without_a_name_is_of_the_delegate_that_was_switched_on():
+    table = (
+        "Use nnapi : [1]\nOperator-wise Profiling Info for Regular Benchmark Runs:\n"
+        "============================== Summary by node type ==============================\n"
+        "\t[Node type]\t[count]\t[avg ms]\t[avg %]\t[cdf %]\t[mem KB]\t[times called]\n"
+        "\tDELEGATE\t2\t10.0\t91.0%\t91.0%\t0.0\t2\n\tSOFTMAX\t3\t1.0\t9.0%\t100.0%\t0.0\t3\n\n"
+    )
+    found = summary(table)
+    assert (found.delegate.name, found.delegate.outcome) == ("nnapi", "part")
+    assert [(each.kernels, each.on_cpu) for each in found.delegate.counts] == [(2, 3)]
+
+
+@pytest.mark.parametrize(("count", "outcome"), [(1, "applied"), (0, "none")])
+def test_kernels_that_the_gpu_delegate_made(count, outcome):
+    found = summary(f"INFO: Created TensorFlow Lite delegate for GPU.\nINFO: Created {count} GPU delegate kernels.\n")
+    assert found.delegate.outcome == outcome
+    assert [(each.source, each.kernels) for each in found.delegate.counts] == [("kernels", count)]
+
+
+LOADED = "INFO: [a.cc:1] Loading shared library: /x/libLiteRtDispatch_MediaTek.so\n"
+SELECTED = "INFO: [b.cc:1] Partitioned subgraph<0>, selected 63 ops, from a total of 64 ops. resulted in 1 partitions.\n"
+NO_DISPATCH = "WARNING: [c.cc:1] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found\n"
+
+
+@pytest.mark.parametrize(("more", "outcome"), [("", "requested"), (NO_DISPATCH, "failed")])
+def test_what_a_plugin_selects_is_not_applied_by_that(more, outcome):
+    found = summary(LOADED + SELECTED + more)
+    assert found.delegate.outcome == outcome
+    assert [(each.source, each.delegated, each.total) for each in found.delegate.counts] == [("compiled", 63, 64)]
+
+
+def test_delegates_that_are_not_simulated_are_kept_apart():
+    found = summary(
+        "INFO: NeuronDelegate delegate: 29 nodes delegated out of 31 nodes with 1 partitions.\n"
+        "INFO: TfLiteEthosnDelegate delegate: 10 nodes delegated out of 12 nodes with 2 partitions.\n"
+    )
+    assert [each.total for each in found.delegate.counts] == [31]
+    assert [[each.total for each in other.counts] for other in found.others] == [[12]]
+
+
+def test_a_library_in_the_command_of_label_image():
+    found = summary("./label_image -m m.tflite --external_delegate_path=/usr/lib/libfoo.so\nINFO: Applied EXTERNAL delegate.\n")
+    assert (found.delegate.name, found.delegate.title, found.delegate.outcome) == ("", "/usr/lib/libfoo.so", "applied")

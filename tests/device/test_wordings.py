@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from delegate_sim.device.log import read_runs
+from delegate_sim.device.log import read_log, read_runs
 from delegate_sim.device.summary import summary_of
 
 
@@ -278,3 +278,29 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
 
     setting = setting_of(read_runs([f"INFO: {each}\n" for each in line.split("\n")])[-1])
     assert (setting.options[option], option in setting.known) == (value, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "values"),
+    [
+        ("WARNING: PAD: not supported by armnn: in IsPadSupported", "operator-refused", {"op": "PAD", "name": "armnn"}),
+        ("INFO: Created 2 GPU delegate kernels.", "kernels", {"count": "2", "name": "GPU"}),
+        (
+            "RuntimeError: Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make "
+            'sure you apply/link the Flex delegate before inference. For the Android, it can be resolved by adding "org.x:y" '
+            "dependency. See instructions: https://example.org/ops_selectNode number 34 (FlexErf) failed to prepare.",
+            "flex-error",
+            {},
+        ),
+        ("[a.cc:1] You should provide the `DispatchLibraryDir` option to use NPU.", "not-registered", {"name": "NPU"}),
+        ("W0501 10:00:00.123456 9 dispatch.cc:9] [b.cc:1] Failed to create a dispatch delegate kernel", "failure", {}),
+        ("E20240501 12:00:00.123456  123 graph.cc:456] INTERNAL: Run() failed", "other-error", {}),
+    ],
+)
+def test_more_lines_are_understood_and_used_up(line, kind, values):
+    log = read_log(f"{line}\n")
+    found = [each for each in log.statements if each.kind == kind]
+    assert len(found) == 1
+    assert values.items() <= found[0].values.items()
+    assert log.unused_count == 0
+    assert not any(each.kind == "other-error" for each in log.statements if each is not found[0])
