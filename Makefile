@@ -13,7 +13,7 @@ SEED ?= 1
 MODELS ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
 
 setup: $(STAMP)
 
@@ -51,6 +51,10 @@ screenshots: setup  ## remake the pictures in docs/pictures with Chromium
 
 page-figures: setup  ## size, time and frames per second of the report page
 	$(BIN)/python -m benchmarks.page_figures
+
+viewers: setup  ## what is exported, in Model Explorer and Netron in Chromium
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-viewers ai-edge-model-explorer netron
+	PYTHONPATH=.venv-viewers $(BIN)/python -m pytest tests/export
 
 site: setup  ## the documentation as pages with search, in site/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6'

@@ -29,18 +29,23 @@ plugins: [search]
 use_directory_urls: false
 docs_dir: {docs}
 site_dir: {site}
+exclude_docs: "!/templates/"
 validation: {{links: {{not_found: info, unrecognized_links: info}}}}
 """
 
 
 def gather(folder: Path) -> None:
-    """Put the pages into a folder, the README as its first."""
+    """Put the pages into a folder, the README as its first, with the files that they link to."""
     shutil.copytree(ROOT / "docs", folder, dirs_exist_ok=True)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (folder / "index.md").write_text(readme.replace("](docs/", "](").replace('src="docs/', 'src="'), encoding="utf-8")
+    for source, target in (("README.md", "index.md"), ("CONTRIBUTING.md", "CONTRIBUTING.md")):
+        text = (ROOT / source).read_text(encoding="utf-8")
+        (folder / target).write_text(text.replace("](docs/", "](").replace('src="docs/', 'src="'), encoding="utf-8")
+    shutil.copytree(ROOT / "templates", folder / "templates")
     for page in folder.rglob("*.md"):
-        text = page.read_text(encoding="utf-8")
-        page.write_text(re.sub(r"\]\((\.\./)+README\.md", "](index.md", text), encoding="utf-8")
+        text = re.sub(r"\]\((\.\./)*README\.md", r"](\1index.md", page.read_text(encoding="utf-8"))
+        # What is above the docs in the repository is beside them here.
+        above = "../" * len(page.relative_to(folder).parts)
+        page.write_text(text.replace(f"]({above}", f"]({above[3:]}"), encoding="utf-8")
     gallery = folder / "gallery"
     gallery.mkdir()
     lines = ["# Reports", "", "Each is one file, as `delegate-sim report` writes it.", ""]
@@ -51,17 +56,23 @@ def gather(folder: Path) -> None:
     (gallery / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def main() -> int:
-    """Make the site; return mkdocs' exit code."""
+def build(site: Path = SITE) -> int:
+    """Make the site in a folder; return mkdocs' exit code."""
     with tempfile.TemporaryDirectory() as folder:
         docs, configuration = Path(folder) / "docs", Path(folder) / "mkdocs.yml"
         gather(docs)
-        configuration.write_text(_CONFIGURATION.format(docs=docs, site=SITE), encoding="utf-8")
+        configuration.write_text(_CONFIGURATION.format(docs=docs, site=site), encoding="utf-8")
         command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "--config-file", str(configuration)]
         done = subprocess.run(command, check=False)
-    if not done.returncode:
-        print(SITE / "index.html")
     return done.returncode
+
+
+def main() -> int:
+    """Make the site in ``site/``, and say where it starts."""
+    code = build()
+    if not code:
+        print(SITE / "index.html")
+    return code
 
 
 if __name__ == "__main__":

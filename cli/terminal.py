@@ -41,18 +41,23 @@ def print_error(message: str) -> None:
         print(neutral(f"error: {printable(message)}", "text"), file=sys.stderr, flush=True)
 
 
-def width() -> int:
-    """Return the width for text: COLUMNS, that of the terminal, or 80."""
+def columns() -> int:
+    """Return how wide the terminal is: COLUMNS, its own width, or 80."""
     try:
-        columns = int(os.environ["COLUMNS"])
+        found = int(os.environ["COLUMNS"])
     except (KeyError, ValueError):
-        columns = 0
-    if columns <= 0:
+        found = 0
+    if found <= 0:
         try:
-            columns = os.get_terminal_size(sys.stdout.fileno()).columns
+            found = os.get_terminal_size(sys.stdout.fileno()).columns
         except (OSError, ValueError):
-            columns = 0
-    return max(columns or _USUAL_WIDTH, _NARROWEST)
+            found = 0
+    return found if found > 0 else _USUAL_WIDTH
+
+
+def width() -> int:
+    """Return the width for text, which has a least one; the terminal breaks its lines where it is narrower."""
+    return max(columns(), _NARROWEST)
 
 
 def can_write(text: str) -> bool:

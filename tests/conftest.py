@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+
+@pytest.fixture(scope="session")
+def system_chromium():
+    """Start the system's Chromium, once for all tests, since Playwright can be started only once."""
+    api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    # Here, since it brings much along that most tests do without.
+    from benchmarks.browser import FLAGS, chromium_path
+
+    path = chromium_path()
+    if path is None:
+        pytest.skip("there is no Chromium here (apt-get install chromium)")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=[*FLAGS])
+        yield started
+        started.close()

@@ -13,7 +13,7 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.search import search, split_tail
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 
-from ..delegate_flags import ALL_DELEGATES, DelegateCommand, defaults_option, pairs_option
+from ..delegate_flags import ALL_DELEGATES, DelegateCommand, DelegateName, defaults_option, pairs_option
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..resolver_option import own_resolver_option
@@ -44,7 +44,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     "delegates",
     multiple=True,
     required=True,
-    type=click.Choice((*DELEGATE_NAMES, ALL_DELEGATES)),
+    type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
     help="A delegate that is to take more of the model; may be given several times.",
 )
 @click.option("-o", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")

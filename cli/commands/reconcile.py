@@ -22,7 +22,7 @@ from delegate_sim.device.summary import summary_of
 from delegate_sim.files import alone_with
 from delegate_sim.options import DEFAULT_SETS
 
-from ..delegate_flags import DelegateCommand, chosen_delegates, given_options
+from ..delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..terminal import width, write, write_file, write_lines
@@ -78,7 +78,7 @@ last one is used, or the one that --run says.
     "--delegate",
     "delegate",
     default=None,
-    type=click.Choice(DELEGATE_NAMES),
+    type=DelegateName(DELEGATE_NAMES),
     show_default="that of the log",
     help="The delegate.",
 )

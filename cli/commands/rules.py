@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.base import Delegate, OptionValues
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.model import schema
+from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.rule_changes import rule_changes
+from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.rule import OpRule
 
-from ..delegate_flags import DelegateName
+from ..delegate_flags import DelegateName, given_options
 from ..suggestions import suggestion
 from ..terminal import width, write
 from ..text.rules import OTHERS, changes_entry, changes_text, rules_entry, rules_markdown, rules_text
@@ -25,6 +28,7 @@ Examples:
   delegate-sim rules --format markdown > nnapi.md
   delegate-sim rules --format json
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
+  delegate-sim rules --delegate mldrift --option use_ir_model=true --op MEAN
 
 A condition applies only to the targets that its "when" names: levels are feature levels (27 to 1000008 for nnapi), from the
 first one named up to but excluding the second. "explain CODE" tells what a code means.
@@ -34,6 +38,13 @@ first one named up to but excluding the second. "explain CODE" tells what a code
 @click.command("rules", epilog=_EPILOG)
 @click.option(
     "--delegate", "name", default=DEFAULT_DELEGATE, show_default=True, type=DelegateName(DELEGATE_NAMES), help="The delegate."
+)
+@click.option(
+    "--option",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="An option of the delegate that chooses among several sets of rules, where it has any.",
 )
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @click.option(
@@ -46,15 +57,19 @@ first one named up to but excluding the second. "explain CODE" tells what a code
 )
 @click.option("--changes", is_flag=True, help="Show what releases of the runtime changed instead.")
 @click.option("--since", metavar="RELEASE", help="With --changes: only changes after this release.")
-def command(name: str, op: str | None, form: str, changes: bool, since: str | None) -> None:
+def command(name: str, pairs: tuple[str, ...], op: str | None, form: str, changes: bool, since: str | None) -> None:
     """Show what a delegate accepts: the conditions for each operator, in the order in which the delegate tests them."""
     delegate = find_delegate(name)
     if since is not None and not changes:
         raise click.UsageError("--since needs --changes")
+    if changes and pairs:
+        raise click.UsageError("--option is not for --changes")
+    options = _options(delegate, pairs)
+    book = delegate.rules_for(options)
     if changes:
         found = rule_changes(delegate, None if since is None else parse_release(since))
         if op is not None:
-            found = [change for change in found if change.op in _rule_for(delegate, op)]
+            found = [change for change in found if change.op in _rule_for(book, op)]
         if form == "json":
             write(json.dumps(changes_entry(delegate, found), indent=2) + "\n", "json")
         elif form == "text":
@@ -62,27 +77,36 @@ def command(name: str, op: str | None, form: str, changes: bool, since: str | No
         else:
             raise click.UsageError("--changes takes --format text or json")
         return
-    rules = _all_rules(delegate) if op is None else _rule_for(delegate, op)
+    rules = _all_rules(book) if op is None else _rule_for(book, op)
     if form == "json":
-        write(json.dumps(rules_entry(delegate, rules), indent=2) + "\n", "json")
+        write(json.dumps(rules_entry(delegate, options, rules), indent=2) + "\n", "json")
     elif form == "markdown":
-        write(rules_markdown(delegate, rules, is_whole=op is None), "markdown")
+        write(rules_markdown(delegate, options, rules, is_whole=op is None), "markdown")
     else:
-        write(rules_text(delegate, rules, width()))
+        write(rules_text(delegate, options, rules, width()))
 
 
-def _all_rules(delegate: Delegate) -> dict[str, OpRule[Any] | None]:
+def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
+    """Return every option's value; those given must be among the ones that choose rules."""
+    (given,) = given_options((delegate,), pairs, {})
+    for key in given:
+        if key not in delegate.rule_options:
+            others = f"; {', '.join(delegate.rule_options)} chooses among several" if delegate.rule_options else ""
+            raise click.ClickException(f"the rules of {delegate.name} are the same whatever {key} is{others}")
+    return parse_options(delegate.name, delegate.options, given)
+
+
+def _all_rules(book: RuleBook[Any]) -> dict[str, OpRule[Any] | None]:
     """Return every rule by operator, that of all others last."""
-    book = delegate.rules
     return {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
 
 
-def _rule_for(delegate: Delegate, op: str) -> dict[str, OpRule[Any] | None]:
+def _rule_for(book: RuleBook[Any], op: str) -> dict[str, OpRule[Any] | None]:
     """Return the rule of one operator; None for an operator that exists but that the delegate does not take."""
-    if op in delegate.rules.rules:
-        return {op: delegate.rules.rules[op]}
+    if op in book.rules:
+        return {op: book.rules[op]}
     op = op.upper().replace("-", "_")
-    known = {*delegate.rules.rules, *schema.enum_names("BuiltinOperator").values()}
+    known = {*book.rules, *schema.enum_names("BuiltinOperator").values()}
     if op not in known:
         raise click.ClickException(f"there is no operator {op}{suggestion(op, known)}")
-    return {op: delegate.rules.rule_of(op)}
+    return {op: book.rule_of(op)}

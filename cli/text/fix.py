@@ -12,12 +12,14 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import FixPlan, FixStep
 from delegate_sim.model.model import Node
+from delegate_sim.results.words import words_of
 from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, share, wrapped
 from ..terminal import Line
 from .inference import difference_lines
+from .measures import measures_text
 
 SCHEMA = "delegate-sim/fix/1"
 _HEADING = "bold"
@@ -107,14 +109,11 @@ def _hint(plan: FixPlan) -> str:
 
 def _numbers(standing: Standing) -> str:
     measures = standing.measures
-    text = (
-        f"{measures.outcome}: {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated, "
-        f"{counted(measures.partitions, 'partition')}, {counted(measures.delegate_kernels, 'delegate kernel')}, "
-        f"{counted(measures.border_bytes, 'byte')} across borders"
-    )
+    words = words_of(standing.target.delegate.name)
+    text = f"{measures_text(measures, words)}, {counted(measures.border_bytes, 'byte')} across borders"
     if standing.total_multiply_adds:
         text += f", {share(standing.multiply_adds, standing.total_multiply_adds)} of {_count(standing.total_multiply_adds)} "
-        text += "multiply-adds delegated"
+        text += f"multiply-adds {words.taken}"
     return text
 
 

@@ -19,7 +19,7 @@ from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
 from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
-from ..terminal import Line
+from ..terminal import Line, columns
 from .measures import kernels_text
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
@@ -36,6 +36,7 @@ _HINT = "cyan"
 _BAD = "bold red"
 
 _PARTITIONS_SHOWN = 10
+_NARROWEST_STRIP = 24
 _GAINS_SHOWN = 5
 _VARIANTS_SHOWN = 8
 _HINTS_SHOWN = 3
@@ -230,7 +231,8 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), verb, view)
     dropped = dropped_partitions(run)
-    yield from strip_lines(strip(run), whole.delegate.name, view.width)
+    # A strip that the terminal breaks says nothing, unlike text.
+    yield from strip_lines(strip(run), whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP)))
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, whole, view, advice)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.base import Delegate, OptionValues
+from delegate_sim.options import as_typed, option_as_typed
 from delegate_sim.results.rule_changes import RuleChange
+from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.rule import Check, OpRule
 from delegate_sim.rules.source import Source
 from delegate_sim.version import __version__
@@ -34,32 +36,38 @@ def when(check: Check[Any]) -> str:
     return ", ".join(words)
 
 
-def rules_text(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
-    """Return a table for each operator, fit for a terminal of this width."""
+def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
+    """Return a table for each operator, fit for a terminal of this width; ``options`` choose the rule book."""
     from tabulate import tabulate
 
+    book = delegate.rules_for(options)
     needs_width = max(width - _WIDTH_OF_OTHER_COLUMNS, _NARROWEST_NEEDS)
     blocks = []
     for op, rule in rules.items():
         if rule is None:
             blocks.append(f"{op}\n  {_not_accepted(delegate)}\n")
             continue
-        rows = list(_rows(delegate, rule)) or [("", "nothing", "", "")]
+        rows = list(_rows(book, rule)) or [("", "nothing", "", "")]
         table = tabulate(rows, _COLUMNS, tablefmt="plain", maxcolwidths=[None, needs_width, 16, None], disable_numparse=True)
         known = "" if rule.introduced is None else f" (from {rule.introduced})"
-        places = "".join([f"  source: {source}\n" for source in _sources(delegate, rule)])
+        places = "".join([f"  source: {source}\n" for source in _sources(book, rule)])
         blocks.append(f"{op}{known}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()) + places)
+    note = _which_rules(delegate, options)
+    if note:
+        blocks.append("".join([f"{line}\n" for line in wrapped(note, width, "", "  ")]))
     return "\n".join(blocks)
 
 
-def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
+def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
     """Return a Markdown table for each operator; if ``is_whole``, also the options and the explanation of each code."""
+    book, note = delegate.rules_for(options), _which_rules(delegate, options)
     lines = [
         f"# What the delegate {delegate.name} accepts",
         "",
         *((delegate.summary, "") if delegate.summary else ()),
         "A node must meet every condition that applies to the target; they are listed in the order in which the delegate tests "
-        f"them. {_others(delegate)}",
+        f"them. {_others(book)}",
+        *(("", _escaped(note)) if note else ()),
         *(_options(delegate) if is_whole else ()),
     ]
     for op, rule in rules.items():
@@ -71,15 +79,15 @@ def rules_markdown(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None], 
             lines += [f"Available from {rule.introduced}.", ""]
         lines += ["| | needs | when | code | source |", "|---|---|---|---|---|"]
         lines += [
-            f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` | {_link(delegate.rules.source_of(check, rule))} |"
-            for row, check in zip(_rows(delegate, rule), rule.all_checks, strict=True)
+            f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` | {_link(book.source_of(check, rule))} |"
+            for row, check in zip(_rows(book, rule), rule.all_checks, strict=True)
         ]
     if is_whole:
         lines += ["", "# Codes"]
         for code, kind in delegate.kinds.items():
             title, meaning, advice = map(_escaped, kind.explanation)
             lines += ["", f"## {code}", "", f"*{title}.* {meaning}", "", advice]
-    lines += ["", *_link_targets(delegate, rules)]
+    lines += ["", *_link_targets(book, rules)]
     return "\n".join(lines) + "\n"
 
 
@@ -111,27 +119,29 @@ def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str
                 "release": str(change.release),
                 "op": change.op,
                 "is_new": change.is_new,
-                "dropped": [_check_entry(delegate, check) for check in change.dropped],
-                "added": [_check_entry(delegate, check) for check in change.added],
+                "dropped": [_check_entry(delegate.rules, check) for check in change.dropped],
+                "added": [_check_entry(delegate.rules, check) for check in change.added],
             }
             for change in changes
         ],
     }
 
 
-def rules_entry(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None]) -> dict[str, Any]:
-    """Return the rules as plain data."""
+def rules_entry(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None]) -> dict[str, Any]:
+    """Return the rules as plain data, with the options that chose them."""
+    book = delegate.rules_for(options)
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
         "delegate": delegate.name,
+        "options": {name: options[name] for name in delegate.rule_options},
         "operators": [
             {
                 "op": op,
                 "accepted": rule is not None,
                 "introduced": str(rule.introduced) if rule is not None and rule.introduced is not None else None,
-                "accepted_early": _check_entry(delegate, rule.accepted_early, rule) if rule and rule.accepted_early else None,
-                "checks": [_check_entry(delegate, check, rule) for check in rule.checks] if rule else [],
+                "accepted_early": _check_entry(book, rule.accepted_early, rule) if rule and rule.accepted_early else None,
+                "checks": [_check_entry(book, check, rule) for check in rule.checks] if rule else [],
             }
             for op, rule in rules.items()
         ],
@@ -148,11 +158,20 @@ def _options(delegate: Delegate) -> Iterator[str]:
     yield from ("", "# Operators")
 
 
-def _others(delegate: Delegate) -> str:
+def _which_rules(delegate: Delegate, options: OptionValues) -> str:
+    """Say which options chose the rules, where there are others; empty if there are none."""
+    if not delegate.rule_options:
+        return ""
+    given = " ".join([as_typed(delegate.options, name, default_text(options[name])) for name in delegate.rule_options])
+    others = " and ".join([option_as_typed(delegate.options, name) for name in delegate.rule_options])
+    return f"These are the rules with {given}; with other values of {others} there are others."
+
+
+def _others(book: RuleBook[Any]) -> str:
     """Say what becomes of operators that have no rule of their own."""
-    if delegate.rules.others is None:
+    if book.others is None:
         return "Operators that are not listed are refused."
-    if delegate.rules.unknown_custom is None:
+    if book.unknown_custom is None:
         return "Operators that are not listed are accepted."
     return f"Builtin operators that are not listed must meet the conditions of *{OTHERS}*, custom ones are refused."
 
@@ -161,16 +180,15 @@ def _not_accepted(delegate: Delegate) -> str:
     return f"{delegate.name} does not take this operator."
 
 
-def _rows(delegate: Delegate, rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:
+def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:
     if rule.accepted_early is not None:
         early = rule.accepted_early
-        yield "", f"{early.needed}: accepted at once", when(early), delegate.rules.code_of(early.kind)
+        yield "", f"{early.needed}: accepted at once", when(early), book.code_of(early.kind)
     for number, check in enumerate(rule.checks, 1):
-        yield str(number), check.demand, when(check), delegate.rules.code_of(check.kind)
+        yield str(number), check.demand, when(check), book.code_of(check.kind)
 
 
-def _check_entry(delegate: Delegate, check: Check[Any], rule: OpRule[Any] | None = None) -> dict[str, Any]:
-    book = delegate.rules
+def _check_entry(book: RuleBook[Any], check: Check[Any], rule: OpRule[Any] | None = None) -> dict[str, Any]:
     source = check.source if rule is None else book.source_of(check, rule)
     return {
         "code": book.code_of(check.kind),
@@ -194,15 +212,15 @@ def _label(source: Source) -> str:
     return f"{source.file.rpartition('/')[2]}@{source.repository.commit[:9]}"
 
 
-def _link_targets(delegate: Delegate, rules: Mapping[str, OpRule[Any] | None]) -> Iterator[str]:
-    sources = [source for rule in rules.values() if rule is not None for source in _sources(delegate, rule)]
+def _link_targets(book: RuleBook[Any], rules: Mapping[str, OpRule[Any] | None]) -> Iterator[str]:
+    sources = [source for rule in rules.values() if rule is not None for source in _sources(book, rule)]
     targets = {_label(source): source.url for source in sources}
     yield from [f"[{label}]: {url}" for label, url in sorted(targets.items())]
 
 
-def _sources(delegate: Delegate, rule: OpRule[Any]) -> list[Source]:
+def _sources(book: RuleBook[Any], rule: OpRule[Any]) -> list[Source]:
     """Return where a rule and its checks are upstream, each place once."""
-    places = [*delegate.rules.sources_of(rule), *[delegate.rules.source_of(check, rule) for check in rule.checks]]
+    places = [*book.sources_of(rule), *[book.source_of(check, rule) for check in rule.checks]]
     return list(dict.fromkeys(places))
 
 

@@ -265,6 +265,8 @@ class Delegate:
     """Whether benchmark_model can apply it, and then prints a line of its own about it."""
     rules: RuleBook[Any]
     """What it accepts with the default options."""
+    rule_options: tuple[str, ...] = ()
+    """The options that choose among several sets of rules."""
     options: tuple[Option, ...] = ()
     further_kinds: Mapping[str, Kind] = MappingProxyType({})
     """Kinds of problem beyond those of the rules, by code: kernels that cannot be made, limits, drivers."""

@@ -110,11 +110,11 @@ def setting_of(
         chosen,
         values,
         known,
-        releases_of(log, runtime, notes),
+        _releases_with(chosen, releases_of(log, runtime, notes)),
         defaults,
         _lowest_level(log, chosen),
         tuple(notes),
-        runtime is None and may_be_older(log),
+        runtime is None and not chosen.starts_at_known and may_be_older(log),
     )
 
 
@@ -281,6 +281,16 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
             f"the log names TensorFlow {log.tensorflow_version}, which is not a known release or words its lines differently"
         )
     return tuple(fitting)
+
+
+def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
+    """Leave out the releases that do not have a delegate, unless none is left."""
+    if not delegate.starts_at_known:
+        return releases
+    since = parse_release(delegate.known_since)
+    # Wording is known of minor releases, each of which stands for its patch releases too.
+    found = [each for each in releases if each.family == since.family and each.version[:2] >= since.version[:2]]
+    return tuple(found) or releases
 
 
 def may_be_older(log: DeviceLog) -> bool:

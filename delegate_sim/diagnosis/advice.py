@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..model.model import Model
+from ..runtime.run import Refusal
 from ..runtime.suppositions import NodeKey, Supposition
 from ..runtime.target import Target
+from .causes import Blockers, Cause
 from .examiner import Examiner
 from .finder import find_causes
 
@@ -32,11 +34,21 @@ def advise(model: Model, target: Target) -> Advice:
     """
     examiner = Examiner(model, target)
     refusal = examiner.simulate(Supposition(), {}).run.refusal
-    causes = find_causes(model, examiner.simulate, names_others=False).causes
+    blockers = find_causes(model, examiner.simulate, names_others=False)
+    causes = blockers.causes
     found: dict[tuple[NodeKey, str], list[str]] = {}
     for cause in causes:
         for code in cause.codes:
             for key in cause.nodes:
                 found.setdefault((key, code), []).append(cause.change)
-    of_the_whole = [cause.change for cause in causes if refusal is not None and refusal.code in cause.codes]
-    return Advice({reason: tuple(dict.fromkeys(changes)) for reason, changes in found.items()}, next(iter(of_the_whole), ""))
+    of_the_whole = [cause for cause in causes if refusal is not None and refusal.code in cause.codes]
+    # Others that keep nodes of the refused graph from the delegate have its code too.
+    ending = [cause for cause in of_the_whole if refusal is not None and _ends(refusal, examiner, blockers, cause)]
+    changes = [cause.change for cause in (*ending, *of_the_whole)]
+    return Advice({reason: tuple(dict.fromkeys(each)) for reason, each in found.items()}, next(iter(changes), ""))
+
+
+def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
+    """Whether a refusal of the graph as a whole is gone without one cause."""
+    left = examiner.simulate(*blockers.without([cause])).run.refusal
+    return left is None or left.code != refusal.code

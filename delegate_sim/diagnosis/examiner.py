@@ -68,6 +68,12 @@ class Examiner:
         self.model = model
         self.target = target
         self._known: dict[tuple[Any, ...], Examined] = {}
+        # A default need not be a value that an option takes.
+        self._given = {
+            option.name: target.options[option.name]
+            for option in target.delegate.options
+            if target.options[option.name] != option.default_in(target.defaults)
+        }
 
     def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
         """Apply the delegate under a supposition, with some of its options changed."""
@@ -89,7 +95,7 @@ class Examiner:
             frozenset(options.items()),
         )
         if key not in self._known:
-            given = parse_options(delegate.name, delegate.options, {**own, **options}, defaults) if options else own
+            given = parse_options(delegate.name, delegate.options, {**self._given, **options}, defaults) if options else own
             change = changed(self.model, supposition, release)
             self._known[key] = Examined(simulate_changed(change, delegate, given, release, defaults, supposition), change)
         return self._known[key]

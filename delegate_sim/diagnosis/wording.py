@@ -187,7 +187,9 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                return code, f"{options}: {general}"
+                # A plugin that fails as a whole has no operators that another level would let it take.
+                fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
+                return code, f"{options}: {fails or general}"
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
                 # Neither this nor another operator is to blame: the driver fails, or is not there.
                 return code, self.cases[0].reason.hint or general
@@ -293,10 +295,15 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Whether nothing that the delegate takes comes before any of the nodes, or nothing after, so that they split nothing."""
+        """Whether nothing that the delegate takes comes before any of the nodes, or nothing after, so that they split nothing.
+
+        What does not depend on them may still run before them, in a partition of its own.
+        """
         if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
             return False
         keys = {case.key for case in self.cases}
+        if _stands_between(self.last, keys):
+            return False
         return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
 
     def _other_delegates(self) -> Iterator[str]:
@@ -314,6 +321,18 @@ def _sizes(tensors: Sequence[Tensor]) -> str:
 def _told(tensors: Sequence[Tensor]) -> str:
     named = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in tensors[:_INPUTS_TOLD]]
     return ", ".join(named) + (", ..." if len(tensors) > _INPUTS_TOLD else "")
+
+
+def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
+    """Whether some nodes run between two partitions of the delegate."""
+    present = frozenset(examined.change.present(keys).values())
+    for subgraph in examined.run.subgraphs:
+        own = {key.node for key in present if key.subgraph == subgraph.graph.index}
+        delegated = [number for number, subset in enumerate(subgraph.subsets) if subset.is_delegated]
+        between = subgraph.subsets[delegated[0] : delegated[-1]] if delegated else ()
+        if any(node in own for subset in between if not subset.is_delegated for node in subset.nodes):
+            return True
+    return False
 
 
 def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: bool) -> bool:

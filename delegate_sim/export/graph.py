@@ -43,26 +43,37 @@ def as_node_link(run: Run) -> str:
 
 
 def as_dot(run: Run) -> str:
-    """Return the graph in the language of Graphviz, every partition a cluster of its own. Raises MissingPackageError."""
+    """Return the graph in the language of Graphviz, every partition a cluster of its own. Raises MissingPackageError.
+
+    Netron reads this too, but not what stands in a cluster: nodes are therefore outside, and clusters only name them. Their names
+    have the form of which Netron takes the operator (``dot.js`` of lutzroeder/netron 9.3), and begin with the partition.
+    """
     pydot = _package("pydot")
     graph = networkx_graph(run)
     drawn = pydot.Dot("run", graph_type="digraph", rankdir="TB")
+    names = {key: _quoted(_dot_name(data)) for key, data in graph.nodes(data=True)}
     clusters: dict[tuple[int, int], Any] = {}
-    for name, data in graph.nodes(data=True):
-        node = pydot.Node(
-            _quoted(name), label=_quoted(data["label"]), shape="box", style="filled", fillcolor=_quoted(data["color"])
-        )
+    for key, data in graph.nodes(data=True):
+        told = {of: _quoted(str(data[of])) for of in ("label", "version", "runs_on", "partition", "codes")}
+        told.update(tensor=_quoted(data["name"]), fillcolor=_quoted(data["color"]))
+        drawn.add_node(pydot.Node(names[key], shape="box", style="filled", **told))
         place = (data["subgraph"], data["partition"])
         if place not in clusters:
             where = run.delegate.name if data["state"] == DELEGATED else "CPU"
             title = f"partition {place[1]}, {where}" if place[1] >= 0 else where
             clusters[place] = pydot.Cluster(f"{place[0]}_{place[1] + 1}", label=_quoted(title))
             drawn.add_subgraph(clusters[place])
-        clusters[place].add_node(node)
+        clusters[place].add_node(pydot.Node(names[key]))
     for source, target, data in graph.edges(data=True):
-        drawn.add_edge(pydot.Edge(_quoted(source), _quoted(target), label=_quoted(f"{data['bytes']:,} bytes")))
+        drawn.add_edge(pydot.Edge(names[source], names[target], label=_quoted(f"{data['bytes']:,} bytes")))
     written: str = drawn.to_string()
     return written
+
+
+def _dot_name(data: Mapping[str, Any]) -> str:
+    partition = f"_partition{data['partition']}" if data["partition"] >= 0 else ""
+    where = data["runs_on"].replace("-", "_")
+    return f"Subgraph{data['subgraph']}{partition}_{where}/{data['op']} (op#{data['node']})"
 
 
 FORMATS: Mapping[str, Callable[[Run], str]] = {"dot": as_dot, "graphml": as_graphml, "json": as_node_link}

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from ..delegates.base import Delegate, OptionValues
 from ..delegates.live_traits import AcceleratorTraits
+from ..delegates.registry import FALLBACK_OPTION
 from ..errors import OptionError
 from ..model.model import Model
+from ..results.stack import Stack, parse_accelerators, simulate_stack
 from ..runtime.interpreter import Run
 from . import packages, vulkan
 from .decision import LiveDecision
@@ -72,9 +74,17 @@ class AcceleratorEngine(Engine):
         return {**os.environ, **further}
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return what is simulated of it: the messages, and whether the model fails, be it while kernels are built."""
+        """Return what is simulated of it: the messages, and whether the model fails, be it while kernels are built.
+
+        It may also fail after the accelerator, with the delegate that the CPU has for what is left.
+        """
         lines = self._messages(run.log_lines)
-        return LiveDecision(run.refusal is not None, "" if run.refusal is None else f"it fails: {run.refusal.text}", lines)
+        if run.refusal is not None:
+            return LiveDecision(True, f"it fails: {run.refusal.text}", lines)
+        accelerators, *_ = self._traits.arguments(run.options)
+        options = {name: value for name, value in run.options.items() if name != FALLBACK_OPTION}
+        result = simulate_stack(model, Stack(parse_accelerators(accelerators)), run.release, options)
+        return LiveDecision(not result.is_created, "" if result.is_created else f"it fails: {'; '.join(result.notes)}", lines)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
         """Return the messages on refused nodes, each once: subgraphs that are visited again get the same ones."""

@@ -53,8 +53,8 @@ class Precompiled(NamedTuple):
         return (
             f"the model is already compiled for {target}: {len(self.dispatches):,} of its {total:,} nodes run compiled code "
             f"(DISPATCH_OP), of up to {size:,} bytes each; CompiledModel asks no plugin about it again",
-            "which nodes of the source model went into the code cannot be told from the file, nor the version of the plugin: the "
-            "file names the SoC alone. Other targets need the source model",
+            "which nodes of the source model went into the code cannot be told from the file, nor the version of the plugin"
+            f"{': the file names the SoC alone' if self.is_stamped else ''}. Other targets need the source model",
         )
 
 

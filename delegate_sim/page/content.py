@@ -27,7 +27,7 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..text import printable
 from ..version import __version__
-from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, NODE_HEIGHT, NODE_WIDTH, draw
+from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw
 
 SCHEMA = "delegate-sim/page/1"
 
@@ -52,7 +52,7 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
         "schema": SCHEMA,
         "version": __version__,
         "states": list(STATES),
-        "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT]},
+        "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT], "header": HEADER},
         "models": [_model_entry(model) for model in models],
         "views": [_view_entry(view, numbers[id(view.model)], graphs) for view in views],
         "graphs": graphs.entries,
@@ -163,7 +163,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "log_lines": [_text(line) for line in run.log_lines],
         "warnings": [_text(warning) for warning in run.warnings],
         "subgraphs": [_subgraph_entry(subgraph, run, graphs, reasons) for subgraph in run.subgraphs],
-        "causes": None if view.diagnosis is None else [_cause_entry(finding) for finding in view.diagnosis.findings],
+        "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
         # The last, since what comes before numbers them.
         "reasons": [
@@ -233,7 +233,13 @@ def _operators(graph: Graph, nodes: Iterable[int]) -> list[list[Any]]:
     return [[_name(op), count] for op, count in counts.most_common()]
 
 
-def _cause_entry(finding: RankedCause) -> dict[str, Any]:
+def _cause_entries(findings: Sequence[RankedCause]) -> list[dict[str, Any]]:
+    numbers = {finding.cause.identity: number for number, finding in enumerate(findings)}
+    return [_cause_entry(finding, numbers) for finding in findings]
+
+
+def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
+    """Return a cause, which says by their numbers which others must go with it."""
     cause = finding.cause
     return {
         "title": _text(cause.title),
@@ -248,7 +254,7 @@ def _cause_entry(finding: RankedCause) -> dict[str, Any]:
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),
-        "needs": None if finding.needs is None else [":".join([each.problem.value, *each.subject]) for each in finding.needs],
+        "needs": None if finding.needs is None else [numbers[each] for each in finding.needs],
     }
 
 

@@ -18,7 +18,9 @@ from ..runtime.interpreter import SubgraphRun
 NODE_WIDTH, NODE_HEIGHT = 122, 28
 """Size of a node in units of the drawing, which are pixels at scale 1."""
 _COLUMN, _ROW = 136, 48
-_PADDING, _HEADER = 14, 34
+_PADDING = 14
+HEADER = 34
+"""Height of what stands above the nodes of a box."""
 _GAP = 76
 _MOST_LAYERS = 12
 """How many layers are never broken into columns."""
@@ -126,12 +128,12 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
         if x and x + width > room:
             x, y, line = 0.0, y + line, 0.0
         for node, (column, row) in piece.items():
-            found[node] = (_PADDING + (x + column) * _COLUMN, _HEADER + (y + row) * _ROW)
+            found[node] = (_PADDING + (x + column) * _COLUMN, HEADER + (y + row) * _ROW)
         x, line = x + width, max(line, height)
         widest = max(widest, x)
     size = (
         2 * _PADDING + widest * _COLUMN - (_COLUMN - NODE_WIDTH),
-        _HEADER + _PADDING + (y + line) * _ROW - (_ROW - NODE_HEIGHT),
+        HEADER + _PADDING + (y + line) * _ROW - (_ROW - NODE_HEIGHT),
     )
     return found, (max(size[0], CLOSED_WIDTH), max(size[1], CLOSED_HEIGHT))
 

@@ -19,6 +19,7 @@ from ..model.precompiled import precompiled
 from ..options import parse_options
 from ..releases.catalogue import Release
 from ..runtime.interpreter import Application, Assumptions, Run, simulate_chain
+from ..text import printable
 from .report import CPU, Report, placements
 from .shown import Shown, Table
 
@@ -166,10 +167,10 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
     """Say whether CompiledModel is created, and what it does about failures."""
     notes: list[str] = []
     if not runs:
-        return True, precompiled(model).words
+        return True, (*precompiled(model).words, *_compiled_for_another(model, stack))
     first = runs[0]
     if "npu" in stack.accelerators:
-        notes += precompiled(model).words
+        notes += (*precompiled(model).words, *_compiled_for_another(model, stack))
         if first.refusal is not None and first.refusal.stage == "load":
             notes.append(
                 "LiteRT cannot load the model, so there is no CompiledModel with any accelerator; the Interpreter may load it"
@@ -185,11 +186,24 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
         if run.outcome in ("refused", "restored"):
             is_created = False
             notes.append(f"{run.delegate.name} cannot be applied, so CompiledModel is not created: nothing is tried after it")
+        elif run.refusal is not None:
+            is_created = False
+            notes.append(f"the kernels of {run.delegate.name} cannot be made, so CompiledModel is not created")
     left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
     if is_created and "cpu" not in stack.accelerators and left:
         is_created = False
         notes.append(f"nodes left to the CPU, which is not among the accelerators: {left:,}; so CompiledModel is not created")
     return is_created, tuple(notes)
+
+
+def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
+    """Say that a file was compiled for another SoC than is asked for; which SoCs run each other's code is not known."""
+    found = precompiled(model)
+    if found.is_stamped and found.soc.lower() != stack.soc.partition(":")[2].strip().lower():
+        yield (
+            f"the compiled code is for {printable(found.soc)}, and nothing says that it runs on {printable(stack.soc)}: compile "
+            "the source model for that"
+        )
 
 
 def _npu_notes(run: Run) -> Iterator[str]:

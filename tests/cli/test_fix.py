@@ -131,6 +131,13 @@ def test_a_model_that_no_pass_helps(run, tmp_path):
 
 
 @needs_runtime
+def test_what_a_plugin_takes_is_selected(run, tmp_path):
+    chain_model(["SHAPE"]).write(tmp_path / "model.tflite")
+    words = " ".join(run("fix", tmp_path / "model.tflite", "--for", "npu-google", "--plan").stdout.split())
+    assert "0 of 1 node selected" in words
+    assert "delegate" not in words.partition("npu-google")[2]
+
+
 def test_a_model_that_does_not_run_on_the_cpu(run, tmp_path):
     builder = ModelBuilder()
     graph = builder.subgraph("main")

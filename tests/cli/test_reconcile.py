@@ -205,3 +205,9 @@ def test_a_log_of_another_model_says_so_first(run, chain, device_log):
 def test_the_two_counts_of_partitions_are_explained(run, chain, device_log):
     text = " ".join(run("reconcile", chain, "--log", device_log("RELU")).stdout.split())
     assert "partitions, those on the CPU among them; the line of benchmark_model counts the delegate's" in text
+
+
+def test_a_delegate_that_is_only_run_live_says_so(run, chain, device_log):
+    result = run("reconcile", chain, "--log", device_log(), "--delegate", "npu-qualcomm")
+    assert result.exit_code == 2
+    assert "npu-qualcomm cannot be simulated, since closed code" in result.stderr

@@ -117,6 +117,44 @@ def test_an_operator_that_the_delegate_does_not_take(run):
     assert (result.exit_code, result.stdout) == (0, "GELU\n  nnapi does not take this operator.\n")
 
 
+@pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if len(find_delegate(name).rule_books) > 1])
+def test_options_choose_the_rules(run, name):
+    delegate = find_delegate(name)
+    values = {"use_ir_model": ["false", "true"], "release": ["lf-6.6.3", "lf-5.15.71"]}
+    (option,) = delegate.rule_options
+    for value, book in zip(values[option], delegate.rule_books, strict=True):
+        given = ("--delegate", name, "--option", f"{option}={value}")
+        data = json.loads(run("rules", *given, "--format", "json").stdout)
+        assert str(data["options"][option]).lower() == value
+        assert [(entry["op"], [check["needed"] for check in entry["checks"]]) for entry in data["operators"]] == [
+            (op, [check.needed for check in rule.checks]) for op, rule in sorted(book.rules.items())
+        ]
+        for form in ("text", "markdown"):
+            said = f"with --option {option}={value}; with other values"
+            assert said in " ".join(run("rules", *given, "--op", "MEAN", "--format", form).stdout.replace("\\", "").split())
+
+
+def test_only_options_that_choose_rules_are_taken(run):
+    result = run("rules", "--delegate", "mldrift", "--option", "backend=webgpu")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "error: the rules of mldrift are the same whatever backend is; use_ir_model chooses among several\n"
+    assert (
+        run("rules", "--option", "feature_level=29").stderr
+        == "error: the rules of nnapi are the same whatever feature_level is\n"
+    )
+    assert (
+        "--option is not for --changes"
+        in run("rules", "--changes", "--delegate", "mldrift", "--option", "use_ir_model=true").stderr
+    )
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_rules_are_chosen_by_options_where_there_are_several(name):
+    delegate = find_delegate(name)
+    assert bool(delegate.rule_options) == (len(delegate.rule_books) > 1)
+    assert {option.name for option in delegate.options}.issuperset(delegate.rule_options)
+
+
 def test_an_unknown_operator_names_near_ones(run):
     result = run("rules", "--op", "conv2d")
     assert (result.exit_code, result.stdout) == (2, "")

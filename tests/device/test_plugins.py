@@ -26,6 +26,14 @@ def test_the_same_is_reproduced():
     assert (found.device.delegated, found.device.partitions, found.device.on_cpu) == (2, 2, 1)
 
 
+def test_only_releases_with_the_plugin_come_into_question():
+    def releases(delegate):
+        return [str(release) for release in delegate_sim.reconcile(MODEL, read_log(LOG), delegate).setting.releases]
+
+    assert releases("npu-mediatek")[0] == "litert-2.1"
+    assert releases("npu-mediatek") == releases("nnapi")[-3:]
+
+
 def test_what_differs_is_told():
     found = delegate_sim.reconcile(MODEL, read_log(LOG), "npu-google")
     assert found.status == "unexplained"

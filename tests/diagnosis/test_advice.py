@@ -40,3 +40,16 @@ def test_a_version_that_is_too_low_is_not_advised_to_be_lowered():
     changes = {change for changes in found.by_reason.values() for change in changes}
     assert any("newer version" in change for change in changes)
     assert not any("older version" in change for change in changes)
+
+
+def test_of_a_plugin_that_fails_the_option_is_named_that_it_fails_for():
+    found = advice(open_batch(), "npu-google", soc="Tensor_X")
+    assert found.refusal == "--option soc=Tensor_G5: name a SoC that the plugin knows"
+
+
+def test_other_options_stay_as_they_are_where_one_is_tried():
+    filters = 'filters { op_name_pattern: "no" }'
+    diagnosis = diagnosed(chain_model(["RELU", "ABS"]), "npu-google", soc="Tensor_X", op_filters=filters)
+    assert [finding.cause.name for finding in diagnosis.findings] == ["target-level:soc=Tensor_G5"]
+    unreadable = diagnosed(chain_model(["RELU", "ABS"]), "npu-google", soc="Tensor_X", op_filters="none")
+    assert "target-level:npu-filter-file" in [finding.cause.name for finding in unreadable.findings]

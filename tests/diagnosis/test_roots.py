@@ -222,6 +222,19 @@ def test_what_ends_the_model_is_left_where_it_is():
     assert diagnosis.findings[0].cause.suggestion == "replace-operator"
 
 
+def test_what_runs_between_two_partitions_is_not_said_to_split_nothing():
+    def build(layers):
+        x, y = layers.input("FLOAT32", 1, 4), layers.input("FLOAT32", 1, 4)
+        first = layers.node("RELU", (x,), "FLOAT32")
+        layers.node("ADD", (first, layers.node("SIGN", (y,), "FLOAT32")), "FLOAT32")
+
+    diagnosis = diagnosed(_built(build), "npu-mediatek")
+    (finding,) = diagnosis.findings
+    assert finding.cause.operators == (("SIGN", 1),)
+    assert (diagnosis.now.measures.partitions, finding.alone.measures.partitions) == (3, 1)
+    assert finding.cause.suggestion == "replace-operator"
+
+
 def _built(build):
     builder = ModelBuilder()
     layers = Layers(builder.subgraph())

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +85,45 @@ class TestAgainstModelExplorer:
         assert set(styles) <= set(COLOURS.values())
         refused = [each for node in collection.graphs[0]["nodes"] for each in node["attrs"] if each["key"] == "why not"]
         assert len(refused) == 3
+
+
+class TestInItsPage:
+    """Its own server, which reads the model and the layer, and its own page in a browser."""
+
+    @pytest.fixture
+    def address(self, tmp_path):
+        pytest.importorskip("model_explorer", reason="the package ai-edge-model-explorer is not installed")
+        path = MODELS / "mobilenet_block.tflite"
+        overlay = tmp_path / "overlay.json"
+        overlay.write_text(json.dumps(node_data(run_of(path))), encoding="utf-8")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        options = [f"--node_data_paths={overlay}", "--extensions=delegate_sim_cli.model_explorer", "--host=127.0.0.1"]
+        command = [sys.executable, "-m", "model_explorer", str(path), *options, f"--port={port}", "--no_open_in_browser"]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            lines, found = [], None
+            for line in server.stdout:
+                lines.append(line)
+                found = re.search(r"http://\S+", line)
+                if found:
+                    break
+            assert found, lines
+            assert any("delegate-sim" in line for line in lines), lines
+            yield found[0]
+        finally:
+            server.kill()
+            server.wait()
+            server.stdout.close()
+
+    def test_it_shows_the_layer_and_its_values(self, chromium_page, address):
+        chromium_page.goto(address)
+        # The layer that was given on the command line, by its name, and a row of it.
+        chromium_page.get_by_text("CPU: nnapi-output-type", exact=True).wait_for(timeout=60_000)
+        shown = chromium_page.inner_text("body")
+        assert "nnapi on litert-2.3" in shown
+        rows = re.findall(r"^\d+\t(.+)\t(.+)$", shown, re.MULTILINE)
+        layer = node_data(run_of(MODELS / "mobilenet_block.tflite"))["main"]["results"]
+        assert [value for _, value in rows if value != "-"] == [layer[str(node)]["value"] for node in range(15)]
+        assert rows[-2] == ("arg_max", "CPU: nnapi-output-type")

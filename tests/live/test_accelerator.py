@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
@@ -14,6 +15,7 @@ from delegate_sim.errors import OptionError
 from delegate_sim.live import accelerator_engine, packages, process, vulkan
 from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.engines import find_engine
+from fixtures.builder import ModelBuilder
 from tests.delegates.mldrift.test_build import CASES, model_of
 from tests.live.graphs import models
 
@@ -55,9 +57,15 @@ def test_a_build(case):
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 def test_random_graphs(model):
-    """What is said of nodes; what drivers make of shaders is not simulated, so that a build may fail all the same."""
-    differences = compared(model).differences
-    assert [each for each in differences if not each.endswith("simulated: it succeeds")] == []
+    assert compared(model).differences == ()
+
+
+@live
+@pytest.mark.parametrize("kind", ["INT32", "INT64"])
+def test_what_the_delegate_of_the_cpu_fails_with(kind):
+    """XNNPACK takes a TRANSPOSE that the GPU refuses, and reads the permutation as INT32."""
+    found = compared(transposing(kind))
+    assert (found.is_run, found.differences, bool(found.decision.end)) == (True, (), kind == "INT64")
 
 
 @live
@@ -82,6 +90,16 @@ def printed(monkeypatch, tmp_path):
         monkeypatch.setattr(accelerator_engine, "run_module", lambda *_: finished)
 
     return make
+
+
+def transposing(kind):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    order = graph.tensor("order", kind, (4,), np.arange(4, dtype=kind.lower()))
+    result = graph.tensor("y", "FLOAT32", (1, 4, 5, 2))
+    graph.node("TRANSPOSE", [graph.input("x", "FLOAT32", (1, 4, 5, 2)), order], [result])
+    graph.outputs(result)
+    return bytes(builder.bytes())
 
 
 ADAPTER = "I0000 environment.cc:532] Selected adapter: SwiftShader"
@@ -114,6 +132,19 @@ def test_a_message_that_is_repeated_counts_once(printed, model):
 def test_a_failure_that_is_not_foretold(printed, model):
     printed(ADAPTER, HEADING, REFUSED, COUNTED, status=-6)
     assert compared(model).differences == ("live: it crashed (SIGABRT); simulated: it succeeds",)
+
+
+def test_a_failure_of_the_delegate_of_the_cpu(printed):
+    heading = [
+        HEADING,
+        "TRANSPOSE: src has wrong size.",
+        "No operations will run on the GPU, and all 1 operations will run on the CPU.",
+    ]
+    printed(ADAPTER, *heading, status=1)
+    assert compared(transposing("INT64")).is_equal
+    printed(ADAPTER, *heading)
+    (difference,) = compared(transposing("INT64")).differences
+    assert difference.startswith("live: it succeeded; simulated: it fails: xnnpack cannot be applied")
 
 
 def test_without_a_device_nothing_is_said(printed, model):

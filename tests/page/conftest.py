@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from benchmarks.browser import FLAGS, chromium_path
 from delegate_sim.api.arguments import target_of
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.page.content import PageView
@@ -49,13 +48,6 @@ def pages(_library, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def browser(_library):
-    """Start the system's Chromium."""
-    api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-    path = chromium_path()
-    if path is None:
-        pytest.skip("there is no Chromium here (apt-get install chromium)")
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=[*FLAGS])
-        yield started
-        started.close()
+def browser(_library, system_chromium):
+    """Return the system's Chromium, where there are pages to open."""
+    return system_chromium

@@ -177,6 +177,15 @@ def test_a_cause_marks_its_nodes(opened):
     assert button.get_attribute("aria-pressed") == "false"
 
 
+def test_causes_that_must_go_together_are_named_as_the_list_names_them(opened):
+    page = opened("models")
+    page.select_option("#shown", "1")
+    titles = page.locator(".causes > li > button").all_inner_texts()
+    told = re.findall(r"must go together with (.+)\.$", page.inner_text("#panel-causes"), re.MULTILINE)
+    assert told
+    assert {title for text in told for title in text.split("; ")} <= set(titles)
+
+
 def test_the_keyboard_steps_through_the_plan(opened):
     page = opened("targets")
     page.focus("#drawings canvas")

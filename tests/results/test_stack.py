@@ -8,6 +8,7 @@ import delegate_sim
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.results.report import placements
 from delegate_sim.results.stack import Stack, parse_accelerators, simulate_stack
+from tests.delegates.mldrift.test_build import CASES, model_of
 from tests.delegates.npu.models import chain, compiled, with_composites
 
 ALL = ("npu", "gpu", "cpu")
@@ -42,6 +43,18 @@ def test_the_gpu_that_cannot_be_applied_is_no_failure_of_the_plugin():
     assert not found.is_created
     assert [run.delegate.name for run in found.report.runs] == ["npu-mediatek", "mldrift"]
     assert found.notes == ("mldrift cannot be applied, so CompiledModel is not created: nothing is tried after it",)
+
+
+def test_kernels_that_cannot_be_made_fail_the_model():
+    case = next(case for case in CASES if case.op == "PRELU" and case.code is not None)
+    model = delegate_sim.load(model_of(case))
+    for backend in ("webgpu", "opencl"):
+        found = simulate_stack(model, Stack(("gpu", "cpu")), NEWEST, {"backend": backend})
+        assert (found.is_created, bool(found.places())) == ((backend == "opencl"),) * 2
+        assert [run.outcome for run in found.report.runs] == ["delegated"]
+        assert found.notes == (
+            () if found.is_created else ("the kernels of mldrift cannot be made, so CompiledModel is not created",)
+        )
 
 
 def test_nodes_of_bodies_are_placed_where_they_run():
@@ -81,6 +94,14 @@ def test_without_the_cpu_everything_must_be_taken():
     found = result(chain(["TANH", "CEIL"]), ("npu",))
     assert not found.is_created
     assert any("which is not among the accelerators: 1" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("soc", "is_told"), [("google:Tensor_G5", False), ("google:Tensor_G4", True), ("mediatek:mt6991", True)])
+def test_code_for_another_soc_is_told(soc, is_told):
+    for accelerators in (("npu", "gpu", "cpu"), ("npu",)):
+        notes = result(compiled(), accelerators, soc).notes
+        words = f"the compiled code is for Tensor_G5, and nothing says that it runs on {soc}"
+        assert any(words in note for note in notes) == is_told
 
 
 def test_a_compiled_model_is_not_given_to_a_plugin_again():

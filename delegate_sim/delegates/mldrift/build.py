@@ -22,7 +22,7 @@ from ..gpu_compatibility.questions import runtime_input_count
 from .demands.reading import integers
 from .failures import AXES, BATCH, CHANNELS, CONSTANT_READ, CONSTANT_TYPE, EMPTY, LOWERED, WEIGHTS, WORDINGS
 from .measured import NEWEST_MEASURED
-from .shapes import axes_of, bhwc
+from .shapes import axes_of, bhwc, is_linear
 
 
 class _Problem(NamedTuple):
@@ -152,6 +152,8 @@ def _on_webgpu(node: NodeView) -> Iterator[_Problem]:
     if node.op == "TOPK_V2" and math.prod(node.input(0).shape[-1:]) < _VECTOR:
         yield _Problem(CHANNELS.name, node.input(0))
     if node.op in ("SELECT", "SELECT_V2") and bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b:
+        yield _Problem(BATCH.name, node.input(0))
+    if node.op == "PRELU" and bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
         yield _Problem(BATCH.name, node.input(0))
     if node.op == "FULLY_CONNECTED" and _has_rows_as_batches(node):
         yield _Problem(BATCH.name, node.output(0))

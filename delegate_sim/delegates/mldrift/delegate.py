@@ -114,8 +114,10 @@ class MlDriftDelegate(Delegate):
         "Vulkan, Metal or WebGPU), also in LiteRT.js. The older TfLiteGpuDelegateV2 of TFLite's interpreter is the delegate gpu."
     )
     is_in_benchmark_model = False
+    semantics = 2
     options = OPTIONS
     rules = RULES
+    rule_options = ("use_ir_model",)
     further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     fails_with_model = True
     live = AcceleratorTraits(

@@ -80,9 +80,10 @@ BATCH = Kind(
     "mldrift-build-batch",
     Problem.SHAPE,
     "batches that do not fit",
-    "ML Drift accepts the node, but reads the first dimension of a tensor of rank 1 to 3 as its batch and has no kernel for it: "
-    "a constant that DEQUANTIZE widens is built without batches, the condition of SELECT has other batches than the result, or "
-    "a matrix product with quantised weights turns rows into batches. The last two were seen with WebGPU.",
+    "ML Drift accepts the node, but has no kernel for the batches that the first dimension of a tensor stands for: "
+    "a constant that DEQUANTIZE widens is built without batches, the condition of SELECT has other batches than the result, a "
+    "matrix product with quantised weights turns rows into batches, or PRELU has a slope for each element and several batches. "
+    "The last three were seen with WebGPU.",
     "Give the tensor a first dimension of 1, with RESHAPE if need be; keep the dimensions of a matrix product's input.",
     "give the tensor a first dimension of 1",
     is_shared=True,

@@ -44,6 +44,8 @@ class FilterFile(str):
 
 def op_filters(value: Any) -> FilterFile:
     """Parse op filters: their text, or the path of a file that holds it. What cannot be read fails when the plugin is asked."""
+    if isinstance(value, FilterFile):
+        return value
     if value is not None and not isinstance(value, str):
         raise ValueError(f"takes op filters as text, or the path of a file of them, not {value!r}")
     if value is None:

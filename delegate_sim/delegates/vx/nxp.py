@@ -31,6 +31,7 @@ class NxpVxDelegate(VxDelegate):
         Option("release", release, NEWEST_RELEASE, f"release of NXP's board support package: {' or '.join(NXP_RULES)}"),
     )
     rules = NXP_RULES[NEWEST_RELEASE]
+    rule_options = ("release",)
     log = LogTraits()
     """A log does not tell the variant from upstream, which counts unless this one is asked for."""
 

@@ -2,6 +2,7 @@
 
 const NODE = { width: content.sizes.node[0], height: content.sizes.node[1] };
 const CLOSED = { width: content.sizes.closed[0], height: content.sizes.closed[1] };
+const HEADER = content.sizes.header;
 const GAP = 30;
 const SMALLEST_NODE = 1;
 const SMALLEST_LABEL = 11;
@@ -317,13 +318,13 @@ class Drawing {
     context.globalAlpha = this.marks && !marked && !withNodes ? 0.35 : 1;
     context.fillStyle = withNodes || height > 12 ? theme.soft[state] : theme.states[state];
     context.strokeStyle = chosen || marked ? theme.mark : theme.states[state];
-    context.lineWidth = chosen || marked ? 3 : 1.3;
+    context.lineWidth = chosen || (marked && !withNodes) ? 3 : 1.3;
     context.beginPath();
     context.roundRect(x, y, width, height, Math.min(7, height / 3, width / 3));
     context.fill();
     context.stroke();
     const size = Math.round(Math.min(12, Math.max(8, 14 * this.scale)));
-    const rows = Math.floor((this.page.closed ? height : Math.min(height, 34 * this.scale)) / (size * 1.25));
+    const rows = Math.floor((this.page.closed ? height : Math.min(height, HEADER * this.scale) - 8) / (size * 1.25));
     if (rows >= 1 && width > 56) {
       const place = side.data.partitioned ? `${number} ${partition.delegated ? side.view.delegate : "CPU"}, ` : "CPU, ";
       const operators = operatorsText(partition);
@@ -350,6 +351,7 @@ class Drawing {
     const moved = new Path2D();
     const lines = new Path2D();
     const differing = this.page.movedOf(side);
+    // Small nodes have neither round corners nor an outline, which would hide them: those that are not marked are pale.
     const corner = height > 8 ? Math.min(4, height / 4) : 0;
     for (const number of numbers) {
       if (scale > 0.1) {
@@ -370,7 +372,7 @@ class Drawing {
         const path = this.marks && !this.marks.has(position) ? paths[3] : paths[side.states[position]];
         if (corner) path.roundRect(left, top, width, height, corner);
         else path.rect(left, top, width, height);
-        if (this.marks && this.marks.has(position)) marks.rect(left - 2, top - 2, width + 4, height + 4);
+        if (corner && this.marks && this.marks.has(position)) marks.rect(left - 2, top - 2, width + 4, height + 4);
         if (differing && differing.has(position)) moved.rect(left - 3, top - 3, width + 6, height + 6);
       }
     }

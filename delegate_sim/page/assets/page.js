@@ -51,8 +51,9 @@ class Page {
     const most = Math.max(...content.views.map((view) => view.subgraphs.length));
     byId("subgraph-label").hidden = most < 2;
     for (let number = 0; number < most; number += 1) byId("subgraph").append(make("option", { value: number }, String(number)));
-    byId("legend").append(...content.states.map((state, number) => make("span", {},
-      make("span", { class: `swatch ${state}`, "aria-hidden": "true" }), STATE_WORDS[number])));
+    const used = new Set(content.views.flatMap((view) => view.subgraphs.flatMap((subgraph) => subgraph.states)));
+    byId("legend").append(...[...used].sort().map((number) => make("span", {},
+      make("span", { class: `swatch ${content.states[number]}`, "aria-hidden": "true" }), STATE_WORDS[number])));
     byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. What is shown is simulated by the delegate's rules; ` +
       "multiply-adds and bytes are counts, not an estimate of latency."));
     this.tabs = [["causes", "Causes"], ["node", "Node"], ["borders", "Borders"], ["nodes", "Nodes"], ["differences", "Differences"]];

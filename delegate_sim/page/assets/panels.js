@@ -51,6 +51,10 @@ function findPositions(side, cause) {
     .map(([, node]) => side.positions.get(node)).filter((position) => position !== undefined));
 }
 
+function causeTitles(causes, numbers) {
+  return numbers.map((number) => `${number + 1}. ${causes[number].title}`).join("; ");
+}
+
 function causesPanel(side, page) {
   const { causes, now } = side.view;
   const heading = make("h3", {}, "What keeps nodes on the CPU, worth most first");
@@ -61,7 +65,7 @@ function causesPanel(side, page) {
     const unequal = cause.alone && (cause.alone.delegated_nodes !== now.delegated_nodes || cause.alone.partitions !== now.partitions
       || cause.alone.outcome !== now.outcome || cause.alone.border_bytes !== now.border_bytes);
     const needs = cause.needs === null ? "Removing it brings nothing by itself."
-      : cause.needs.length ? `Alone it brings nothing: ${cause.needs.join(", ")} must go too.` : "";
+      : cause.needs.length ? `Alone it brings nothing; it must go together with ${causeTitles(causes, cause.needs)}.` : "";
     return make("li", {},
       make("button", { type: "button", "aria-pressed": String(pressed), onclick: () => page.chooseCause(pressed ? undefined : number) },
         `${number + 1}. ${cause.title}`),

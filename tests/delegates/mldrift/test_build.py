@@ -71,6 +71,10 @@ CASES = [
     Case("SELECT_V2", None, [("BOOL", (1, 3)), (F, IMAGE), (F, IMAGE)], [(F, IMAGE)]),
     Case("SELECT_V2", BATCH, [("BOOL", (2, 3)), (F, IMAGE), (F, IMAGE)], [(F, IMAGE)]),
     Case("SELECT_V2", None, [("BOOL", (2, 3)), (F, IMAGE), (F, IMAGE)], [(F, IMAGE)], backend="opencl"),
+    Case("PRELU", None, [(F, (1, 2, 2, 3)), np.ones((2, 2, 3), np.float32)], [(F, (1, 2, 2, 3))]),
+    Case("PRELU", BATCH, [(F, (2, 2, 2, 3)), np.ones((2, 2, 3), np.float32)], [(F, (2, 2, 2, 3))]),
+    Case("PRELU", None, [(F, (2, 2, 2, 3)), np.ones((2, 2, 3), np.float32)], [(F, (2, 2, 2, 3))], backend="opencl"),
+    Case("PRELU", None, [(F, (2, 2, 2, 3)), np.ones((1, 1, 3), np.float32)], [(F, (2, 2, 2, 3))]),
     Case("FULLY_CONNECTED", None, [(F, (1, 8, 16)), bytes_of(4, 16)], [(F, (8, 4))]),
     Case("FULLY_CONNECTED", BATCH, [(F, (1, 9, 16)), bytes_of(4, 16)], [(F, (9, 4))]),
     Case("FULLY_CONNECTED", None, [(F, (2, 16, 16)), bytes_of(4, 16)], [(F, (32, 4))]),
@@ -100,7 +104,13 @@ def model_of(case: Case) -> bytes:
         else:
             operands.append(graph.input("x", *given))
     results = [graph.tensor("y", *each) for each in case.outputs]
-    graph.node(case.op, operands, results, 5 if case.op == "FULLY_CONNECTED" else 1, case.options if case.op != "RELU" else None)
+    graph.node(
+        case.op,
+        operands,
+        results,
+        5 if case.op == "FULLY_CONNECTED" else 1,
+        None if case.op in ("RELU", "PRELU") else case.options,
+    )
     graph.outputs(*results)
     return bytes(builder.bytes())
 
