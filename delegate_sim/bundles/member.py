@@ -9,10 +9,10 @@ from typing import IO, BinaryIO, NamedTuple, cast
 
 _GREATEST = 1 << 30
 """Bytes that may come out of compressed content, whatever it claims."""
-_ALWAYS = 16 << 20
-"""Bytes that may come out of the smallest content."""
+_ALWAYS = 256 << 20
+"""Bytes that may come out of the smallest content: weights that are all alike, as in models made for tests, shrink to nothing."""
 _RATIO = 100
-"""How many times larger content may become: weights of real models seldom shrink to a half."""
+"""How many times larger content may become: trained weights seldom shrink to a half."""
 _PIECE = 1 << 20
 
 

@@ -93,7 +93,7 @@ class _ModelSide:
             return None
 
 
-class _Chain:
+class _ModelChain:
     """Two models in the place of one: the second reads inputs of the whole and outputs of the first."""
 
     def __init__(self, first: _ModelSide, second: _ModelSide, wiring: dict[str, Any]) -> None:
@@ -128,9 +128,9 @@ def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     keeps = bool(job["tensors"])
     first = _ModelSide("a", job["a"], keeps, folder)
     other = _ModelSide("b", job["b"], keeps, folder)
-    second: _ModelSide | _Chain = other
+    second: _ModelSide | _ModelChain = other
     if job["then"] is not None:
-        second = _Chain(other, _ModelSide("then", job["then"]["path"], keeps, folder), job["then"])
+        second = _ModelChain(other, _ModelSide("then", job["then"]["path"], keeps, folder), job["then"])
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
         raise _Stopped("b", "the models do not have as many inputs and outputs as each other")
     outputs = [_Tally() for _ in first.outputs]
