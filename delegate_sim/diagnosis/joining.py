@@ -26,9 +26,18 @@ def joined(blockers: Blockers) -> Blockers:
         del causes[version.identity]
         remedy = dataclasses.replace(host.remedy, node_versions={**host.node_versions, **version.node_versions})
         codes = tuple(dict.fromkeys([*host.codes, *version.codes]))
-        causes[host.identity] = dataclasses.replace(host, codes=codes, remedy=remedy)
+        causes[host.identity] = dataclasses.replace(host, codes=codes, remedy=remedy, change=_change(host, version))
     causes_of = {key: frozenset([each for each in own if each in causes]) for key, own in blockers.causes_of.items()}
     return Blockers(tuple(causes.values()), causes_of)
+
+
+def _change(host: Cause, version: Cause) -> str:
+    """Return what to do: what ends the feature says more, but of the nodes of a version only."""
+    if version.identity.subject[-1].isdecimal() or version.change == host.change:
+        return host.change
+    if set(version.nodes) == set(host.nodes):
+        return version.change
+    return f"{host.change}; {version.change[0].lower()}{version.change[1:]}"
 
 
 def _raised_by(cause: Cause) -> Problem | None:

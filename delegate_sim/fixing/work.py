@@ -132,12 +132,13 @@ class Work:
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
         """Replace each chosen node of some operators by what ``rewrite`` makes of it, which writes the same results.
 
-        A node of which it makes None stays.
+        A node of which it makes None stays, and so does one that the file gives no operand or no result.
         """
         nodes = []
         for origin, node in self.editor.nodes:
             made = None
-            if node.op in ops and not node.is_custom and self.is_chosen(origin):
+            is_whole = bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0
+            if is_whole and node.op in ops and not node.is_custom and self.is_chosen(origin):
                 made = rewrite(self, node)
             nodes += [(origin, node)] if made is None else [(-1, new) for new in made]
         self.editor.nodes = nodes

@@ -193,14 +193,16 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
     assert text[text.index("On the CPU") : text.index("\nWhat each")] == (
         "On the CPU: 3 nodes, by reason\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
-        "    hint: convert so that the tensor has a supported type\n"
+        "    hint: convert so that the tensor has a supported type; in the model's code,\n"
+        "          compute in int32 and cast (tf.cast) only where INT64 values enter or\n"
+        "          leave.\n"
         "    ADD: 1 node, input 0 is INT64 [1]\n"
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
-        "    hint: In the model's code, compute in int32 and cast (tf.cast) only where\n"
-        "          INT64 values enter or leave.\n"
-        "    hint: convert so that the tensor has a supported type\n"
+        "    hint: convert so that the tensor has a supported type; in the model's code,\n"
+        "          compute in int32 and cast (tf.cast) only where INT64 values enter or\n"
+        "          leave.\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
 

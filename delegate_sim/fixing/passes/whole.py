@@ -61,7 +61,7 @@ def _widen_constants(work: Work, *types: str) -> None:
         compute = None
         if node.op == "DEQUANTIZE" and not node.is_custom and work.input(node, 0).type in types:
             compute = _reads(work, node)
-        if compute is None or node.outputs[0] in work.editor.outputs:
+        if compute is None or not node.outputs or node.outputs[0] in work.editor.outputs:
             kept.append((origin, node))
             continue
         tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=work.input(node, 0).shape)
@@ -151,7 +151,9 @@ def _cancel(work: Work) -> None:
 
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
     """Return what a node and the one before it together leave as it is (or only reshape), None if they do not."""
-    first = writers.get(node.inputs[0]) if node.inputs else None
+    if not node.inputs or not node.outputs:
+        return None
+    first = writers.get(node.inputs[0])
     if node.is_custom or work.is_open(work.input(node, 0), *[work.tensor(index) for index in node.outputs]):
         return None
     if node.op == "RESHAPE" and work.input(node, 0).shape == work.output(node).shape:
