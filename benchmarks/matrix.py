@@ -23,7 +23,7 @@ from .environments import PYTHONS, ROOT, Environment, build_wheel, interpreter, 
 
 FOLDER = ROOT / ".venv-matrix"
 LOWEST, NEWEST = "lowest", "newest"
-_TOOLS = ("hypothesis", "jsonschema", "markdown-it-py", "pandas", "pytest", "pyyaml", "setuptools", "xmlschema")
+_TOOLS = ("hypothesis", "jsonschema", "markdown-it-py", "pandas", "pyte", "pytest", "pyyaml", "setuptools", "xmlschema")
 """What the tests need, of the extra ``test``."""
 _MET = ("pandas", "pytest")
 """Those of them that the package itself has to get on with."""
