@@ -69,8 +69,11 @@ def _value(kind: str, text: str) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    """Return a value of which no spreadsheet makes a formula; reading takes the mark away."""
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+    """Return a value of which no spreadsheet makes a formula; reading takes the mark away. CSV has no NUL."""
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\0", "\\x00")
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _write_csv(path: str, tables: ScanTables) -> None:

@@ -138,6 +138,7 @@ def test_what_a_plugin_takes_is_selected(run, tmp_path):
     assert "delegate" not in words.partition("npu-google")[2]
 
 
+@needs_runtime
 def test_a_model_that_does_not_run_on_the_cpu(run, tmp_path):
     builder = ModelBuilder()
     graph = builder.subgraph("main")

@@ -139,6 +139,8 @@ def test_runners(run, model):
     for command, *options in COMMANDS:
         text = run(command, model, *options, "--format", "json").stdout
         assert commands(text) == [], command
+    for package in ("networkx", "pydot", "duckdb"):
+        pytest.importorskip(package, reason=f"export and query need {package}")
     for form in EXPORTS:
         text = run("export", form, model, *DELEGATE).stdout
         assert "owned" in text
@@ -186,6 +188,7 @@ def test_markdown(run, model):
 
 
 def test_the_report_page(run, model):
+    pytest.importorskip("fast_sugiyama", reason="the report page needs fast-sugiyama")
     assert run("report", model, *DELEGATE, "--output", "page.html").exit_code == 0
     parser = _Tags()
     with open("page.html", encoding="utf-8") as file:
@@ -199,6 +202,7 @@ def test_the_report_page(run, model):
 
 
 def test_exported_graphs(run, model):
+    pytest.importorskip("networkx", reason="export needs networkx")
     graph = run("export", "graphml", model, *DELEGATE).stdout
     root = xml.etree.ElementTree.fromstring(graph.encode())
     assert {element.tag.partition("}")[2] for element in root.iter()} <= {"graphml", "key", "graph", "node", "edge", "data"}
