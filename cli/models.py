@@ -11,10 +11,11 @@ import click
 
 from delegate_sim import model_files
 from delegate_sim.bundles.address import split_address
+from delegate_sim.bundles.formats import MODEL_SUFFIXES
 from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
-from delegate_sim.model_files import MODEL_SUFFIXES, is_pattern
+from delegate_sim.model_files import is_pattern
 
 from .exits import DONE, INTERNAL_ERROR, USAGE
 from .faults import fault_message

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 
-from .bundles.formats import BUNDLE_SUFFIXES, is_bundle
+from .bundles.formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES, is_bundle
 from .bundles.member import BundleError
 from .bundles.stores import is_url, models_at
 
-MODEL_SUFFIXES = (".tflite", ".lite")
-"""How the names of models end; files below a folder are looked at only if theirs do."""
 _SUFFIXES = (*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)
 _MOST_ENTRIES = 8
 _MAGIC = frozenset("*?[")

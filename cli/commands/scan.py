@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -13,7 +13,7 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.local import usable_cores
 from delegate_sim.scan.output import format_for
-from delegate_sim.scan.scan import Scanned, Workers, scan
+from delegate_sim.scan.scan import Workers, scan
 
 from ..delegate_flags import (
     DelegateCommand,
@@ -27,7 +27,7 @@ from ..exits import DONE, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths
 from ..resolver_option import own_resolver_option
 from ..target_options import refuse_foreign_flags
-from ..terminal import Line, show_progress, width, write_lines
+from ..terminal import show_progress, width, write_lines
 from ..text.scan import scan_lines
 
 _EPILOG = """\b
@@ -90,7 +90,7 @@ def command(
     models = model_paths(paths)
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     found = scan(models, targets, output, engine, _shower())
-    write_lines(_lines(found, output, len(models)))
+    write_lines(scan_lines(found, output, len(models), width()))
     if found.is_interrupted:
         return INTERRUPTED
     return USAGE if any(row["error"] for row in found.tables["runs"]) else DONE
@@ -128,7 +128,3 @@ def _shower() -> Callable[[int, int], None]:
         show_progress(f"{done:,} of {total:,} models, {rate:,.1f} a second{left}")
 
     return show
-
-
-def _lines(found: Scanned, output: str, models: int) -> Iterator[Line]:
-    yield from scan_lines(found, output, models, width())

@@ -8,6 +8,8 @@ from ..files import open_input
 
 MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
 
+MODEL_SUFFIXES = (".tflite", ".lite")
+"""How the names of models end; files below a folder are looked at only if theirs do, or are those of bundles."""
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """How the names of bundles end that are looked into below a folder; elsewhere their content tells."""
 

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .formats import BUNDLE_SUFFIXES
+from .formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES
 from .member import BundleError
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://")
-_MODEL_SUFFIXES = (".tflite", ".lite")
 
 
 def is_url(path: str) -> bool:
@@ -24,7 +23,7 @@ def models_at(url: str) -> list[str]:
 
     Raises BundleError if the store cannot be asked.
     """
-    if url.lower().endswith(_MODEL_SUFFIXES) and not _has_wildcard(url):
+    if url.lower().endswith(MODEL_SUFFIXES) and not _has_wildcard(url):
         return [url]
     store, path = _store(url)
     try:
@@ -36,7 +35,7 @@ def models_at(url: str) -> list[str]:
             found = store.find(path)
     except Exception as error:  # every store has errors of its own
         raise _fault(error) from error
-    return [store.unstrip_protocol(each) for each in sorted(found) if each.lower().endswith(_MODEL_SUFFIXES)]
+    return [store.unstrip_protocol(each) for each in sorted(found) if each.lower().endswith(MODEL_SUFFIXES)]
 
 
 class RemoteFile:
