@@ -351,8 +351,6 @@ def _texts(value: Any) -> tuple[str, ...]:
 def _patterns(value: Any) -> tuple[str, ...]:
     patterns = tuple(pattern.removeprefix("./") for pattern in _texts(value))
     for pattern in patterns:
-        if os.path.isabs(pattern):
-            raise ValueError(f"takes patterns relative to this file, not {pattern!r}")
         _inside(pattern)
     return patterns
 

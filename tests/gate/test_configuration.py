@@ -115,7 +115,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
         (f"model = 3\n{TARGET}", "1: model: there is no such key; did you mean models?"),
         (f"zzz = 3\n{TARGET}", "1: zzz: there is no such key; known are baseline, budgets"),
         (f"models = [3]\n{TARGET}", "1: models: takes a string, not 3"),
-        (f'models = ["/a"]\n{TARGET}', "1: models: takes patterns relative to this file, not '/a'"),
+        (f'models = ["/a"]\n{TARGET}', "1: models: takes what is in the folder of this file or below, not '/a'"),
         (f"baseline = true\n{TARGET}", "1: baseline: takes a string, not True"),
         (f"{TARGET}[budgets]\nmax-partitions = -1\n", "4: budgets.max-partitions: takes a whole number of at least 0, not -1"),
         (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number of at least 0, not True"),
