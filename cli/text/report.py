@@ -185,6 +185,11 @@ def _refusal_title(run: Run, refusal: Refusal) -> str:
     if not run.is_prepared and refusal.node is not None:
         node = run.subgraphs[refusal.subgraph].graph.nodes[refusal.node]
         place = f"{refusal.subgraph}:{node.index}" if refusal.subgraph else f"{node.index}"
+        if run.outcome == "delegated" and refusal.subgraph:
+            return (
+                f"Delegated in part: applying the delegate ends with an error at subgraph {refusal.subgraph}, since the CPU "
+                f"cannot prepare node {place} ({message(node.op)}); what was delegated before stays so"
+            )
         return (
             f"{_NOT_PREPARED[run.outcome]}: AllocateTensors fails, since the CPU cannot prepare node {place} ({message(node.op)})"
         )

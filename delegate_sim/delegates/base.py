@@ -292,6 +292,9 @@ class Delegate:
     platform: Platform | None = None
     """The platform behind the delegate, if its releases are told apart."""
 
+    registered_operators: frozenset[str] = frozenset()
+    """Custom operators that LiteRT registers by itself where the delegate is asked for."""
+
     is_plugin: bool = False
     """Whether it compiles parts of the file before the runtime loads it, in place of being applied to what was loaded."""
 

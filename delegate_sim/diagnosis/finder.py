@@ -22,7 +22,7 @@ from .roots import Simulate
 from .special import special_subject, text_nodes
 from .subjects import reason_of, subject_of, told_options, types_of
 from .version_search import find_versions
-from .whole import WholeCause, loading_cause, nodes_behind, preparation_cause, whole_refusal
+from .whole import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 from .wording import RefusedCase, Wording
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.RELEASE})
@@ -114,12 +114,14 @@ class _Finder:
         self._note_rest()
 
     def _look_at_loading(self) -> None:
-        """A release that does not load the model comes before all else; what stands behind shows on one that does."""
-        cause = loading_cause(self.model, self.first.run)
-        if cause is not None:
-            self._note_whole(cause, self.first)
-            remedy = cause.remedy
-            self.base = dataclasses.replace(self.base, release=remedy.release, has_own_resolver=remedy.has_own_resolver)
+        """What does not load comes before all else, then what nobody registers; what stands behind shows where that is gone."""
+        for find in (loading_cause, registration_cause):
+            now = self.simulate(self.base, {})
+            cause = find(self.model, now.run)
+            if cause is not None:
+                self._note_whole(cause, now)
+                remedy = cause.remedy
+                self.base = dataclasses.replace(self.base, release=remedy.release, has_own_resolver=remedy.has_own_resolver)
 
     def _look_at_preparation(self) -> None:
         """Suppose of one node after another that its CPU kernel does not refuse it."""

@@ -54,6 +54,12 @@ _SUGGESTIONS = (
         "again",
     ),
     Suggestion(
+        "register-operator",
+        "register the custom operators",
+        "register them with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and analyse with "
+        "--own-resolver; or convert without them",
+    ),
+    Suggestion(
         "unroll-control-flow",
         "do without loops and branches",
         "unroll loops whose number of steps is known (unroll=True in Keras' recurrent layers), compute both branches and choose "
@@ -70,7 +76,8 @@ _SUGGESTIONS = (
         "avoid-flex",
         "do without TensorFlow's own operators",
         "convert without tf.lite.OpsSet.SELECT_TF_OPS, which shows every layer that needs it, and write those layers from "
-        "operators of TensorFlow Lite, or do their work in the application",
+        "operators of TensorFlow Lite, or do their work in the application; as it is, the model runs only where the Flex delegate "
+        "is linked (--own-resolver)",
     ),
     Suggestion(
         "leave-to-application",

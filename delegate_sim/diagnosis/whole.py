@@ -6,24 +6,26 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..releases.catalogue import Release
 from ..rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     DYNAMIC_TENSORS,
     OPERATOR_NOT_LOADED,
+    OPERATOR_NOT_REGISTERED,
     TENSOR_NOT_LOADED,
     TENSOR_TYPE_NOT_LOADED,
     Problem,
 )
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run
-from ..runtime.loading import first_loading_after, load_on
+from ..runtime.loading import custom_operators, first_loading_after, load_on
 from ..runtime.suppositions import NodeKey
 from .causes import Identity, Remedy
 from .examiner import Examined
 from .problems import OF_RUNTIME
-from .special import CONTROL_FLOW
+from .special import CONTROL_FLOW, special_subject
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
     {
@@ -32,6 +34,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
         TENSOR_NOT_LOADED.name: "tensors that the file does not contradict itself about",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel prepares",
+        OPERATOR_NOT_REGISTERED.name: "custom operators that somebody registers",
     }
 )
 
@@ -69,6 +72,22 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
     releases = first_loading_after(model, run.release)
     remedy = Remedy(release=releases[0]) if releases else Remedy(has_own_resolver=not loading.refused_tensors)
     return WholeCause(Identity(Problem.RELEASE, subject), remedy)
+
+
+def registration_cause(model: Model, run: Run) -> WholeCause | None:
+    """Return the cause of a model whose custom operators nobody registers; None if that is not why the run was refused.
+
+    Where they are all of one kind that no delegate takes either, such as TensorFlow's own, that is the cause.
+    """
+    if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
+        return None
+    missing = sorted(custom_operators(model, run.release, run.delegate.registered_operators, has_own_resolver=False).unregistered)
+    nodes = [graph.view(node) for graph in file_graphs(model) for node in graph.nodes if node.is_custom and node.op in missing]
+    subjects = {special_subject(node) for node in nodes}
+    special = next(iter(subjects)) if len(subjects) == 1 else None
+    if special is not None:
+        return WholeCause(Identity(Problem.OPERATOR, special), Remedy(accepts=True, has_own_resolver=True))
+    return WholeCause(Identity(Problem.MODEL, (OPERATOR_NOT_REGISTERED.name, *missing)), Remedy(has_own_resolver=True))
 
 
 def releases_that_load(model: Model, release: Release) -> str:

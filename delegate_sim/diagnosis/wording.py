@@ -11,7 +11,7 @@ from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
 from ..options import as_typed
 from ..results.compute import multiply_adds
-from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, Problem
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
 from ..rules.rule import Reason
 from ..runtime.fixed_inputs import open_inputs
 from ..runtime.loading import first_node, load_on
@@ -61,6 +61,9 @@ _CONVERSIONS: Mapping[str, str] = MappingProxyType(
 )
 
 
+_REGISTER = "register-operator"
+
+
 class RefusedCase(NamedTuple):
     """A node of the file and one of its reasons."""
 
@@ -106,6 +109,9 @@ class Wording:
                 return f"{_FORMS[subject[0]]}, and {self._ops} {are} taken with {_TAKEN[self.remedy.conversion]}"
             case Problem.RELEASE:
                 return self._not_loaded()
+            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
+                more = ", ..." if len(subject) > 1 + _FINDINGS_TOLD else ""
+                return f"{', '.join(subject[1 : 1 + _FINDINGS_TOLD])}{more}: custom operators that nobody registers"
             case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.MODEL:
                 return reason.message
             case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
@@ -197,6 +203,8 @@ class Wording:
                 return self._operator(code)
             case Problem.RELEASE:
                 return code, self._release()
+            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
+                return _REGISTER, SUGGESTIONS[_REGISTER].change
             case Problem.MODEL:
                 return code, general if subject[0] == CPU_KERNEL_NOT_PREPARED.name else self.cases[0].reason.hint or general
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general

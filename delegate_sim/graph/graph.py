@@ -28,11 +28,15 @@ class DynamicTensor(NamedTuple):
 
 
 class PrepareFailure(NamedTuple):
-    """A node that the CPU runtime cannot prepare, and the lines in which the runtime names it and the nodes that call it."""
+    """A node that the CPU runtime cannot prepare, and the lines in which the runtime names it and the nodes that call it.
+
+    ``unregistered`` is the custom operator that nobody registered, where that is why.
+    """
 
     node: int
     message: str
     lines: tuple[str, ...] = ()
+    unregistered: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from ..text import printable
 from .flexbuffer import custom_options
 from .model import Model, Node
 
-_DISPATCH = "DISPATCH_OP"
+DISPATCH = "DISPATCH_OP"
+"""The custom operator that stands for compiled code."""
 _STAMP = "LiteRtStamp"
 _STAMP_FIELD = 125
 """Bytes of each of the stamp's two texts."""
@@ -60,7 +61,7 @@ class Precompiled(NamedTuple):
 
 def is_dispatch(node: Node) -> bool:
     """Whether a node of a file runs code that was compiled ahead of time."""
-    return node.is_custom and node.custom_code == _DISPATCH
+    return node.is_custom and node.custom_code == DISPATCH
 
 
 def precompiled(model: Model) -> Precompiled:

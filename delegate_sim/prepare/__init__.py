@@ -16,7 +16,7 @@ from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
-from ..releases.wording import prepare_failure_line
+from ..releases.wording import prepare_failure_line, unregistered_line
 from .families import FAMILY_OF, find_kernel
 from .kernel import KernelNode, KernelSubgraph, PrepareError
 
@@ -39,15 +39,16 @@ def prepare(
     fixed_shapes: bool = False,
     release: Release = NEWEST,
     repaired: frozenset[tuple[int, int]] = frozenset(),
+    unregistered: frozenset[str] = frozenset(),
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
 
     With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
     been converted so that it is known; text has no size that a file could give. Kernels of ``repaired`` nodes (subgraph and
-    node) refuse nothing. The graphs of the last model and release are kept, as several delegates are often asked about the same
-    one.
+    node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers. The graphs of the last
+    model and release are kept, as several delegates are often asked about the same one.
     """
-    interpreter = _Interpreter(model, fixed_shapes, release, _by_subgraph(repaired))
+    interpreter = _Interpreter(model, fixed_shapes, release, _by_subgraph(repaired), unregistered)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -59,21 +60,29 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
 
 
 def prepare_rest(
-    model: Model, delegated: Mapping[int, Collection[int]], fixed_shapes: bool = False, release: Release = NEWEST
+    model: Model,
+    delegated: Mapping[int, Collection[int]],
+    fixed_shapes: bool = False,
+    release: Release = NEWEST,
+    unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
     """Prepare the first subgraph once delegates have taken nodes; return the first failure of a CPU kernel, if there is one.
 
     ``delegated`` has the nodes of subgraphs that run on a delegate: their CPU kernels are not asked. What shapes the delegate
     gives their results is not known: those of the CPU kernel where it would not refuse, else those of the file.
     """
-    return _Interpreter(model, fixed_shapes, release, delegated).prepared_graph(0).failure
+    return _Interpreter(model, fixed_shapes, release, delegated, unregistered).prepared_graph(0).failure
 
 
 def prepare_around(
-    model: Model, delegated: Mapping[int, Collection[int]], fixed_shapes: bool = False, release: Release = NEWEST
+    model: Model,
+    delegated: Mapping[int, Collection[int]],
+    fixed_shapes: bool = False,
+    release: Release = NEWEST,
+    unregistered: frozenset[str] = frozenset(),
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model (see ``prepare_rest``)."""
-    interpreter = _Interpreter(model, fixed_shapes, release, delegated)
+    interpreter = _Interpreter(model, fixed_shapes, release, delegated, unregistered)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -153,11 +162,13 @@ class _Interpreter:
         fixed_shapes: bool = False,
         release: Release = NEWEST,
         delegated: Mapping[int, Collection[int]] = NOTHING,
+        unregistered: frozenset[str] = frozenset(),
     ) -> None:
         self.model = model
         self.fixed_shapes = fixed_shapes
         self.release = release
         self._delegated = delegated
+        self._unregistered = unregistered
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
@@ -205,7 +216,8 @@ class _Interpreter:
             self._prepared[index] = interface, self._changes
         if subgraph.failure is not None:
             failure = subgraph.failure
-            raise PrepareError(f"node {failure.node} of subgraph {index}: {failure.message}", failure.lines)
+            message = f"node {failure.node} of subgraph {index}: {failure.message}"
+            raise PrepareError(message, failure.lines, failure.unregistered)
 
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
         self._calls_left -= 1 + len(subgraph.nodes)
@@ -227,10 +239,11 @@ class _Interpreter:
                 _run_on_delegate(running)
                 continue
             try:
+                self._refuse_unregistered(node)
                 _run_kernel(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
-                subgraph.failure = PrepareFailure(node.index, str(error), lines)
+                subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered)
                 break
             subgraph.nodes[position] = running.node
             if self.fixed_shapes:
@@ -240,6 +253,11 @@ class _Interpreter:
                 subgraph.dynamic = dynamic
                 break
         self._preparing.pop()
+
+    def _refuse_unregistered(self, node: Node) -> None:
+        """``Subgraph::OpPrepare``: a custom operator without a registration has no Prepare function that could be called."""
+        if node.is_custom and node.op in self._unregistered:
+            raise PrepareError(f"nobody registers custom operator {node.op}", (unregistered_line(node.op),), node.op)
 
     def _fix_shapes(self, subgraph: KernelSubgraph, tensors: Iterable[int]) -> None:
         for index in tensors:

@@ -22,11 +22,16 @@ from ..releases.catalogue import NEWEST, Release
 
 
 class PrepareError(Exception):
-    """The CPU kernel refuses to prepare this node; the text says why. ``lines`` are the runtime's of a node that it calls."""
+    """The CPU kernel refuses to prepare this node; the text says why.
 
-    def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
+    ``lines`` are what is printed before the runtime names the node, such as those of nodes that it calls. ``unregistered`` is the
+    custom operator that nobody registered, where that is why.
+    """
+
+    def __init__(self, message: str, lines: tuple[str, ...] = (), unregistered: str = "") -> None:
         super().__init__(message)
         self.lines = lines
+        self.unregistered = unregistered
 
 
 class KernelTensor:

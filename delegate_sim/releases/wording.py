@@ -31,6 +31,13 @@ NOT_INITIALISED_LINE = "Failed to initialize the interpreter"
 """What benchmark_model prints when the runtime does not load the model."""
 NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
 """What benchmark_model prints when the runtime cannot prepare the graph."""
+_NO_FLEX_LINE = (
+    "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you apply/link "
+    "the Flex delegate before inference. For the Android, it can be resolved by adding "
+    '"org.tensorflow:tensorflow-lite-select-tf-ops" dependency. See instructions: '
+    "https://www.tensorflow.org/lite/guide/ops_select"
+)
+
 RESTORED_LINE = "Restored original execution plan after delegate application failure."
 
 
@@ -54,6 +61,13 @@ def redoing_line(delegates: int) -> str:
 def prepare_failure_line(node: int, op: str) -> str:
     """Return the line that names a node that cannot be prepared (``ReportOpError``, ``core/subgraph.cc``)."""
     return f"Node number {node} ({op}) failed to prepare."
+
+
+def unregistered_line(op: str) -> str:
+    """Return what is printed of a custom operator that nobody registered, or of one of TensorFlow's own that needs Flex."""
+    if op.startswith("Flex"):
+        return _NO_FLEX_LINE
+    return f"Encountered unresolved custom op: {op}.\nSee instructions: https://www.tensorflow.org/lite/guide/ops_custom "
 
 
 def benchmark_line(provider: str, *, kernels: int, plan_size: int) -> str:

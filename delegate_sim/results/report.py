@@ -14,7 +14,7 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
 from ..model.precompiled import is_dispatch
-from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, DYNAMIC_TENSORS, NOT_LOADED_KINDS, PARTITION_LIMIT
+from ..rules.kinds import DYNAMIC_TENSORS, NOT_LOADED_KINDS, NOT_PREPARED_KINDS, PARTITION_LIMIT
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ..version import __version__
@@ -292,7 +292,7 @@ def _taken_back(refusal: Refusal) -> Reason:
         needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
         needed, what = "operators and tensors that the release loads", "does not load the model"
-    elif refusal.code == CPU_KERNEL_NOT_PREPARED.name:
+    elif refusal.code in [kind.name for kind in NOT_PREPARED_KINDS]:
         needed, what = "CPU kernels that can be prepared", "does not apply the delegate"
     else:
         needed, what = "every delegate kernel and CPU kernel to prepare", "undid all delegation"

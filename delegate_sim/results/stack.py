@@ -15,7 +15,7 @@ from ..delegates.base import Delegate
 from ..delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ..errors import OptionError
 from ..model.model import Model
-from ..model.precompiled import precompiled
+from ..model.precompiled import DISPATCH, precompiled
 from ..options import parse_options
 from ..releases.catalogue import Release
 from ..runtime.interpreter import Application, Assumptions, Run, simulate_chain
@@ -26,6 +26,8 @@ from .shown import Shown, Table
 _SOC = "soc"
 """The option of a plugin that names the SoC."""
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
+_STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
+"""Custom operators that CompiledModel registers for the CPU without kernels, so that XNNPACK may take them."""
 _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 
 
@@ -122,13 +124,22 @@ def simulate_stack(
     by_default = None
     if "cpu" in stack.accelerators:
         by_default = applications.pop()
-    found = assumptions or Assumptions()
+    found = dataclasses.replace(assumptions or Assumptions(), registered=_registered(stack))
     if not applications and by_default is not None:
         applications, by_default = [by_default], None
     last = None if by_default is None else functools.partial(_itself, by_default)
     runs = simulate_chain(model, applications, release, "api", last, found) if applications else ()
     is_created, notes = _outcome(model, stack, runs)
     return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
+
+
+def _registered(stack: Stack) -> frozenset[str]:
+    """Return the custom operators that CompiledModel registers, or that its dispatch delegate takes before all others.
+
+    What it registers for the GPU is said there (``Delegate.registered_operators``).
+    """
+    found = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
+    return found | {DISPATCH} if "npu" in stack.accelerators else found
 
 
 def _itself(application: Application) -> Application:

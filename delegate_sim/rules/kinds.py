@@ -305,8 +305,25 @@ CPU_KERNEL_NOT_PREPARED = Kind(
     is_shared=True,
 )
 
+OPERATOR_NOT_REGISTERED = Kind(
+    "operator-not-registered",
+    Problem.MODEL,
+    "custom operator that nobody registers",
+    "The runtime has kernels for five custom operators. All others, and those of TensorFlow itself (Flex), come from the "
+    "application or from a library that it links; without one the node has no kernel, tensors cannot be allocated, and delegates "
+    "that do not take dynamic-sized tensors are never asked.",
+    "Register the operator with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and say so with "
+    "--own-resolver; or convert the model without it.",
+    "register it with the interpreter (for Flex operators link the Flex delegate) and analyse with --own-resolver; or convert "
+    "without it",
+    is_shared=True,
+)
+
+NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
+"""Why the runtime cannot prepare a node for the CPU."""
+
 NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED)
 """Why the runtime does not load a model."""
 
-RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, *NOT_LOADED_KINDS, CPU_KERNEL_NOT_PREPARED)
+RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, *NOT_LOADED_KINDS, *NOT_PREPARED_KINDS)
 """Problems of the runtime itself, which any delegate can have."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
-from ..graph.graph import Graph
+from ..graph.graph import Graph, PrepareFailure
 from ..graph.partition import PartitionError, Subset
 from ..prepare import Repreparation
 from ..releases.catalogue import Release
@@ -72,6 +72,8 @@ class DelegateApplication:
         self.again = Reapplications(release)
         self.later_failure: Refusal | None = None
         self.skipped: frozenset[int] = frozenset()
+        self.is_cut_short = False
+        """Whether a subgraph could not be prepared, at which the application gets an error."""
 
     def run(self) -> Run:
         """Apply the delegate; a refusal ends it for all subgraphs."""
@@ -83,9 +85,7 @@ class DelegateApplication:
             if self._is_skipped(graph):
                 continue
             if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
-                self.log_lines += graph.failure.lines
-                self._judge_rest(self.graphs[graph.index :])
-                return self._finish(REFUSED, not_prepared(graph, graph.failure))
+                return self._end_unprepared(graph, graph.failure)
             if self.needs_static and _is_dynamic(graph):
                 return self._finish(REFUSED, self._refuse_dynamic(graph))
             failure = self._apply_where_called(graph)
@@ -95,6 +95,14 @@ class DelegateApplication:
                 return self._finish(REFUSED if self.delegate.fails_with_model else "restored", refusal)
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
+
+    def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
+        """End at a subgraph that cannot be prepared; that is no error of the delegate, which keeps what it has of others."""
+        self.log_lines += failure.lines
+        self.is_cut_short = True
+        is_kept = not self.delegate.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
+        self._judge_rest(self.graphs[graph.index :])
+        return self._finish("delegated" if is_kept else REFUSED, not_prepared(graph, failure))
 
     def _is_skipped(self, graph: Graph) -> bool:
         return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed or graph.index in self.skipped
@@ -285,7 +293,7 @@ class DelegateApplication:
         )
 
     def _benchmark_line(self, outcome: str) -> str:
-        if outcome in NOT_APPLIED:
+        if outcome in NOT_APPLIED or self.is_cut_short:
             return benchmark_failure_line(self.delegate.provider_name)
         first = self.subgraphs[0]
         kernels = sum(subset.is_delegated for subset in first.subsets)

@@ -20,6 +20,8 @@ class Assumptions:
     """Nodes, as subgraph and node, that their CPU kernels do not refuse."""
     ended: frozenset[str] = frozenset()
     """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
+    registered: frozenset[str] = frozenset()
+    """Custom operators that are registered, or run by what is applied before the delegates that are simulated."""
 
 
 NOTHING_ASSUMED = Assumptions()

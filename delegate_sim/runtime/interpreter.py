@@ -21,7 +21,7 @@ from ..releases.wording import (
 from .ahead import dispatched, run_plugin
 from .application import NOT_APPLIED, DelegateApplication, shown_number
 from .assumptions import NOTHING_ASSUMED, Assumptions
-from .loading import load_on, loading_warnings
+from .loading import custom_operators, load_on, loading_warnings
 from .plan import DELEGATE, ChangedPlan, plan_after
 from .reading import as_read_by
 from .refusals import not_loaded, not_prepared
@@ -72,7 +72,8 @@ def simulate_chain(
     model.
     """
     model = as_read_by(model, release)
-    chain = _Chain(model, release, assumptions)
+    registered = assumptions.registered.union(*[delegate.registered_operators for delegate, _ in targets])
+    chain = _Chain(model, release, assumptions, registered)
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
         if chain.is_unreadable:
@@ -81,7 +82,11 @@ def simulate_chain(
         return tuple(chain.runs)
     if not chain.is_loaded:
         return tuple([not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
-    is_over = any(run.outcome in NOT_APPLIED and (defaults == "benchmark" or run.delegate.fails_with_model) for run in chain.runs)
+    failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or not run.is_prepared]
+    is_over = any(defaults == "benchmark" or run.delegate.fails_with_model for run in failed)
+        (run.outcome in NOT_APPLIED or not run.is_prepared) and (defaults == "benchmark" or run.delegate.fails_with_model)
+        for run in chain.runs
+    )
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default(), "api")
         chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
@@ -93,7 +98,7 @@ def simulate_chain(
 class _Chain:
     """The state of a model between delegates."""
 
-    def __init__(self, model: Model, release: Release, assumptions: Assumptions) -> None:
+    def __init__(self, model: Model, release: Release, assumptions: Assumptions, registered: frozenset[str]) -> None:
         self.model = model
         self.release = release
         self.assumptions = assumptions
@@ -101,7 +106,9 @@ class _Chain:
         self.loading = load_on(model, release)
         is_refused = self.loading.refused and not assumptions.has_own_resolver
         self.is_loaded = not (is_refused or self.loading.refused_tensors or self.loading.invalid)
-        self._warnings = tuple(loading_warnings(model, self.loading, has_own_resolver=assumptions.has_own_resolver))
+        custom = custom_operators(model, release, registered, has_own_resolver=assumptions.has_own_resolver)
+        self._unregistered = custom.unregistered
+        self._warnings = tuple(loading_warnings(model, self.loading, custom))
         self._plans: dict[int, ChangedPlan] = {}
         """Those of the subgraphs that a delegate changed."""
         self._compiled: dict[int, frozenset[int]] | None = None
@@ -183,7 +190,7 @@ class _Chain:
         first = self._prepared()[0]
         if first.failure is None and first.dynamic is None:
             return
-        failure = prepare_rest(self.model, self._delegated(), self.assumptions.fixed_shapes, self.release)
+        failure = prepare_rest(self.model, self._delegated(), self.assumptions.fixed_shapes, self.release, self._unregistered)
         if failure is None:
             return
         refusal = not_prepared(first, failure)
@@ -203,9 +210,11 @@ class _Chain:
     def _prepared(self) -> tuple[Graph, ...]:
         if self._compiled:
             if self._prepared_around is None:
-                self._prepared_around = prepare_around(self.model, self._compiled, self.assumptions.fixed_shapes, self.release)
+                self._prepared_around = prepare_around(
+                    self.model, self._compiled, self.assumptions.fixed_shapes, self.release, self._unregistered
+                )
             return self._prepared_around
-        return prepare(self.model, self.assumptions.fixed_shapes, self.release, self.assumptions.repaired)
+        return prepare(self.model, self.assumptions.fixed_shapes, self.release, self.assumptions.repaired, self._unregistered)
 
     def _current(self, graph: Graph) -> Graph:
         accepted = self.assumptions.accepted.get(graph.index)

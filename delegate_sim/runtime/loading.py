@@ -3,23 +3,26 @@
 Source: ``core/interpreter_builder.cc``. First ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file
 in order, used by a node or not, and ends at the first builtin operator that it does not find. Then ``ParseTensors`` refuses
 types newer than the release, and tensors that the file contradicts itself about, tensor by tensor of a subgraph. Custom operators
-are looked for when the graph is prepared; the application is taken to register them.
+are looked for when the graph is prepared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..graph.graph import file_graphs
 from ..model.model import Model, OperatorCode, Tensor
-from ..model.precompiled import is_dispatch, precompiled
+from ..model.precompiled import precompiled
 from ..model.schema import CUSTOM
 from ..prepare import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from .reading import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 from .tensors import InvalidTensor, invalid_tensors
+
+_FLEX = "Flex"
+"""What the names of TensorFlow's own operators begin with (``IsFlexOp``, ``util.cc``)."""
 
 
 class Loading(NamedTuple):
@@ -102,18 +105,37 @@ def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
     return None
 
 
-def loading_warnings(model: Model, loading: Loading, *, has_own_resolver: bool) -> Iterator[str]:
+class CustomOperators(NamedTuple):
+    """The custom operators of a model for which the runtime has no kernel."""
+
+    assumed: tuple[str, ...]
+    """Those that the application, or TensorFlow's wheel, is taken to register."""
+    unregistered: frozenset[str]
+    """Those that nobody registers."""
+    has_own_resolver: bool
+    """Whether the application registers all that the runtime does not have."""
+
+
+def custom_operators(model: Model, release: Release, registered: frozenset[str], *, has_own_resolver: bool) -> CustomOperators:
+    """Tell which custom operators of a model are registered: by the application, or by LiteRT itself (``registered``).
+
+    TensorFlow's own wheels apply the Flex delegate before any other: its operators count as registered there.
+    """
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom]
+    found = [op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)]
+    has_flex = release.family == "tf"
+    missing = frozenset([op for op in found if not (op in registered or (has_flex and op.startswith(_FLEX)))])
+    assumed = tuple([op for op in found if op not in registered and (has_own_resolver or op not in missing)])
+    return CustomOperators(assumed, frozenset() if has_own_resolver else missing, has_own_resolver)
+
+
+def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) -> Iterator[str]:
     """Say what is assumed of the operators: that the application registers those that the runtime does not have."""
-    for code in loading.refused if has_own_resolver else ():
+    for code in loading.refused if custom.has_own_resolver else ():
         reason = unresolved(code.op, code.version, loading.release)
         yield f"{reason}; the model does not load unless the application registers one, which is assumed"
     for code in loading.unknown:
         yield f"{unresolved(code.op, code.version, loading.release)}; it is assumed"
     yield from precompiled(model).words
-    for op in _custom_operators(model):
+    for op in custom.assumed:
         yield f"custom operator {op}: assumed to be registered by the application"
-
-
-def _custom_operators(model: Model) -> Sequence[str]:
-    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom and not is_dispatch(node)]
-    return [op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)]

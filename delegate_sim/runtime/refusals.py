@@ -8,7 +8,13 @@ from ..delegates.base import KernelFailure
 from ..graph.graph import Graph, PrepareFailure
 from ..model.model import Model
 from ..releases.wording import NOT_INITIALISED_LINE
-from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_LOADED, TENSOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED
+from ..rules.kinds import (
+    CPU_KERNEL_NOT_PREPARED,
+    OPERATOR_NOT_LOADED,
+    OPERATOR_NOT_REGISTERED,
+    TENSOR_NOT_LOADED,
+    TENSOR_TYPE_NOT_LOADED,
+)
 from .loading import Loading, first_node
 from .run import REFUSED, Refusal, Run
 
@@ -45,8 +51,8 @@ def not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
 def not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
     """Say that a CPU kernel cannot be prepared."""
     message = f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): {failure.message}"
-    hint = CPU_KERNEL_NOT_PREPARED.hint
-    return Refusal(CPU_KERNEL_NOT_PREPARED.name, message, hint, graph.index, failure.node, None)
+    kind = OPERATOR_NOT_REGISTERED if failure.unregistered else CPU_KERNEL_NOT_PREPARED
+    return Refusal(kind.name, message, kind.hint, graph.index, failure.node, None)
 
 
 def kernel_refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:

@@ -11,12 +11,13 @@ from ..delegates.base import Decision, Delegate, OptionValues, StageRefusal
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..releases.catalogue import Release
-from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, NOT_LOADED_KINDS
+from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
 
 REFUSED = "refused"
 """The outcome of a delegate that is applied to nothing."""
 
 _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
+_NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Run:
     @property
     def is_prepared(self) -> bool:
         """Whether all CPU kernels can be prepared: before a delegate is asked, and in what it left to the CPU."""
-        return self.refusal is None or self.refusal.code != CPU_KERNEL_NOT_PREPARED.name
+        return self.refusal is None or self.refusal.code not in _NOT_PREPARED
 
     def __repr__(self) -> str:
         return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"

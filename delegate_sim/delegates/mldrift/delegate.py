@@ -44,6 +44,11 @@ _UNMEASURED = (
     "use_ir_model: these verdicts follow the sources of ML Drift's second path as they were read, which no release of LiteRT was "
     "run with; what fails while its kernels are built is not known"
 )
+_STUBS = (
+    "Convolution2DTransposeBias MaxPoolingWithArgmax2D MaxUnpooling2D moe Resampler "
+    "custom_call.GroupNorm custom_call.LayerNorm custom_call.RmsNorm custom_call.PixelShuffle"
+)
+"""Custom operators that CompiledModel registers without kernels for the GPU's sake (``litert/runtime/compiled_model.cc``)."""
 _PRECISIONS = ("default", "fp16", "fp32")
 
 
@@ -114,6 +119,7 @@ class MlDriftDelegate(Delegate):
         "Vulkan, Metal or WebGPU), also in LiteRT.js. The older TfLiteGpuDelegateV2 of TFLite's interpreter is the delegate gpu."
     )
     is_in_benchmark_model = False
+    registered_operators = frozenset(_STUBS.split())
     semantics = 2
     options = OPTIONS
     rules = RULES
