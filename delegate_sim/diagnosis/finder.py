@@ -117,11 +117,10 @@ class _Finder:
         """What does not load comes before all else, then what nobody registers; what stands behind shows where that is gone."""
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
-            cause = find(self.model, now.run)
-            if cause is not None:
+            if (cause := find(self.model, now.run)) is not None:
                 self._note_whole(cause, now)
-                remedy = cause.remedy
-                self.base = dataclasses.replace(self.base, release=remedy.release, has_own_resolver=remedy.has_own_resolver)
+                release = cause.remedy.release or self.base.release
+                self.base = dataclasses.replace(self.base, release=release, has_own_resolver=cause.remedy.has_own_resolver)
 
     def _look_at_preparation(self) -> None:
         """Suppose of one node after another that its CPU kernel does not refuse it."""

@@ -76,8 +76,8 @@ _SUGGESTIONS = (
         "avoid-flex",
         "do without TensorFlow's own operators",
         "convert without tf.lite.OpsSet.SELECT_TF_OPS, which shows every layer that needs it, and write those layers from "
-        "operators of TensorFlow Lite, or do their work in the application; as it is, the model runs only where the Flex delegate "
-        "is linked (--own-resolver)",
+        "operators of TensorFlow Lite, or do their work in the application; as it is, the model runs only where the Flex "
+        "delegate is linked (--own-resolver)",
     ),
     Suggestion(
         "leave-to-application",

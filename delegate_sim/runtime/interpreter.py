@@ -84,9 +84,6 @@ def simulate_chain(
         return tuple([not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
     failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or not run.is_prepared]
     is_over = any(defaults == "benchmark" or run.delegate.fails_with_model for run in failed)
-        (run.outcome in NOT_APPLIED or not run.is_prepared) and (defaults == "benchmark" or run.delegate.fails_with_model)
-        for run in chain.runs
-    )
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default(), "api")
         chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
