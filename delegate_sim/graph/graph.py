@@ -33,6 +33,8 @@ class PrepareFailure(NamedTuple):
     node: int
     message: str
     lines: tuple[str, ...] = ()
+    kernel: tuple[int, int] | None = None
+    """If it is not a CPU kernel that fails but one of a delegate: its subgraph, and the first of its nodes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
@@ -23,7 +23,7 @@ from .kernel import KernelNode, KernelSubgraph, PrepareError
 if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
-__all__ = ["PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_around", "prepare_rest"]
+__all__ = ["PrepareError", "Repreparation", "Taken", "fold", "has_kernel", "prepare", "prepare_around", "prepare_rest"]
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
 """Of no subgraph anything."""
@@ -47,7 +47,8 @@ def prepare(
     node) refuse nothing. The graphs of the last model and release are kept, as several delegates are often asked about the same
     one.
     """
-    interpreter = _Interpreter(model, fixed_shapes, release, _by_subgraph(repaired))
+    taken = {index: Taken(nodes) for index, nodes in _by_subgraph(repaired).items()}
+    interpreter = _Interpreter(model, fixed_shapes, release, taken)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -58,22 +59,32 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
     return found
 
 
-def prepare_rest(
-    model: Model, delegated: Mapping[int, Collection[int]], fixed_shapes: bool = False, release: Release = NEWEST
-) -> PrepareFailure | None:
-    """Prepare the first subgraph once delegates have taken nodes; return the first failure of a CPU kernel, if there is one.
+class Taken(NamedTuple):
+    """What delegates took of a subgraph: the nodes whose CPU kernels are not asked, and the order that this left."""
 
-    ``delegated`` has the nodes of subgraphs that run on a delegate: their CPU kernels are not asked. What shapes the delegate
-    gives their results is not known: those of the CPU kernel where it would not refuse, else those of the file.
+    delegated: Collection[int]
+    order: tuple[int, ...] = ()
+    """All nodes as they run, those of a delegate's kernel at its place; empty if the order is that of the file."""
+    failing: Mapping[int, tuple[str, ...]] = NOTHING
+    """The first node of each kernel of a delegate that cannot be prepared, and what the runtime then prints."""
+
+
+def prepare_rest(
+    model: Model, taken: Mapping[int, Taken], fixed_shapes: bool = False, release: Release = NEWEST
+) -> PrepareFailure | None:
+    """Prepare the first subgraph once delegates have taken nodes; return the first failure before any dynamic result.
+
+    ``taken`` has the subgraphs of which delegates took nodes. What shapes the delegate gives their results is not known: those
+    of the CPU kernel where it would not refuse, else those of the file.
     """
-    return _Interpreter(model, fixed_shapes, release, delegated).prepared_graph(0).failure
+    return _Interpreter(model, fixed_shapes, release, taken).prepared_graph(0).failure
 
 
 def prepare_around(
     model: Model, delegated: Mapping[int, Collection[int]], fixed_shapes: bool = False, release: Release = NEWEST
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model (see ``prepare_rest``)."""
-    interpreter = _Interpreter(model, fixed_shapes, release, delegated)
+    interpreter = _Interpreter(model, fixed_shapes, release, {index: Taken(nodes) for index, nodes in delegated.items()})
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -152,12 +163,12 @@ class _Interpreter:
         model: Model,
         fixed_shapes: bool = False,
         release: Release = NEWEST,
-        delegated: Mapping[int, Collection[int]] = NOTHING,
+        taken: Mapping[int, Taken] = NOTHING,
     ) -> None:
         self.model = model
         self.fixed_shapes = fixed_shapes
         self.release = release
-        self._delegated = delegated
+        self._taken = taken
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
@@ -205,7 +216,8 @@ class _Interpreter:
             self._prepared[index] = interface, self._changes
         if subgraph.failure is not None:
             failure = subgraph.failure
-            raise PrepareError(f"node {failure.node} of subgraph {index}: {failure.message}", failure.lines)
+            message = f"node {failure.node} of subgraph {index}: {failure.message}"
+            raise PrepareError(message, failure.lines, failure.kernel)
 
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
         self._calls_left -= 1 + len(subgraph.nodes)
@@ -220,17 +232,22 @@ class _Interpreter:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
         subgraph.failure = None
-        delegated = self._delegated.get(subgraph.graph.index, ())
-        for position, node in enumerate(subgraph.nodes):
+        taken = self._taken.get(subgraph.graph.index, _NOTHING_TAKEN)
+        for position in taken.order or range(len(subgraph.nodes)):
+            node = subgraph.nodes[position]
+            if position in taken.failing:
+                kernel = (subgraph.graph.index, position)
+                subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel)
+                break
             running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
-            if position in delegated:
+            if position in taken.delegated:
                 _run_on_delegate(running)
                 continue
             try:
                 _run_kernel(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
-                subgraph.failure = PrepareFailure(node.index, str(error), lines)
+                subgraph.failure = PrepareFailure(node.index, str(error), lines, error.kernel)
                 break
             subgraph.nodes[position] = running.node
             if self.fixed_shapes:
@@ -246,6 +263,9 @@ class _Interpreter:
             if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
                 subgraph.tensors[index].allocation = Allocation.ARENA
                 subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape
+
+
+_NOTHING_TAKEN = Taken(())
 
 
 class _FoldingInterpreter(_Interpreter):

@@ -22,11 +22,15 @@ from ..releases.catalogue import NEWEST, Release
 
 
 class PrepareError(Exception):
-    """The CPU kernel refuses to prepare this node; the text says why. ``lines`` are the runtime's of a node that it calls."""
+    """The CPU kernel refuses to prepare this node; the text says why.
 
-    def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
+    ``lines`` are the runtime's of a node that it calls, and ``kernel`` the delegate's kernel that is to blame there, if any.
+    """
+
+    def __init__(self, message: str, lines: tuple[str, ...] = (), kernel: tuple[int, int] | None = None) -> None:
         super().__init__(message)
         self.lines = lines
+        self.kernel = kernel
 
 
 class KernelTensor:

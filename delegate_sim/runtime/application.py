@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
 from ..graph.graph import Graph
@@ -41,6 +42,22 @@ NOT_APPLIED = frozenset({REFUSED, "restored"})
 """Outcomes of a delegate after which benchmark_model gives up."""
 
 
+class Unprepared(NamedTuple):
+    """A kernel that fails when the application allocates tensors, or, behind a dynamic tensor, not before the model runs."""
+
+    graph: Graph
+    node: int
+    """The first node of its partition."""
+    failure: KernelFailure
+    text: str
+    """What the report says of it."""
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its subgraph and first node."""
+        return self.graph.index, self.node
+
+
 class DelegateApplication:
     """One delegate applied to the subgraphs as they are."""
 
@@ -71,6 +88,7 @@ class DelegateApplication:
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.again = Reapplications(release)
         self.later_failure: Refusal | None = None
+        self.unprepared: list[Unprepared] = []
         self.skipped: frozenset[int] = frozenset()
 
     def run(self) -> Run:
@@ -150,9 +168,10 @@ class DelegateApplication:
             )
         )
         self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
-        failure = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
-        if failure is None:
+        found = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
+        if found is None:
             return self._ask_of_graph(graph, decision, subsets)
+        failure, first = found
         place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
         failure = attributed_failure(graph, decision, failure)
         if not failure.is_known:
@@ -165,7 +184,8 @@ class DelegateApplication:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
             # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
-            self._will_fail(graph, failure, f"AllocateTensors will fail: {place}{failure.message}")
+            self._tell_stage(failure)
+            self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure, f"{place}{failure.message}"))
         else:
             return failure
         return self._ask_of_graph(graph, decision, subsets)
@@ -192,8 +212,11 @@ class DelegateApplication:
                 self.log_lines.append(failure.stage.error_line)
             self.warnings += failure.stage.further
 
-    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
+    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
+        """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed.
+
+        Returns the first failure, and the first node of the kernel that fails.
+        """
         repreparation = Repreparation(decision.graph, self.release)
         for subset in subsets:
             if subset.is_delegated:
@@ -201,7 +224,7 @@ class DelegateApplication:
                 is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
                 failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
                 if failure is not None:
-                    return self._with_kernel_line(failure, decision, subsets, subset)
+                    return self._with_kernel_line(failure, decision, subsets, subset), subset.nodes[0]
                 continue
             for index in subset.nodes:
                 node = decision.graph.nodes[index]
@@ -211,7 +234,7 @@ class DelegateApplication:
                 message = repreparation.refusal(node)
                 if message is not None:
                     operands = "operands" if is_added else "float16 constants"
-                    return KernelFailure(
+                    failure = KernelFailure(
                         index,
                         None,
                         CPU_KERNEL_AFTER_REMAPPING.name,
@@ -219,13 +242,18 @@ class DelegateApplication:
                         CPU_KERNEL_AFTER_REMAPPING.hint,
                         log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
                     )
+                    return failure, index
         return None
 
-    def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+    def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
         """Ask the stage behind the delegate, once all kernels are made."""
         failure = self.delegate.refusal_behind(decision, subsets, self.options, self.release)
-        failed = next((each for each in subsets if failure is not None and failure.node in each.nodes), None)
-        return failure if failure is None or failed is None else self._with_kernel_line(failure, decision, subsets, failed)
+        if failure is None:
+            return None
+        failed = next((each for each in subsets if failure.node in each.nodes), None)
+        if failed is None:
+            return failure, decision.nodes[0]
+        return self._with_kernel_line(failure, decision, subsets, failed), failed.nodes[0]
 
     def _with_kernel_line(
         self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset

@@ -49,7 +49,7 @@ def not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
     return Refusal(CPU_KERNEL_NOT_PREPARED.name, message, hint, graph.index, failure.node, None)
 
 
-def kernel_refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:
+def kernel_refusal(graph: Graph, failure: KernelFailure, message: str, *, is_at_invoke: bool = False) -> Refusal:
     """Say that a kernel of a delegate cannot be made."""
     return Refusal(
         failure.code,
@@ -59,5 +59,6 @@ def kernel_refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusa
         failure.node,
         failure.tensor,
         is_predicted=not failure.is_known,
+        is_at_invoke=is_at_invoke,
         behind=failure.stage,
     )
