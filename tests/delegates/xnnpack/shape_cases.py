@@ -5,7 +5,7 @@ from __future__ import annotations
 from delegate_sim.delegates.xnnpack.rules.custom import ATTENTION
 from tests.delegates.xnnpack.sketch import Sketch
 
-EMPTY_MAP = bytes.fromhex("000024" "01")
+EMPTY_MAP = bytes.fromhex("00002401")
 """A flexbuffer with an empty map."""
 
 
