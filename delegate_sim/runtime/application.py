@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
+from ..graph.calls import Call
 from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
 from ..prepare import Repreparation
@@ -156,17 +157,19 @@ class DelegateApplication:
         if not decision.nodes:
             return self._ask_of_graph(graph, decision, ())
         subsets = decision.grouped()
-        self.log_lines.append(
+        calls = decision.calls or (Call(len(decision.nodes), len(decision.graph.execution_plan), len(subsets)),)
+        self.log_lines += [
             replacing_line(
                 self.release,
-                replaced=len(decision.nodes),
-                total=len(decision.graph.execution_plan),
+                replaced=call.replaced,
+                total=call.total,
                 kernel=self.delegate.kernel_name_for(self.options),
-                partitions=len(subsets),
+                partitions=call.partitions,
                 subgraph=shown_number(graph.index, self.removed),
                 name=graph.name,
             )
-        )
+            for call in calls
+        ]
         self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
         found = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
         if found is None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
+from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
 from ..prepare import Taken, prepare, prepare_around, prepare_rest
@@ -22,7 +23,7 @@ from .ahead import dispatched, run_plugin
 from .application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
 from .assumptions import NOTHING_ASSUMED, Assumptions
 from .loading import load_on, loading_warnings
-from .plan import DELEGATE, ChangedPlan, plan_after
+from .plan import ChangedPlan, plan_after
 from .reading import as_read_by
 from .refusals import kernel_refusal, not_loaded, not_prepared
 from .run import REFUSED, Refusal, Run, SubgraphRun, option_values

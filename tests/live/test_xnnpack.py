@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from delegate_sim.runtime.application import VALIDATION_PREFIX
 pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")
 
 from delegate_sim.live.execution_plans import NodePlan, Partition, plans, prepares_without_delegate
+from tests.delegates.xnnpack.expert_cases import ACCEPTED, REFUSED, scattered
 from tests.delegates.xnnpack.shape_cases import CASES
 from tests.live.graphs import models
 from tests.runtime.dynamic_cases import behind_dynamic, kernel_behind_dynamic
@@ -106,3 +108,15 @@ def test_kernel_of_the_delegate_behind_a_dynamic_tensor():
     assert refusal.is_at_invoke
     assert refusal.message.startswith("Invoke will fail: ")
     assert plans(model) == expected(model)
+
+
+@pytest.mark.parametrize("model", [*ACCEPTED.values(), scattered()], ids=[*ACCEPTED, "scattered"])
+def test_mixtures_of_experts_are_replaced_one_by_one(model):
+    assert plans(model) == expected(model)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_mixture_of_experts_is_refused_in_the_same_words(name):
+    model, said = REFUSED[name]
+    with pytest.raises((RuntimeError, ValueError), match=re.escape(f"moe node #1 {said}")):
+        plans(model)
