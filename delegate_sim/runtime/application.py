@@ -91,6 +91,7 @@ class DelegateApplication:
         self.later_failure: Refusal | None = None
         self.unprepared: list[Unprepared] = []
         self.skipped: frozenset[int] = frozenset()
+        self._has_crashed = False
 
     def run(self) -> Run:
         """Apply the delegate; a refusal ends it for all subgraphs."""
@@ -112,6 +113,9 @@ class DelegateApplication:
                 refusal = self._restore(graph, failure)
                 self._judge_rest(self.graphs[graph.index + 1 :])
                 return self._finish(REFUSED if self.delegate.fails_with_model else "restored", refusal)
+            if self._has_crashed:
+                self._judge_rest(self.graphs[graph.index + 1 :])
+                break
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
@@ -180,6 +184,7 @@ class DelegateApplication:
         if not failure.is_known:
             self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
         elif failure.is_crash:
+            self._has_crashed = True
             self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
         elif failure.is_later:
             self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
@@ -220,14 +225,20 @@ class DelegateApplication:
 
         Returns the first failure, and the first node of the kernel that fails.
         """
+        made = {
+            subset: failure
+            for subset in subsets
+            if subset.is_delegated and (failure := self._kernel_failure(graph, decision, subset)) is not None
+        }
+        # All kernels are initialised before any is prepared: where that ends the process, nothing else is found out.
+        crash = next((subset for subset, failure in made.items() if failure.is_crash), None)
+        if crash is not None:
+            return made[crash], crash.nodes[0]
         repreparation = Repreparation(decision.graph, self.release)
         for subset in subsets:
+            if subset in made:
+                return self._with_kernel_line(made[subset], decision, subsets, subset), subset.nodes[0]
             if subset.is_delegated:
-                # How the delegate would change a node that it does not accept is not known.
-                is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
-                failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
-                if failure is not None:
-                    return self._with_kernel_line(failure, decision, subsets, subset), subset.nodes[0]
                 continue
             for index in subset.nodes:
                 node = decision.graph.nodes[index]
@@ -247,6 +258,11 @@ class DelegateApplication:
                     )
                     return failure, index
         return None
+
+    def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
+        # How the delegate would change a node that it does not accept is not known.
+        is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
+        return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
     def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
         """Ask the stage behind the delegate, once all kernels are made."""
