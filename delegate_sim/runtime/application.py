@@ -157,7 +157,11 @@ class DelegateApplication:
         shown = attributed_decision(graph, decision)
         self.subgraphs[graph.index] = SubgraphRun(graph, shown)
         if decision.failure is not None:
-            return attributed_failure(graph, decision, decision.failure)
+            failure = attributed_failure(graph, decision, decision.failure)
+            if not failure.is_crash:
+                return failure
+            self._crash(graph, failure, self._place(decision, decision.failure))
+            return None
         if not decision.nodes:
             return self._ask_of_graph(graph, decision, ())
         subsets = decision.grouped()
@@ -179,13 +183,12 @@ class DelegateApplication:
         if found is None:
             return self._ask_of_graph(graph, decision, subsets)
         failure, first = found
-        place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+        place = self._place(decision, failure)
         failure = attributed_failure(graph, decision, failure)
         if not failure.is_known:
             self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
         elif failure.is_crash:
-            self._has_crashed = True
-            self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+            self._crash(graph, failure, place)
         elif failure.is_later:
             self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
         elif self.delegate.fails_with_model:
@@ -205,6 +208,14 @@ class DelegateApplication:
             return failure
         self._will_fail(graph, failure, failure.message)
         return None
+
+    @staticmethod
+    def _place(decision: Decision, failure: KernelFailure) -> str:
+        return "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+
+    def _crash(self, graph: Graph, failure: KernelFailure, place: str) -> None:
+        self._has_crashed = True
+        self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
         """Note that the nodes are replaced, and yet they will not run on the delegate, or that this is predicted."""

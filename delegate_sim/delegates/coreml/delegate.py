@@ -165,8 +165,8 @@ def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
         return ()
     nodes = "1 delegated node pads" if len(found) == 1 else f"{len(found)} delegated nodes pad"
     return (
-        f"subgraph {graph.index}: {nodes} (first: node {found[0]}) with a value that is computed at run time, where the delegate's "
-        "kernel takes what stands in its memory when the kernel is made",
+        f"subgraph {graph.index}: {nodes} (first: node {found[0]}) with a value that is computed at run time, where the "
+        "delegate's kernel takes what stands in its memory when the kernel is made",
     )
 
 

@@ -43,8 +43,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-value",
             Problem.OPERANDS,
             "padding without its value",
-            "The kernel of a padding with a third operand reads the value of that operand, and so nothing where it is left out: the "
-            "process ends.",
+            "The kernel of a padding with a third operand reads the value of that operand, and so nothing where it is left out: "
+            "the process ends.",
             "Use PAD, which has no such operand, or give the value.",
             "use PAD, or give the value",
             is_shared=True,
