@@ -37,6 +37,8 @@ class PrepareFailure(NamedTuple):
     message: str
     lines: tuple[str, ...] = ()
     unregistered: str = ""
+    kernel: tuple[int, int] | None = None
+    """If it is not a CPU kernel that fails but one of a delegate: its subgraph, and the first of its nodes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,7 +75,8 @@ class RuntimeEngine(Engine):
 
 def _fails_later(run: Run) -> bool:
     """Whether tensors cannot be allocated although nodes were replaced."""
-    return run.outcome == "delegated" and run.refusal is not None and not run.refusal.is_predicted
+    refusal = run.refusal
+    return run.outcome == "delegated" and refusal is not None and not (refusal.is_predicted or refusal.is_at_invoke)
 
 
 def _subgraphs(model: Model) -> list[int]:

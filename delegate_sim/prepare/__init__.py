@@ -10,7 +10,7 @@ import functools
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
@@ -23,7 +23,7 @@ from .kernel import KernelNode, KernelSubgraph, PrepareError
 if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
-__all__ = ["PrepareError", "Repreparation", "fold", "has_kernel", "prepare", "prepare_around", "prepare_rest"]
+__all__ = ["PrepareError", "Repreparation", "Taken", "fold", "has_kernel", "prepare", "prepare_around", "prepare_rest"]
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
 """Of no subgraph anything."""
@@ -48,7 +48,8 @@ def prepare(
     node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers. The graphs of the last
     model and release are kept, as several delegates are often asked about the same one.
     """
-    interpreter = _Interpreter(model, fixed_shapes, release, _by_subgraph(repaired), unregistered)
+    taken = {index: Taken(nodes) for index, nodes in _by_subgraph(repaired).items()}
+    interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -59,19 +60,29 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
     return found
 
 
+class Taken(NamedTuple):
+    """What delegates took of a subgraph: the nodes whose CPU kernels are not asked, and the order that this left."""
+
+    delegated: Collection[int]
+    order: tuple[int, ...] = ()
+    """All nodes as they run, those of a delegate's kernel at its place; empty if the order is that of the file."""
+    failing: Mapping[int, tuple[str, ...]] = NOTHING
+    """The first node of each kernel of a delegate that cannot be prepared, and what the runtime then prints."""
+
+
 def prepare_rest(
     model: Model,
-    delegated: Mapping[int, Collection[int]],
+    taken: Mapping[int, Taken],
     fixed_shapes: bool = False,
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
-    """Prepare the first subgraph once delegates have taken nodes; return the first failure of a CPU kernel, if there is one.
+    """Prepare the first subgraph once delegates have taken nodes; return the first failure before any dynamic result.
 
-    ``delegated`` has the nodes of subgraphs that run on a delegate: their CPU kernels are not asked. What shapes the delegate
-    gives their results is not known: those of the CPU kernel where it would not refuse, else those of the file.
+    ``taken`` has the subgraphs of which delegates took nodes. What shapes the delegate gives their results is not known: those
+    of the CPU kernel where it would not refuse, else those of the file.
     """
-    return _Interpreter(model, fixed_shapes, release, delegated, unregistered).prepared_graph(0).failure
+    return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 
 
 def prepare_around(
@@ -82,7 +93,8 @@ def prepare_around(
     unregistered: frozenset[str] = frozenset(),
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model (see ``prepare_rest``)."""
-    interpreter = _Interpreter(model, fixed_shapes, release, delegated, unregistered)
+    taken = {index: Taken(nodes) for index, nodes in delegated.items()}
+    interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -161,13 +173,13 @@ class _Interpreter:
         model: Model,
         fixed_shapes: bool = False,
         release: Release = NEWEST,
-        delegated: Mapping[int, Collection[int]] = NOTHING,
+        taken: Mapping[int, Taken] = NOTHING,
         unregistered: frozenset[str] = frozenset(),
     ) -> None:
         self.model = model
         self.fixed_shapes = fixed_shapes
         self.release = release
-        self._delegated = delegated
+        self._taken = taken
         self._unregistered = unregistered
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
@@ -217,7 +229,7 @@ class _Interpreter:
         if subgraph.failure is not None:
             failure = subgraph.failure
             message = f"node {failure.node} of subgraph {index}: {failure.message}"
-            raise PrepareError(message, failure.lines, failure.unregistered)
+            raise PrepareError(message, failure.lines, failure.kernel, failure.unregistered)
 
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
         self._calls_left -= 1 + len(subgraph.nodes)
@@ -232,10 +244,15 @@ class _Interpreter:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
         subgraph.failure = None
-        delegated = self._delegated.get(subgraph.graph.index, ())
-        for position, node in enumerate(subgraph.nodes):
+        taken = self._taken.get(subgraph.graph.index, _NOTHING_TAKEN)
+        for position in taken.order or range(len(subgraph.nodes)):
+            node = subgraph.nodes[position]
+            if position in taken.failing:
+                kernel = (subgraph.graph.index, position)
+                subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel)
+                break
             running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
-            if position in delegated:
+            if position in taken.delegated:
                 _run_on_delegate(running)
                 continue
             try:
@@ -243,7 +260,7 @@ class _Interpreter:
                 _run_kernel(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
-                subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered)
+                subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, error.kernel)
                 break
             subgraph.nodes[position] = running.node
             if self.fixed_shapes:
@@ -257,13 +274,16 @@ class _Interpreter:
     def _refuse_unregistered(self, node: Node) -> None:
         """``Subgraph::OpPrepare``: a custom operator without a registration has no Prepare function that could be called."""
         if node.is_custom and node.op in self._unregistered:
-            raise PrepareError(f"nobody registers custom operator {node.op}", (unregistered_line(node.op),), node.op)
+            raise PrepareError(f"nobody registers custom operator {node.op}", (unregistered_line(node.op),), unregistered=node.op)
 
     def _fix_shapes(self, subgraph: KernelSubgraph, tensors: Iterable[int]) -> None:
         for index in tensors:
             if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
                 subgraph.tensors[index].allocation = Allocation.ARENA
                 subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape
+
+
+_NOTHING_TAKEN = Taken(())
 
 
 class _FoldingInterpreter(_Interpreter):

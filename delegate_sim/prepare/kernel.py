@@ -24,13 +24,20 @@ from ..releases.catalogue import NEWEST, Release
 class PrepareError(Exception):
     """The CPU kernel refuses to prepare this node; the text says why.
 
-    ``lines`` are what is printed before the runtime names the node, such as those of nodes that it calls. ``unregistered`` is the
-    custom operator that nobody registered, where that is why.
+    ``lines`` are what is printed before the runtime names the node, such as those of nodes that it calls. ``kernel`` is the
+    delegate's kernel that is to blame there, and ``unregistered`` the custom operator that nobody registered, if any.
     """
 
-    def __init__(self, message: str, lines: tuple[str, ...] = (), unregistered: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        lines: tuple[str, ...] = (),
+        kernel: tuple[int, int] | None = None,
+        unregistered: str = "",
+    ) -> None:
         super().__init__(message)
         self.lines = lines
+        self.kernel = kernel
         self.unregistered = unregistered
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..delegates.base import Delegate, ModelFailure, OptionValues
 from ..delegates.registry import DISPATCH_KERNEL
+from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, partition
 from ..model.model import Model
@@ -18,7 +19,7 @@ from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
 from .attribution import attributed_decision, attributed_subsets
-from .plan import DELEGATE, ChangedPlan, plan_after
+from .plan import ChangedPlan, plan_after
 from .run import Refusal, Run, SubgraphRun
 
 

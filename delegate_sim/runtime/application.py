@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
+from ..graph.calls import Call
 from ..graph.graph import Graph, PrepareFailure
 from ..graph.partition import PartitionError, Subset
 from ..prepare import Repreparation
@@ -39,6 +41,22 @@ VALIDATION_PREFIX = "VALIDATION:"
 
 NOT_APPLIED = frozenset({REFUSED, "restored"})
 """Outcomes of a delegate after which benchmark_model gives up."""
+
+
+class Unprepared(NamedTuple):
+    """A kernel that fails when the application allocates tensors, or, behind a dynamic tensor, not before the model runs."""
+
+    graph: Graph
+    node: int
+    """The first node of its partition."""
+    failure: KernelFailure
+    text: str
+    """What the report says of it."""
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its subgraph and first node."""
+        return self.graph.index, self.node
 
 
 class DelegateApplication:
@@ -71,7 +89,9 @@ class DelegateApplication:
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.again = Reapplications(release)
         self.later_failure: Refusal | None = None
+        self.unprepared: list[Unprepared] = []
         self.skipped: frozenset[int] = frozenset()
+        self._has_crashed = False
         self.is_cut_short = False
         """Whether a subgraph could not be prepared, at which the application gets an error."""
 
@@ -93,6 +113,9 @@ class DelegateApplication:
                 refusal = self._restore(graph, failure)
                 self._judge_rest(self.graphs[graph.index + 1 :])
                 return self._finish(REFUSED if self.delegate.fails_with_model else "restored", refusal)
+            if self._has_crashed:
+                self._judge_rest(self.graphs[graph.index + 1 :])
+                break
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
@@ -142,38 +165,46 @@ class DelegateApplication:
         shown = attributed_decision(graph, decision)
         self.subgraphs[graph.index] = SubgraphRun(graph, shown)
         if decision.failure is not None:
-            return attributed_failure(graph, decision, decision.failure)
+            failure = attributed_failure(graph, decision, decision.failure)
+            if not failure.is_crash:
+                return failure
+            self._crash(graph, failure, self._place(decision, decision.failure))
+            return None
         if not decision.nodes:
             return self._ask_of_graph(graph, decision, ())
         subsets = decision.grouped()
-        self.log_lines.append(
+        calls = decision.calls or (Call(len(decision.nodes), len(decision.graph.execution_plan), len(subsets)),)
+        self.log_lines += [
             replacing_line(
                 self.release,
-                replaced=len(decision.nodes),
-                total=len(decision.graph.execution_plan),
+                replaced=call.replaced,
+                total=call.total,
                 kernel=self.delegate.kernel_name_for(self.options),
-                partitions=len(subsets),
+                partitions=call.partitions,
                 subgraph=shown_number(graph.index, self.removed),
                 name=graph.name,
             )
-        )
+            for call in calls
+        ]
         self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
-        failure = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
-        if failure is None:
+        found = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
+        if found is None:
             return self._ask_of_graph(graph, decision, subsets)
-        place = "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+        failure, first = found
+        place = self._place(decision, failure)
         failure = attributed_failure(graph, decision, failure)
         if not failure.is_known:
             self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
         elif failure.is_crash:
-            self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+            self._crash(graph, failure, place)
         elif failure.is_later:
             self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
         elif self.delegate.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
             # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
-            self._will_fail(graph, failure, f"AllocateTensors will fail: {place}{failure.message}")
+            self._tell_stage(failure)
+            self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure, f"{place}{failure.message}"))
         else:
             return failure
         return self._ask_of_graph(graph, decision, subsets)
@@ -185,6 +216,14 @@ class DelegateApplication:
             return failure
         self._will_fail(graph, failure, failure.message)
         return None
+
+    @staticmethod
+    def _place(decision: Decision, failure: KernelFailure) -> str:
+        return "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+
+    def _crash(self, graph: Graph, failure: KernelFailure, place: str) -> None:
+        self._has_crashed = True
+        self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
         """Note that the nodes are replaced, and yet they will not run on the delegate, or that this is predicted."""
@@ -200,16 +239,25 @@ class DelegateApplication:
                 self.log_lines.append(failure.stage.error_line)
             self.warnings += failure.stage.further
 
-    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed."""
+    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
+        """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed.
+
+        Returns the first failure, and the first node of the kernel that fails.
+        """
+        made = {
+            subset: failure
+            for subset in subsets
+            if subset.is_delegated and (failure := self._kernel_failure(graph, decision, subset)) is not None
+        }
+        # All kernels are initialised before any is prepared: where that ends the process, nothing else is found out.
+        crash = next((subset for subset, failure in made.items() if failure.is_crash), None)
+        if crash is not None:
+            return made[crash], crash.nodes[0]
         repreparation = Repreparation(decision.graph, self.release)
         for subset in subsets:
+            if subset in made:
+                return self._with_kernel_line(made[subset], decision, subsets, subset), subset.nodes[0]
             if subset.is_delegated:
-                # How the delegate would change a node that it does not accept is not known.
-                is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
-                failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
-                if failure is not None:
-                    return self._with_kernel_line(failure, decision, subsets, subset)
                 continue
             for index in subset.nodes:
                 node = decision.graph.nodes[index]
@@ -219,7 +267,7 @@ class DelegateApplication:
                 message = repreparation.refusal(node)
                 if message is not None:
                     operands = "operands" if is_added else "float16 constants"
-                    return KernelFailure(
+                    failure = KernelFailure(
                         index,
                         None,
                         CPU_KERNEL_AFTER_REMAPPING.name,
@@ -227,13 +275,23 @@ class DelegateApplication:
                         CPU_KERNEL_AFTER_REMAPPING.hint,
                         log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
                     )
+                    return failure, index
         return None
 
-    def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+    def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
+        # How the delegate would change a node that it does not accept is not known.
+        is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
+        return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
+
+    def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
         """Ask the stage behind the delegate, once all kernels are made."""
         failure = self.delegate.refusal_behind(decision, subsets, self.options, self.release)
-        failed = next((each for each in subsets if failure is not None and failure.node in each.nodes), None)
-        return failure if failure is None or failed is None else self._with_kernel_line(failure, decision, subsets, failed)
+        if failure is None:
+            return None
+        failed = next((each for each in subsets if failure.node in each.nodes), None)
+        if failed is None:
+            return failure, decision.nodes[0]
+        return self._with_kernel_line(failure, decision, subsets, failed), failed.nodes[0]
 
     def _with_kernel_line(
         self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset

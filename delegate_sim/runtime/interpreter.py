@@ -11,20 +11,21 @@ from collections.abc import Callable, Sequence
 
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
-from ..graph.graph import Graph, file_graphs
+from ..graph.calls import DELEGATE
+from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
-from ..prepare import prepare, prepare_around, prepare_rest
+from ..prepare import Taken, prepare, prepare_around, prepare_rest
 from ..releases.catalogue import Release
 from ..releases.wording import (
     NOT_ALLOCATED_LINE,
 )
 from .ahead import dispatched, run_plugin
-from .application import NOT_APPLIED, DelegateApplication, shown_number
+from .application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
 from .assumptions import NOTHING_ASSUMED, Assumptions
 from .loading import custom_operators, load_on, loading_warnings
-from .plan import DELEGATE, ChangedPlan, plan_after
+from .plan import ChangedPlan, plan_after
 from .reading import as_read_by
-from .refusals import not_loaded, not_prepared
+from .refusals import kernel_refusal, not_loaded, not_prepared
 from .run import REFUSED, Refusal, Run, SubgraphRun, option_values
 
 __all__ = [
@@ -87,8 +88,7 @@ def simulate_chain(
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default(), "api")
         chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
-    if not is_over:
-        chain.allocate_tensors(defaults)
+    chain.allocate_tensors(defaults, is_over)
     return tuple(chain.runs)
 
 
@@ -108,6 +108,10 @@ class _Chain:
         self._warnings = tuple(loading_warnings(model, self.loading, custom))
         self._plans: dict[int, ChangedPlan] = {}
         """Those of the subgraphs that a delegate changed."""
+        self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}
+        """By subgraph and index, the nodes that a delegate's kernel replaces."""
+        self._unprepared: list[tuple[int, Unprepared]] = []
+        """The kernels that fail once tensors are allocated, each behind the number of its run."""
         self._compiled: dict[int, frozenset[int]] | None = None
         """Nodes of each subgraph that a plugin compiled before the runtime loads the model; None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
@@ -133,6 +137,7 @@ class _Chain:
         if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.fails_with_model):
             self._take_back(run)
         elif run.outcome not in NOT_APPLIED:
+            self._unprepared += [(len(self.runs), kernel) for kernel in simulation.unprepared]
             self._is_static |= is_static
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
@@ -171,8 +176,10 @@ class _Chain:
 
     def _plan_after(self, run: SubgraphRun, name: str) -> ChangedPlan:
         assert run.decision is not None
-        given = len(self.model.subgraphs[run.graph.index].tensors)
-        return plan_after(run.decision.graph, run.plan, name, given)
+        index, graph = run.graph.index, run.decision.graph
+        kernels = [subset.nodes for subset in run.plan if subset.is_delegated]
+        self._kernels.update({(index, number): nodes for number, nodes in enumerate(kernels, len(graph.nodes))})
+        return plan_after(graph, run.plan, name, len(self.model.subgraphs[index].tensors))
 
     def is_fully_delegated(self) -> bool:
         """Whether nothing of the first subgraph is left to the CPU."""
@@ -180,29 +187,65 @@ class _Chain:
         first = self._current(self._prepared()[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
-    def allocate_tensors(self, defaults: str) -> None:
-        """Have the application allocate tensors, where no delegate had the runtime do so: CPU kernels may now refuse nodes."""
-        if self._is_static or all(run.outcome in NOT_APPLIED for run in self.runs):
-            return
-        first = self._prepared()[0]
-        if first.failure is None and first.dynamic is None:
-            return
-        failure = prepare_rest(self.model, self._delegated(), self.assumptions.fixed_shapes, self.release, self._unregistered)
-        if failure is None:
-            return
-        refusal = not_prepared(first, failure)
+    def allocate_tensors(self, defaults: str, is_over: bool = False) -> None:
+        """Have the application allocate tensors, where no delegate had the runtime do so: kernels may now refuse nodes.
+
+        What stands behind the first dynamic tensor of the plan that delegates left is not prepared before the model runs.
+        With ``is_over`` the application has given up before.
+        """
+        failure = None if is_over or self._is_allocated() else self._rest_fails()
+        if failure is not None:
+            if failure.kernel is None:
+                self._refuse_to_prepare(not_prepared(self._prepared()[0], failure))
+            lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
+            self.runs[-1] = dataclasses.replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
+        stops_before = failure is None and not is_over and not self._is_static
+        for number, kernel in self._unprepared:
+            run = self.runs[number]
+            is_at_invoke = stops_before and kernel.graph.index == 0
+            message = f"{'Invoke' if is_at_invoke else 'AllocateTensors'} will fail: {kernel.text}"
+            refusal = run.refusal or kernel_refusal(kernel.graph, kernel.failure, message, is_at_invoke=is_at_invoke)
+            warnings = (*run.warnings, f"subgraph {kernel.graph.index}: {message}")
+            self.runs[number] = dataclasses.replace(run, refusal=refusal, warnings=warnings)
+
+    def _refuse_to_prepare(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):
             if run.outcome in ("delegated", "none") and run.refusal is None:
                 self.runs[number] = dataclasses.replace(run, refusal=refusal)
-        lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
-        self.runs[-1] = dataclasses.replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
 
-    def _delegated(self) -> dict[int, set[int]]:
-        """Return the nodes of each subgraph whose CPU kernels are not asked: what runs on delegates, their kernels among them."""
-        found = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
+    def _is_allocated(self) -> bool:
+        """Whether nothing is left for the application to find out when it allocates tensors."""
+        if self._is_static or all(run.outcome in NOT_APPLIED for run in self.runs):
+            return True
+        first = self._prepared()[0]
+        return first.failure is None and first.dynamic is None and not self._unprepared
+
+    def _rest_fails(self) -> PrepareFailure | None:
+        return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
+
+    def _taken(self) -> dict[int, Taken]:
+        """Return what delegates took of each subgraph: nodes whose CPU kernels are not asked, and the order that they left."""
+        nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
-            found.setdefault(subgraph, set()).add(node)
-        return found
+            nodes.setdefault(subgraph, set()).add(node)
+        failing: dict[int, dict[int, tuple[str, ...]]] = {index: {} for index in nodes}
+        for _, kernel in self._unprepared:
+            failing[kernel.graph.index][kernel.node] = kernel.failure.log_lines[:-1]
+        return {index: Taken(nodes[index], self._order(index), failing[index]) for index in nodes}
+
+    def _order(self, subgraph: int) -> tuple[int, ...]:
+        """Return the file's nodes in the order of the plan that delegates left; none where they left it as it was."""
+        if subgraph not in self._plans:
+            return ()
+        found, waiting = list[int](), list(reversed(self._plans[subgraph].plan))
+        count = len(self.model.subgraphs[subgraph].nodes)
+        while waiting:
+            node = waiting.pop()
+            if node < count:
+                found.append(node)
+            else:
+                waiting += reversed(self._kernels.get((subgraph, node), ()))
+        return tuple(found)
 
     def _prepared(self) -> tuple[Graph, ...]:
         if self._compiled:
@@ -226,6 +269,7 @@ class _Chain:
         """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""
         assert failed.refusal is not None
         self._plans.clear()
+        self._unprepared.clear()
         self._is_static = False
         for number, run in enumerate(self.runs):
             if run.outcome == "delegated":

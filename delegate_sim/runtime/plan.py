@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..graph.calls import with_kernels
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Node, Tensor
-
-DELEGATE = 51
-"""The builtin code of a delegate's kernel in the graph."""
 
 
 class ChangedPlan(NamedTuple):
@@ -27,12 +25,5 @@ def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_
 
     ``given_tensors`` is the number of the file's tensors.
     """
-    nodes = list(graph.nodes)
-    plan: list[int] = []
-    for subset in subsets:
-        if subset.is_delegated:
-            plan.append(len(nodes))
-            nodes.append(Node(len(nodes), kernel_name, DELEGATE, None, 1, subset.inputs, subset.outputs, (), None, None))
-        else:
-            plan += subset.nodes
-    return ChangedPlan(tuple(nodes), tuple(plan), graph.tensors[given_tensors:], graph.outputs)
+    nodes, plan = with_kernels(graph, subsets, kernel_name)
+    return ChangedPlan(nodes, plan, graph.tensors[given_tensors:], graph.outputs)

@@ -55,7 +55,7 @@ def not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
     return Refusal(kind.name, message, kind.hint, graph.index, failure.node, None)
 
 
-def kernel_refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusal:
+def kernel_refusal(graph: Graph, failure: KernelFailure, message: str, *, is_at_invoke: bool = False) -> Refusal:
     """Say that a kernel of a delegate cannot be made."""
     return Refusal(
         failure.code,
@@ -65,5 +65,6 @@ def kernel_refusal(graph: Graph, failure: KernelFailure, message: str) -> Refusa
         failure.node,
         failure.tensor,
         is_predicted=not failure.is_known,
+        is_at_invoke=is_at_invoke,
         behind=failure.stage,
     )

@@ -20,6 +20,10 @@ _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
+_IF_SET = frozenset({"stage", "is_at_invoke"})
+"""What data of a refusal has only where it is set."""
+
+
 @dataclass(frozen=True)
 class SubgraphRun:
     """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
@@ -62,6 +66,8 @@ class Refusal:
     cause: int | None = None
     is_predicted: bool = False
     """Whether it is read from the sources of another release than the one that is simulated."""
+    is_at_invoke: bool = False
+    """Whether tensors can be allocated, since it stands behind a dynamic one, so that only running the model fails."""
     stage: str = ""
     """Of a compiler plugin: ``load`` if the file is not read for it, ``partition`` if it fails."""
     behind: StageRefusal | None = None
@@ -77,7 +83,7 @@ class Refusal:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the refusal as plain data; stages of a plugin, and calls behind the delegate, only where there are any."""
-        entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name != "stage" or value)}
+        entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name not in _IF_SET or value)}
         if self.behind is not None:
             entry.update(self.behind._asdict(), further=list(self.behind.further))
             del entry["is_of_node"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,10 @@ from delegate_sim.runtime.application import VALIDATION_PREFIX
 pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")
 
 from delegate_sim.live.execution_plans import NodePlan, Partition, plans, prepares_without_delegate
+from tests.delegates.xnnpack.expert_cases import ACCEPTED, REFUSED, scattered
+from tests.delegates.xnnpack.shape_cases import CASES
 from tests.live.graphs import models
+from tests.runtime.dynamic_cases import behind_dynamic, kernel_behind_dynamic
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
 EXAMPLES = int(os.environ.get("DELEGATE_SIM_LIVE_EXAMPLES", "500"))
@@ -73,3 +77,46 @@ def test_other_options_than_its_own_cannot_be_given_to_the_runtime():
 )
 def test_random_graph_is_partitioned_as_foretold(model):
     assert actual(model) == expected(model)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kernels_fail_over_shapes_as_foretold(name):
+    _, failing, twin = CASES[name]
+    assert plans(twin) == expected(twin)
+    if failing is not None:
+        assert expected(failing) is None
+        with pytest.raises(RuntimeError):
+            plans(failing)
+
+
+@pytest.mark.parametrize("is_moved", [True, False])
+def test_cpu_kernel_that_partitioning_moves_in_front_of_a_dynamic_tensor(is_moved):
+    """It fails when tensors are allocated; where it stays behind, the runtime does not prepare it before it runs."""
+    model = behind_dynamic(moves=is_moved)
+    if is_moved:
+        assert analyze(model, "xnnpack").runs[0].refusal.code == "cpu-kernel-not-prepared"
+        with pytest.raises(RuntimeError, match="FLOOR_DIV"):
+            plans(model)
+    else:
+        assert analyze(model, "xnnpack").runs[0].refusal is None
+        assert plans(model) == expected(model)
+
+
+def test_kernel_of_the_delegate_behind_a_dynamic_tensor():
+    model = kernel_behind_dynamic()
+    refusal = analyze(model, "xnnpack").runs[0].refusal
+    assert refusal.is_at_invoke
+    assert refusal.message.startswith("Invoke will fail: ")
+    assert plans(model) == expected(model)
+
+
+@pytest.mark.parametrize("model", [*ACCEPTED.values(), scattered()], ids=[*ACCEPTED, "scattered"])
+def test_mixtures_of_experts_are_replaced_one_by_one(model):
+    assert plans(model) == expected(model)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_mixture_of_experts_is_refused_in_the_same_words(name):
+    model, said = REFUSED[name]
+    with pytest.raises((RuntimeError, ValueError), match=re.escape(f"moe node #1 {said}")):
+        plans(model)

@@ -265,3 +265,18 @@ def test_nodes_that_wait_for_each_other_end_in_a_clean_refusal():
     graph.outputs(second)
     result = run(builder)
     assert (result["outcome"], result["refusal"]["code"]) == ("restored", "cyclic-graph")
+
+
+def test_a_crash_in_one_subgraph_ends_what_would_befall_the_next():
+    """The first subgraph has a PRELU that crashes GPU's kernel, the second a node whose build fails."""
+    builder = ModelBuilder()
+    for name, op in (("main", "PRELU"), ("second", "DIV")):
+        graph = builder.subgraph(name)
+        source, result = graph.input("x", "FLOAT32", [1, 2, 2, 2]), graph.tensor("y", "FLOAT32", [1, 2, 2, 2])
+        other = graph.input("slopes", "FLOAT32", [1, 1, 2]) if op == "PRELU" else source
+        graph.node(op, [source, other], [result])
+        graph.outputs(result)
+    found = delegate_sim.analyze(builder.bytes(), "gpu").to_dict()["runs"][0]
+    assert (found["outcome"], found["refusal"]["subgraph"]) == ("delegated", 0)
+    assert [subgraph["nodes_delegated"] for subgraph in found["subgraphs"]] == [1, 0]
+    assert len(found["log_lines"]) == 1

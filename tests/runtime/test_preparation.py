@@ -8,6 +8,7 @@ import pytest
 
 import delegate_sim
 from fixtures.builder import ModelBuilder
+from tests.runtime.dynamic_cases import behind_dynamic, kernel_behind_dynamic
 
 REASON = "ai-edge-litert is not installed"
 
@@ -77,3 +78,17 @@ def test_the_runtime_says_so_too(broken):
         made = interpreter.Interpreter(model_content=model(broken=broken).bytes(), experimental_op_resolver_type=resolver)
         with pytest.raises(RuntimeError, match=rf"Node number 2 \({broken}\) failed to prepare"):
             made.allocate_tensors()
+
+
+def test_what_partitioning_moves_in_front_of_a_dynamic_tensor_is_prepared():
+    found = delegate_sim.analyze(behind_dynamic(moves=True), "xnnpack", defaults="benchmark").to_dict()["runs"][0]
+    assert (found["refusal"]["code"], found["refusal"]["node"]) == ("cpu-kernel-not-prepared", 3)
+    assert found["log_lines"][-2:] == ["Node number 3 (FLOOR_DIV) failed to prepare.", "Failed to allocate tensors!"]
+    assert delegate_sim.analyze(behind_dynamic(moves=False), "xnnpack").runs[0].refusal is None
+
+
+def test_a_delegate_s_kernel_behind_a_dynamic_tensor_fails_when_the_model_runs():
+    found = delegate_sim.analyze(kernel_behind_dynamic(), "xnnpack").to_dict()["runs"][0]
+    assert found["refusal"]["is_at_invoke"]
+    assert found["refusal"]["message"].startswith("Invoke will fail: node 1 (SLICE): ")
+    assert not any("failed to prepare" in line for line in found["log_lines"])

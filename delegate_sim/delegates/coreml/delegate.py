@@ -19,7 +19,7 @@ from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, k
 from ..float16 import Float16Remapping
 from ..limits import keep_largest, minimum_of_nodes
 from .failures import WORDINGS
-from .kernel import build_partition, has_missing_bias
+from .kernel import build_partition, has_computed_value, has_missing_bias
 from .kinds import COREML_VERSION
 from .rules import RULES
 from .target import COREML_2, COREML_3, CoreMlTarget
@@ -119,7 +119,7 @@ class CoreMlDelegate(Delegate):
             graph=remapped,
             # The operands change after the preview, which then need not stand.
             preview=decision.preview if remapped is graph else (),
-            warnings=(*decision.warnings, *_missing_bias_warning(decision)),
+            warnings=(*decision.warnings, *_missing_bias_warning(decision), *_computed_value_warning(decision)),
             log_lines=(_log_line(decision),),
         )
 
@@ -154,6 +154,19 @@ def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
     return (
         f"subgraph {graph.index}: {len(found)} delegated FULLY_CONNECTED nodes (first: node {found[0]}) leave their bias out, "
         "where the delegate's kernel reads beyond its memory: it may crash, fail, or compute with a wrong bias",
+    )
+
+
+def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
+    """Paddings by a value that is not constant are accepted, and the kernel takes what its memory holds beforehand."""
+    graph = decision.graph
+    found = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]
+    if not found:
+        return ()
+    nodes = "1 delegated node pads" if len(found) == 1 else f"{len(found)} delegated nodes pad"
+    return (
+        f"subgraph {graph.index}: {nodes} (first: node {found[0]}) with a value that is computed at run time, where the "
+        "delegate's kernel takes what stands in its memory when the kernel is made",
     )
 
 

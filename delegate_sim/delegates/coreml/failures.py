@@ -37,6 +37,20 @@ WORDINGS: Mapping[str, FailureWording] = {
             is_shared=True,
         ),
     ),
+    "coreml-kernel-value": FailureWording(
+        "{op} leaves the value of the padding out, which the delegate's kernel reads",
+        Kind(
+            "coreml-kernel-value",
+            Problem.OPERANDS,
+            "padding without its value",
+            "The kernel of a padding with a third operand reads the value of that operand, and so nothing where it is left out: "
+            "the process ends.",
+            "Use PAD, which has no such operand, or give the value.",
+            "use PAD, or give the value",
+            is_shared=True,
+        ),
+        is_crash=True,
+    ),
 }
 """How each failure is told."""
 

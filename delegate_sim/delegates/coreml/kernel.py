@@ -43,6 +43,7 @@ _INPUT_COUNTS = {
     "MIRROR_PAD": _TWO_OR_THREE,
     "RESIZE_BILINEAR": _TWO,
 }
+_PADDING = ("PAD", "PADV2", "MIRROR_PAD")
 _ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
 _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
 """Operators whose other operands become part of the layer."""
@@ -56,6 +57,8 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
         failure = _miscounted(node)
         if failure is not None:
             return failure
+        if _reads_value(node) and node.node.input(2) < 0:
+            return kernel_failure("coreml-kernel-value", index, op=node.op)
         read.update(layer_inputs(node))
     if not release.is_at_least(_BORDER_RANK_IS_CHECKED):
         return None
@@ -101,6 +104,15 @@ def is_constant_number(node: NodeView, position: int) -> bool:
     """Whether an operand is a constant of one element, which becomes part of the layer."""
     tensor = node.input(position)
     return tensor.is_constant and tensor.element_count == 1
+
+
+def has_computed_value(node: NodeView) -> bool:
+    """Whether this is a padding by a value that is computed at run time, which the kernel reads when it is made."""
+    return _reads_value(node) and node.node.input(2) >= 0 and not node.input(2).is_constant
+
+
+def _reads_value(node: NodeView) -> bool:
+    return node.op in _PADDING and len(node.node.inputs) > 2
 
 
 def has_missing_bias(node: NodeView) -> bool:

@@ -38,6 +38,20 @@ _FAILURES = (
         ),
     ),
     FailureWording(
+        "{tensor} has shape {shape}, whose last dimension the delegate divides by",
+        _kind(
+            "nnapi-division-by-zero",
+            Problem.SHAPE,
+            "division by a size of 0",
+            "The delegate divides by the last dimension of the result of a FULLY_CONNECTED that keeps dimensions, and by the "
+            "channels of the filter of a grouped CONV_2D. With allow_dynamic_dimensions the shapes are those of the file, which "
+            "has none, or 0, where it does not know them: the process ends.",
+            "Give the model fixed shapes before converting it, or leave allow_dynamic_dimensions off.",
+            "leave allow_dynamic_dimensions off, or give the model fixed shapes",
+        ),
+        is_crash=True,
+    ),
+    FailureWording(
         "NNAPI has no accelerator named {found}; the profile has {known}",
         _kind(
             "nnapi-accelerator-unknown",

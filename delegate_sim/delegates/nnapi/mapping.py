@@ -232,7 +232,9 @@ def _add_flat_result(partition: PartitionBuilder, mapped: MappedNode, position: 
     """The result of FULLY_CONNECTED, which NNAPI gives in two dimensions."""
     result = mapped.view.output(position)
     units = result.shape[-1] if result.shape else 0
-    shape = (result.element_count // units if units else 0, units)
+    if not units:
+        raise kernel_error("nnapi-division-by-zero", mapped.node.index, result)
+    shape = (result.element_count // units, units)
     return partition.add_intermediate(mapped.node, result, shape, result.scale, result.zero_point)
 
 

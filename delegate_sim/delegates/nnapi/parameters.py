@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from ...model import schema
 from ...nnapi_runtime import OperandType
-from .builder import PartitionBuilder
+from .builder import PartitionBuilder, kernel_error
 from .node import MappedNode, NodeStep
 from .operand_types import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED
 from .operands import add_dequantized, first_integer
@@ -63,7 +63,9 @@ def _add_convolution(partition: PartitionBuilder, mapped: MappedNode) -> None:
         partition.add_int(value)
     if is_grouped(mapped):
         channels = [(*mapped.view.input(position).shape, 1, 1, 1, 1)[3] for position in (0, 1)]
-        partition.add_int(channels[0] // channels[1] if channels[1] else 0)
+        if not channels[1]:
+            raise kernel_error("nnapi-division-by-zero", mapped.node.index, mapped.view.input(1))
+        partition.add_int(channels[0] // channels[1])
     partition.add_int(_activation(mapped))
     _add_dilation(partition, mapped)
 

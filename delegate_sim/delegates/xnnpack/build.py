@@ -1,8 +1,8 @@
 """Creating the kernel of one partition.
 
 Source: ``Subgraph::Create`` and the parts of the visits that define XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``),
-with what the ``xnn_define`` functions of XNNPACK (``src/subgraph``) ask of types and quantisation. What XNNPACK finds out only
-when it computes shapes, and what depends on the processor, is left out.
+with what the ``xnn_define`` functions of XNNPACK (``src/subgraph``) ask of types and quantisation. Of what XNNPACK finds out only
+when it computes shapes there is what stands in ``shapes``; what depends on the processor is left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from ..base import KernelFailure
 from .datatypes import datatype, first_zero_point
 from .failures import kernel_failure
 from .rules.checks import MAX_RANK
+from .rules.custom import ATTENTION
 from .scales import scales_of
+from .shapes import attention_of_other_shapes, missing_axis, overflowing_constant, variable_read_twice, weights_of_other_shape
 from .visit import Visit
 
 _Failure = KernelFailure | None
@@ -67,8 +69,13 @@ _LARGEST_REQUANTIZATION = 256.0
 class _Kernel:
     """The kernel of one partition under construction."""
 
-    def __init__(self, graph: Graph, visit: Visit) -> None:
+    def __init__(self, graph: Graph, subset: Subset, visit: Visit) -> None:
         self.graph = graph
+        self.visit = visit
+        self.inputs = frozenset(() if graph.index else graph.inputs)
+        """The model's own inputs: those of a subgraph that is called take the shapes of the caller's operands."""
+        self.outputs = frozenset(subset.outputs)
+        self.positions = {index: position for position, index in enumerate(subset.nodes)}
         self.release = visit.release
         self.value_of_variable = visit.variables.value_of
         self.elided_float16 = visit.unpacking.elided_float16
@@ -113,8 +120,10 @@ class _Kernel:
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:
                 return kernel_failure("xnnpack-kernel-rank", node.index, self.tensor(index))
-        define = None if node.is_custom else _DEFINE.get(node.op)
-        return define(self, self.graph.view(node)) if define is not None else None
+        view = self.graph.view(node)
+        define = (_DEFINE_CUSTOM if node.is_custom else _DEFINE).get(node.op)
+        found = define(self, view) if define is not None else None
+        return found or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> _Failure:
         """Say that the datatypes of a node do not go together."""
@@ -126,8 +135,8 @@ def build_partition(graph: Graph, subset: Subset, visit: Visit) -> _Failure:
     """Create the kernel of one partition, of nodes that were all visited."""
     unpacking = set(visit.unpacking.producers.values())
     nodes = [graph.nodes[index] for index in subset.nodes if index not in unpacking]
-    kernel = _Kernel(graph, visit)
-    found = kernel.define_values(nodes)
+    kernel = _Kernel(graph, subset, visit)
+    found = overflowing_constant(graph, kernel.positions, visit) or kernel.define_values(nodes)
     if found is not None:
         return found
     for node in nodes:
@@ -258,9 +267,19 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> _Failure:
         return kernel_failure("xnnpack-kernel-block-size", node.node.index, tensor, found=found)
     if is_dynamic:
         of_source = "qdint8"
+        if not kernel.tensor(source).shape:
+            return kernel_failure("xnnpack-kernel-scalar", node.node.index, kernel.tensor(source), op=node.op)
     if not _go_together(_FULLY_CONNECTED, of_weights, of_source, of_bias, of_output):
         return kernel.mixed(node, of_source, of_weights, of_bias, of_output)
     return None if is_dynamic else _requantized(kernel, node, source, weights)
+
+
+def _reduced(kernel: _Kernel, node: NodeView) -> _Failure:
+    return missing_axis(node, kernel.inputs)
+
+
+def _attended(kernel: _Kernel, node: NodeView) -> _Failure:
+    return attention_of_other_shapes(node)
 
 
 def _multiplied(kernel: _Kernel, node: NodeView) -> _Failure:
@@ -309,7 +328,13 @@ _DEFINE: dict[str, Callable[[_Kernel, NodeView], _Failure]] = {
     "DEPTHWISE_CONV_2D": _convolved,
     "FULLY_CONNECTED": _fully_connected,
     "MAX_POOL_2D": _max_pooled,
+    "MEAN": _reduced,
+    "REDUCE_MAX": _reduced,
+    "REDUCE_MIN": _reduced,
     "RESIZE_BILINEAR": _same_parameters,
+    "STABLEHLO_COMPOSITE": _attended,
+    "SUM": _reduced,
     "TRANSPOSE": _transposed,
     "TRANSPOSE_CONV": _transpose_convolved,
 }
+_DEFINE_CUSTOM: dict[str, Callable[[_Kernel, NodeView], _Failure]] = {ATTENTION: _attended}

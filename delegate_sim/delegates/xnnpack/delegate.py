@@ -5,9 +5,10 @@ Source: ``DelegatePrepare`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from ...graph.calls import partition_in_calls
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer
@@ -18,6 +19,7 @@ from ..live_traits import RuntimeTraits
 from .build import build_partition
 from .failures import WORDINGS
 from .rules import RULES
+from .rules.experts import is_mixture, said_of
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
 from .variables import VALUES
 from .visit import Visit
@@ -78,6 +80,9 @@ OPTIONS = (
 )
 
 
+_MANY_MIXTURES = "there are so many mixtures of experts that not all lines and changes of the order are shown"
+
+
 class XnnpackDelegate(Delegate):
     """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
 
@@ -101,6 +106,9 @@ class XnnpackDelegate(Delegate):
         visit = Visit(XnnpackTarget(_flags(options, release), release))
         verdicts = _verdicts(graph, visit)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+        mixtures = [index for index in graph.execution_plan if is_mixture(graph.nodes[index], release)]
+        if mixtures:
+            return self._decide_in_calls(graph, visit, verdicts, supported, mixtures)
         preview = partition(graph, supported) if supported else ()
         created = (
             subset
@@ -109,10 +117,32 @@ class XnnpackDelegate(Delegate):
         )
         return Decision(graph, verdicts, supported, preview, initialised=frozenset(created), findings=visit)
 
+    def _decide_in_calls(
+        self, graph: Graph, visit: Visit, verdicts: Mapping[int, Verdict], supported: tuple[int, ...], mixtures: Sequence[int]
+    ) -> Decision:
+        """Mixtures of experts are replaced after the other nodes, one by one, each by a kernel of its own."""
+        lines = tuple([line for index in mixtures for line in said_of(verdicts[index])])
+        taken = [index for index in sorted(mixtures) if verdicts[index].is_supported]
+        others = set(supported).difference(taken)
+        made = partition_in_calls(graph, [*([others] if others else []), *([index] for index in taken)], self.kernel_name)
+        return Decision(
+            graph,
+            verdicts,
+            supported,
+            made.subsets,
+            warnings=() if made.is_exact else (_MANY_MIXTURES,),
+            log_lines=lines,
+            findings=visit,
+            subsets=made.subsets,
+            calls=made.calls,
+        )
+
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Create the kernel of one partition, with what the visit of its nodes found."""
+        """Create the kernel of one partition, with what the visit of its nodes found; that of a mixture asks nothing more."""
+        if is_mixture(decision.graph.nodes[subset.nodes[0]], release):
+            return None
         return build_partition(decision.graph, subset, cast(Visit, decision.findings))
 
 
@@ -137,6 +167,8 @@ def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
             variables.define(view)
         elif not unpacking.notice(view):
             verdict = verdicts[index] = RULES.validate(view, visit)
+            if is_mixture(view.node, visit.release):
+                continue
             if not verdict.is_supported:
                 unpacking.drop_producers_of(view.node)
             elif view.op in VALUES:

@@ -108,6 +108,78 @@ WORDINGS: Mapping[str, FailureWording] = {
             "name every dimension once, as INT32",
         ),
     ),
+    "xnnpack-kernel-scalar": FailureWording(
+        "{tensor} has no dimensions; {op} quantises it along the last one",
+        _kind(
+            "xnnpack-kernel-scalar",
+            Problem.RANK,
+            "scalar to be quantised at run time",
+            "FULLY_CONNECTED of float activations and integer weights quantises the activations along their last dimension. The "
+            "shape is that of the file, which has none where it is not known.",
+            "Give the model fixed shapes before converting it.",
+            "give the operand at least one dimension in the file",
+        ),
+    ),
+    "xnnpack-kernel-axes": FailureWording(
+        "{tensor} has shape {shape}; there is no axis {found}",
+        _kind(
+            "xnnpack-kernel-axes",
+            Problem.ATTRIBUTE,
+            "axis that the operand does not have",
+            "The delegate does not compare axes with the rank of the operand, but XNNPACK does when it computes shapes.",
+            "Name axes that the operand has.",
+            "name axes that the operand has",
+        ),
+    ),
+    "xnnpack-kernel-attention": FailureWording(
+        "{op} with {found}",
+        _kind(
+            "xnnpack-kernel-attention",
+            Problem.SHAPE,
+            "attention whose operands do not go together",
+            "Queries, keys and values need four dimensions: batch, length, heads and size. The heads of the query must be a "
+            "multiple of those of the keys, keys and values must be equally long, and the mask must fit.",
+            "Give the operands four dimensions, and share keys among a whole number of heads.",
+            "give queries, keys and values four dimensions that go together",
+        ),
+    ),
+    "xnnpack-kernel-unpacked-shape": FailureWording(
+        "{tensor} has shape {shape}, and the constant that it is made from has {found}",
+        _kind(
+            "xnnpack-kernel-unpacked-shape",
+            Problem.SHAPE,
+            "weights with another shape than their constant",
+            "Results of DEQUANTIZE that serve as weights only are replaced by their float16 constant, while the delegate goes by "
+            "the shape that the file gives the result.",
+            "Give the result the shape of the constant: converters do.",
+            "give the result of DEQUANTIZE the shape of its constant",
+        ),
+    ),
+    "xnnpack-kernel-unpacked-size": FailureWording(
+        "{tensor} has shape {shape}, which is not that of the constant that is unpacked into it, {found}",
+        _kind(
+            "xnnpack-kernel-unpacked-size",
+            Problem.SHAPE,
+            "constant unpacked into too little memory",
+            "The delegate unpacks constants into memory of the size that the file gives the result of DEQUANTIZE or DENSIFY, and "
+            "writes beyond it. What happens then is undefined; usually the process ends.",
+            "Give the result the shape of the constant: converters do.",
+            "give the unpacked tensor the shape of its constant",
+        ),
+        is_crash=True,
+    ),
+    "xnnpack-kernel-variable-twice": FailureWording(
+        "{op} reads {tensor}, the value of a variable, more than once",
+        _kind(
+            "xnnpack-kernel-variable-twice",
+            Problem.NEIGHBOURS,
+            "value of a variable that one node reads twice",
+            "XNNPACK leaves out the copy that READ_VARIABLE makes where one node alone reads it, and replaces only the first of "
+            "the node's operands. The other is left without a shape.",
+            "Read the variable a second time, or let another node read the value too.",
+            "read the variable once for each operand",
+        ),
+    ),
 }
 
 kernel_failure = functools.partial(base.kernel_failure, WORDINGS)

@@ -192,7 +192,41 @@ def test_kernel_of_transpose_conv_with_bias_is_restored():
 
 
 def test_every_failure_is_tested():
-    assert set(WORDINGS) == {"coreml-kernel-rank", "coreml-kernel-operands"}
+    assert set(WORDINGS) == {"coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-value"}
+
+
+def padding(op, value):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "FLOAT32", (1, 4, 4, 2))
+    rectified, result = graph.tensor("rectified", "FLOAT32", (1, 4, 4, 2)), graph.tensor("out", "FLOAT32", (1, 6, 4, 2))
+    operands = [rectified, graph.tensor("paddings", "INT32", (4, 2), data=[0, 0, 1, 1, 0, 0, 0, 0])]
+    operands += {
+        "left out": lambda: [-1],
+        "computed": lambda: [graph.input("value", "FLOAT32", ())],
+        "constant": lambda: [graph.tensor("value", "FLOAT32", (), data=[1.0])],
+        "none": list,
+    }[value]()
+    graph.node("RELU", (source,), (rectified,))
+    graph.node(op, operands, (result,))
+    graph.outputs(result)
+    return analyze(builder)
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "refusal", "warning"),
+    [
+        ("PAD", "none", None, None),
+        ("PADV2", "constant", None, None),
+        ("PADV2", "computed", None, "computed at run time"),
+        ("PADV2", "left out", "coreml-kernel-value", "will crash the process"),
+    ],
+)
+def test_value_of_a_padding(op, value, refusal, warning):
+    result = padding(op, value)
+    assert result["outcome"] == "delegated"
+    assert (result["refusal"] and result["refusal"]["code"]) == refusal
+    assert warning in result["warnings"][0] if warning else not result["warnings"]
 
 
 def test_missing_bias_is_told():

@@ -207,6 +207,16 @@ def test_crash_is_a_warning(sketch):
     assert warning.startswith("subgraph 0: making a kernel will crash the process: node 0 (PRELU): tensor 1 (slopes)")
 
 
+def test_crash_of_a_later_partition_comes_before_what_preparing_the_first_finds(sketch):
+    """All kernels are initialised before any is prepared."""
+    sketch.then("DIV", sketch.last).then("CEIL")
+    assert sketch.run(max_delegated_partitions=9)["outcome"] == "restored"
+    run = sketch.then("PRELU", sketch.graph.input("slopes", "FLOAT32", (1, 1, 2))).run(max_delegated_partitions=9)
+    assert (run["outcome"], run["refusal"]["node"]) == ("delegated", 2)
+    assert run["refusal"]["message"].startswith("making a kernel will crash the process: ")
+    assert not any("Restored" in line for line in run["log_lines"])
+
+
 def test_quantised_model(sketch):
     graph = sketch.graph
     small = [graph.tensor("q", "INT8", SHAPE, scale=0.5) for _ in range(2)]

@@ -380,3 +380,19 @@ def test_codes_of_everything_that_may_happen():
         DELEGATE.kinds
     )
     assert all(code == kind.code("nnapi") and kind.hint and all(kind.explanation) for code, kind in DELEGATE.kinds.items())
+
+
+@pytest.mark.parametrize("asked", [{}, {"driver_rejects": ["TANH"]}])
+def test_division_by_zero_crashes_the_process(asked):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, weights = graph.input("x", "FLOAT32", [1, 2, 4]), graph.tensor("w", "FLOAT32", [3, 4], [0.0] * 12)
+    unknown = graph.tensor("y", "FLOAT32", [])
+    graph.node("FULLY_CONNECTED", [source, weights, graph.tensor("b", "FLOAT32", [3], [0.0] * 3)], [unknown],
+               options={"keep_num_dims": True})  # fmt: skip
+    graph.outputs(unknown)
+    options = {"feature_level": 31, "nnapi_runtime": "none", **asked}
+    assert delegate_sim.analyze(builder.bytes(), "nnapi", options).runs[0].refusal is None
+    run = delegate_sim.analyze(builder.bytes(), "nnapi", options | {"allow_dynamic_dimensions": True}).runs[0]
+    assert (run.refusal.code, run.outcome == "restored") == ("nnapi-division-by-zero", False)
+    assert run.refusal.message.startswith("making a kernel will crash the process: node 0 (FULLY_CONNECTED): ")

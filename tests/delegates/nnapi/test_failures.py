@@ -239,3 +239,27 @@ def test_state_counts_as_an_output():
 def test_one_input_with_bytes_is_enough():
     sketch = Sketch()
     assert operations(sketch.map(sketch.node("ADD", [sketch.input((0, 2)), sketch.input((1, 2))]))) == [["ADD"]]
+
+
+# Divisions
+
+
+@pytest.mark.parametrize(("shape", "code"), [((2, 3), None), ((), "nnapi-division-by-zero"), ((2, 0), "nnapi-division-by-zero")])
+def test_last_dimension_of_a_result_that_keeps_dimensions(shape, code):
+    sketch = Sketch()
+    operands = [sketch.input(shape=(2, 4)), sketch.constant("FLOAT32", (3, 4)), sketch.constant("FLOAT32", (3,))]
+    found = sketch.map(sketch.node("FULLY_CONNECTED", operands, shape, options={"keep_num_dims": True})).failure
+    assert (found and found.code) == code
+    assert found is None or found.is_crash
+
+
+@pytest.mark.parametrize(("channels", "code"), [(2, None), (0, "nnapi-division-by-zero")])
+def test_channels_of_the_filter_of_a_grouped_convolution(channels, code):
+    sketch = Sketch()
+    operands = [
+        sketch.input(shape=(1, 4, 4, 4)),
+        sketch.constant("FLOAT32", (2, 1, 1, channels)),
+        sketch.constant("FLOAT32", (2,)),
+    ]
+    found = sketch.map(sketch.node("CONV_2D", operands, (1, 4, 4, 2), options={"stride_w": 1, "stride_h": 1})).failure
+    assert (found and found.code) == code

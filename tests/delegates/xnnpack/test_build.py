@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim import analyze
 from delegate_sim.delegates.xnnpack import failures
-from tests.delegates.xnnpack.sketch import Sketch, codes
+from tests.delegates.xnnpack import shape_cases
+from tests.delegates.xnnpack.sketch import SPARSITY, Sketch, codes
 
 Q = {"scale": 0.5, "zero_point": 0}
 OTHER = {"scale": 0.25, "zero_point": 0}
@@ -130,5 +132,27 @@ def test_with_dynamic_tensors_allowed_the_failure_comes_when_tensors_are_allocat
     assert any("AllocateTensors will fail" in warning for warning in run["warnings"])
 
 
+@pytest.mark.parametrize("name", [*shape_cases.CASES, *shape_cases.CRASHES])
+def test_shapes(name):
+    code, failing, twin = (shape_cases.CASES | shape_cases.CRASHES)[name]
+    assert analyze(twin, "xnnpack").runs[0].refusal is None
+    if failing is not None:
+        run = analyze(failing, "xnnpack").runs[0]
+        begin = "making a kernel will crash the process: " if name in shape_cases.CRASHES else "AllocateTensors will fail: "
+        assert (run.outcome, run.refusal.code) == ("delegated", f"xnnpack-kernel-{code}")
+        assert run.refusal.message.startswith(begin)
+
+
+def test_a_sparse_constant_is_unpacked_into_its_own_shape():
+    def found(shape):
+        sketch = Sketch()
+        dense = sketch.node("DENSIFY", [sketch.constant(sparsity=SPARSITY)], shape=shape)
+        refusal = sketch.run(sketch.node("MUL", [sketch.input(), dense], options={}))["refusal"]
+        return refusal and refusal["code"]
+
+    assert (found((2, 2)), found((1, 1))) == (None, "xnnpack-kernel-unpacked-size")
+
+
 def test_every_failure_is_tried():
-    assert {f"xnnpack-kernel-{code}" for _, code, _ in CASES if code} == set(failures.WORDINGS)
+    tried = {code for _, code, _ in CASES} | {code for code, *_ in (shape_cases.CASES | shape_cases.CRASHES).values()}
+    assert {f"xnnpack-kernel-{code}" for code in tried - {None}} == set(failures.WORDINGS)

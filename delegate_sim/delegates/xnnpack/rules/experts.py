@@ -1,0 +1,256 @@
+"""Mixtures of experts: the custom operator ``moe``, which a kernel of its own runs, each node by itself.
+
+Source: ``MoeExpertsDelegateKernel::Impl::IsSupported`` and ``ReadAttributes`` (``delegates/xnnpack/moe_delegate_kernel.cc``). It
+says why it refuses a node in every build.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ....graph.graph import NodeView
+from ....model.flexbuffer import FlexbufferMap, custom_options
+from ....model.model import Node, Tensor
+from ....releases.catalogue import Release, parse_release
+from ....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE, Kind
+from ....rules.rule import Check, OpRule, Verdict
+from ....rules.source import LITERT, Source
+from ....rules.vocabulary import check
+from ..visit import Visit
+
+EXPERTS = "moe"
+
+_KNOWN_FROM = parse_release("litert-2.2.0")
+_QUANTIZED_FROM = "litert-2.3"
+"""The release from which weights may be integers, and shapes are looked at."""
+_SIZES = ("num_experts", "num_active_experts", "model_dim", "hidden_dim")
+_REQUIRED = (*_SIZES, "weight_type")
+_WEIGHT_TYPES = ("fp32", "int8", "int4")
+_ACTIVATIONS = ("gelu", "gelu_tanh")
+_LARGEST = 2**31 - 1
+_STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
+
+
+class _Found(NamedTuple):
+    """What is wrong with a node: in words, and how the delegate says it behind the operator and the node."""
+
+    problem: str
+    said: str
+
+
+Finder = Callable[[NodeView], _Found | None]
+
+
+@functools.lru_cache(maxsize=1)
+def _attributes(node: NodeView) -> FlexbufferMap:
+    return custom_options(node.graph.model, node.node)
+
+
+def _text(node: NodeView, key: str) -> str:
+    return _attributes(node).text(key) or ""
+
+
+def _size(node: NodeView, key: str) -> int:
+    return _attributes(node).integer(key) or 0
+
+
+def _no_options(node: NodeView) -> _Found | None:
+    _, size = node.node.custom_options or (0, 0)
+    return None if size else _Found("no custom options", "is missing custom options")
+
+
+def _missing(node: NodeView) -> _Found | None:
+    missing = next((key for key in _REQUIRED if not _attributes(node).has(key)), None)
+    return None if missing is None else _Found(f"no {missing}", f"is missing attribute {missing}")
+
+
+def _other_weights(*known: str, path: str = "") -> Finder:
+    def find(node: NodeView) -> _Found | None:
+        weight_type = _text(node, "weight_type")
+        said = f"has unsupported weight_type '{weight_type}'{path}"
+        return None if weight_type in known else _Found(f"weight_type {weight_type!r}", said)
+
+    return find
+
+
+def _other_activation(known: tuple[str, ...], said: str) -> Finder:
+    def find(node: NodeView) -> _Found | None:
+        name = _text(node, "activation")
+        if name in known or not _attributes(node).has("activation"):
+            return None
+        return _Found(f"activation {name!r}", said.format(name))
+
+    return find
+
+
+def _unusable_sizes(node: NodeView) -> _Found | None:
+    sizes = {key: _size(node, key) for key in _SIZES}
+    if min(sizes.values()) > 0 and sizes["num_active_experts"] <= sizes["num_experts"]:
+        return None
+    return _Found(", ".join(f"{key} {size}" for key, size in sizes.items()), "has invalid dimensions")
+
+
+def _too_large(node: NodeView) -> _Found | None:
+    size = _size(node, "num_experts") * _size(node, "hidden_dim") * _size(node, "model_dim")
+    return None if size <= _LARGEST else _Found(f"{size} weights", "dimensions exceed maximum bounds")
+
+
+def _is_quantized(node: NodeView) -> bool:
+    return _text(node, "weight_type") != "fp32"
+
+
+def _other_counts(node: NodeView) -> _Found | None:
+    expected = 10 if _is_quantized(node) else 7
+    if (len(node.node.inputs), len(node.node.outputs)) == (expected, 1):
+        return None
+    found = f"{len(node.node.inputs)} operands and {len(node.node.outputs)} results"
+    return _Found(found, f"expects {expected} inputs and 1 output")
+
+
+def _other_counts_before(node: NodeView) -> _Found | None:
+    if (len(node.node.inputs), len(node.node.outputs)) == (7, 1):
+        return None
+    found = f"{len(node.node.inputs)} operands and {len(node.node.outputs)} results"
+    return _Found(found, "expects 7 fp32 inputs and 1 output in the XNNPACK prototype path")
+
+
+def _types(node: NodeView, count: int) -> list[str]:
+    return [node.input(position).type for position in range(count)] + [node.output(0).type]
+
+
+def _other_types(node: NodeView) -> _Found | None:
+    found = _types(node, 3)
+    said = "requires fp32 activations and int32 top_indices"
+    return None if found == ["FLOAT32", "FLOAT32", "INT32", "FLOAT32"] else _Found(", ".join(found), said)
+
+
+def _other_types_before(node: NodeView) -> _Found | None:
+    found = _types(node, 7)
+    said = "currently supports fp32 weights, fp32 activations, and int32 top_indices only"
+    return None if found == ["FLOAT32", "FLOAT32", "INT32", *["FLOAT32"] * 5] else _Found(", ".join(found), said)
+
+
+def _computed_before(node: NodeView) -> _Found | None:
+    computed = [position for position in range(3, 7) if not node.input(position).is_constant]
+    if not computed:
+        return None
+    found = f"operand {computed[0]} is computed at run time"
+    return _Found(found, "expects constant expert weights and per_expert_scale")
+
+
+def _unusable_operand(node: NodeView) -> _Found | None:
+    return next(_operand_problems(node), None)
+
+
+def _operand_problems(node: NodeView) -> Iterator[_Found]:
+    """The weights of gate, first and linear layer, each with its scales where it has any, and the scales of the experts."""
+    experts, hidden, model = _size(node, "num_experts"), _size(node, "hidden_dim"), _size(node, "model_dim")
+    rows = {"gate": hidden * experts, "ff1": hidden * experts, "linear": model * experts}
+    position = 3
+    for name, count in rows.items():
+        yield from _weight_problems(node, position, f"{name}_weight", hidden * experts * model)
+        position += 1
+        if _is_quantized(node):
+            yield from _scale_problems(node, position, f"{name}_scale", count)
+            position += 1
+    scales = node.input(position)
+    if not _is_constant_float(scales) or scales.element_count != experts:
+        found = f"per_expert_scale is {scales.type} of shape {list(scales.shape)} for {experts} experts"
+        yield _Found(found, "per_expert_scale invalid per_expert_scale tensor")
+
+
+def _weight_problems(node: NodeView, position: int, name: str, elements: int) -> Iterator[_Found]:
+    tensor, weight_type = node.input(position), _text(node, "weight_type")
+    if tensor.type not in _STORED[weight_type]:
+        named = {"fp32": "fp32", "int8": "int8", "int4": "int4 or int8"}[weight_type]
+        yield _Found(f"{name} is {tensor.type}", f"{name} requires {named} type")
+    if not tensor.is_constant:
+        yield _Found(f"{name} is computed at run time", f"{name} (input #{position}) must be a constant tensor")
+    expected = (elements + 1) // 2 if (tensor.type, weight_type) == ("INT8", "int4") else elements
+    if tensor.element_count != expected:
+        said = f"{name} element count {tensor.element_count} does not match expected {expected}"
+        yield _Found(f"{name} of {tensor.element_count} elements where {expected} are expected", said)
+
+
+def _scale_problems(node: NodeView, position: int, name: str, rows: int) -> Iterator[_Found]:
+    tensor = node.input(position)
+    if not _is_constant_float(tensor):
+        yield _Found(f"{name} is {tensor.type}", f"{name} must be a constant fp32 tensor")
+    count = tensor.element_count
+    if _text(node, "weight_type") == "int8" and count != rows:
+        yield _Found(f"{name} of {count} elements for {rows} rows", f"{name} element count {count} does not match rows {rows}")
+    if _text(node, "weight_type") == "int4" and (count <= 0 or count % rows):
+        said = f"{name} element count {count} is not a multiple of rows {rows}"
+        yield _Found(f"{name} of {count} elements for {rows} rows", said)
+
+
+def _is_constant_float(tensor: Tensor) -> bool:
+    return tensor.type == "FLOAT32" and tensor.is_constant
+
+
+def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
+    def problem(node: NodeView) -> str | None:
+        found = finder(node)
+        return None if found is None else found.problem
+
+    def said(node: NodeView) -> str:
+        found = finder(node)
+        return "" if found is None else f"{EXPERTS} node #{node.node.index} {found.said}"
+
+    return check(kind, needed, problem).saying(said)
+
+
+def is_mixture(node: Node, release: Release) -> bool:
+    """Whether a node is one that a kernel of its own runs, if it is accepted."""
+    return node.is_custom and node.op == EXPERTS and release.is_at_least(_KNOWN_FROM)
+
+
+def said_of(verdict: Verdict) -> tuple[str, ...]:
+    """Return what the delegate prints of such a node that it refuses."""
+    return tuple([reason.kind for reason in verdict.reasons])
+
+
+def _until(check: Check[object]) -> Check[object]:
+    return check.before_release(_QUANTIZED_FROM)
+
+
+def _since(check: Check[object]) -> Check[object]:
+    return check.from_release(_QUANTIZED_FROM)
+
+
+_SOURCE = Source(LITERT, "tflite/delegates/xnnpack/moe_delegate_kernel.cc", "MoeExpertsDelegateKernel::Impl::IsSupported")
+_ONLY_GELU = "only supports activation='gelu'"
+_PATH = " for the XNNPACK prototype path"
+
+RULE: OpRule[Visit] = (
+    OpRule[Visit](
+        (
+            _demand(ATTRIBUTE, "custom options", _no_options),
+            _demand(ATTRIBUTE, f"the attributes {', '.join(_REQUIRED)}", _missing),
+            _until(_demand(ATTRIBUTE, "weight_type fp32", _other_weights("fp32", path=_PATH))),
+            _since(_demand(ATTRIBUTE, f"weight_type {', '.join(_WEIGHT_TYPES)}", _other_weights(*_WEIGHT_TYPES))),
+            _until(
+                _demand(ATTRIBUTE, "activation gelu, or none", _other_activation(("gelu",), "only supports activation='gelu'"))
+            ),
+            _since(
+                _demand(
+                    ATTRIBUTE,
+                    f"activation {' or '.join(_ACTIVATIONS)}, or none",
+                    _other_activation(_ACTIVATIONS, "unsupported activation='{}'"),
+                )
+            ),
+            _demand(ATTRIBUTE, "sizes above 0, and no more active experts than experts", _unusable_sizes),
+            _since(_demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large)),
+            _until(_demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before)),
+            _since(_demand(OPERAND_COUNT, "7 operands, or 10 with integer weights, and 1 result", _other_counts)),
+            _until(_demand(TENSOR_TYPE, "FLOAT32, and INT32 for the indices", _other_types_before)),
+            _until(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
+            _since(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
+            _since(_demand(SHAPE, "constant weights and scales of the types and sizes of the attributes", _unusable_operand)),
+        )
+    )
+    .from_source(_SOURCE)
+    .from_release(str(_KNOWN_FROM))
+)

@@ -1,0 +1,119 @@
+"""Kernels that fail over shapes and over values that XNNPACK's own graph lacks.
+
+Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` as they define nodes, ``reshape_reduce_operator``
+(``src/subgraph/static-reduce.c`` of XNNPACK) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+
+from ...graph.graph import Graph, NodeView
+from ..base import KernelFailure
+from .failures import kernel_failure
+from .visit import Visit
+
+_Failure = KernelFailure | None
+
+_OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
+"""Operators that do not take an operand without a shape as a scalar."""
+_READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
+_ATTENTION_RANK = 4
+
+
+def missing_axis(node: NodeView, inputs: Collection[int]) -> _Failure:
+    """A reduction along an axis that the operand does not have.
+
+    Files give the rank 0 also where they do not know one; only that of the graph's ``inputs`` and of constants counts.
+    """
+    source, axes = node.input(0), node.value(node.input(1))
+    if axes is None or not (source.shape or source.is_constant or source.index in inputs):
+        return None
+    for axis in axes.tolist():
+        if not -source.rank <= axis < source.rank:
+            return kernel_failure("xnnpack-kernel-axes", node.node.index, source, found=axis)
+    return None
+
+
+def attention_of_other_shapes(node: NodeView) -> _Failure:
+    """``VisitDotAttentionNode``, in its order, and what its operations ask of each other."""
+    problem = next(_attention_problems(node), None)
+    return None if problem is None else kernel_failure("xnnpack-kernel-attention", node.node.index, op=node.op, found=problem)
+
+
+def _attention_problems(node: NodeView) -> Iterator[str]:
+    named = {"query": node.input(0), "key": node.input(1), "value": node.input(2)}
+    query, key, value = named.values()
+    if min(query.rank, key.rank) > 2 and key.shape[2] and query.shape[2] % key.shape[2]:
+        yield f"{query.shape[2]} heads of the query and {key.shape[2]} of the key"
+    yield from [f"a {name} of shape {list(tensor.shape)}" for name, tensor in named.items() if tensor.rank != _ATTENTION_RANK]
+    batches, length, heads, _ = query.shape
+    _, key_length, key_heads, _ = key.shape
+    if key_heads == 1 and heads != 1 and key.shape[0] != 1:
+        yield f"one head of the key and {key.shape[0]} batches of it"
+    if value.shape[1] != key_length:
+        yield f"{key_length} keys and {value.shape[1]} values"
+    if key_heads == heads and value.shape[2] not in (1, heads):
+        yield f"{heads} heads of the query and {value.shape[2]} of the value"
+    mask = node.input(3)
+    if mask.index >= 0 and not _broadcasts(mask.shape, (batches, heads, length, key_length)):
+        yield f"a mask of shape {list(mask.shape)} for products of shape {[batches, heads, length, key_length]}"
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    return all(size in (1, other) or other == 1 for size, other in zip(reversed(shape), reversed(to), strict=False))
+
+
+def weights_of_other_shape(node: NodeView, visit: Visit) -> _Failure:
+    """Weights that stand for a float16 constant of another shape."""
+    weights = node.node.input(1)
+    constant = visit.unpacking.elided_float16.get(weights) if node.op in _READ_WEIGHTS else None
+    if constant is None:
+        return None
+    tensor, source = node.graph.tensor(weights), node.graph.tensor(constant)
+    if tensor.shape == source.shape:
+        return None
+    return kernel_failure("xnnpack-kernel-unpacked-shape", node.node.index, tensor, found=list(source.shape))
+
+
+def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> _Failure:
+    """A constant that one of the partition's nodes unpacks into memory of another size."""
+    unpacking = visit.unpacking
+    for tensor_index, producer in unpacking.producers.items():
+        if producer not in nodes or tensor_index in unpacking.elided_float16:
+            continue
+        node = graph.view(graph.nodes[producer])
+        source, result = node.input(0), node.output(0)
+        if node.op == "DENSIFY":
+            overflows = source.shape != result.shape
+        else:
+            overflows = source.type == "INT8" and source.element_count > result.element_count
+        if overflows:
+            return kernel_failure("xnnpack-kernel-unpacked-size", producer, result, found=list(source.shape))
+    return None
+
+
+def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> _Failure:
+    """A value of a variable that this node alone reads, more than once, in an operator that needs its rank.
+
+    ``positions`` are those of the partition's nodes in its running order, ``outputs`` the tensors that leave it.
+    """
+    if node.op not in _OF_EQUAL_RANK or node.node.is_custom:
+        return None
+    graph, index = node.graph, node.node.index
+    for tensor, count in Counter(node.node.inputs).items():
+        writers = graph.writers.get(tensor, ()) if count > 1 and tensor not in outputs else ()
+        if not writers or writers[-1].op != "READ_VARIABLE" or writers[-1].index not in positions:
+            continue
+        between = range(positions[writers[-1].index] + 1, positions[index])
+        is_read_elsewhere = any(reader.index != index for reader in graph.readers.get(tensor, ()))
+        if not is_read_elsewhere and not _is_used(graph, writers[-1].input(0), positions, between):
+            return kernel_failure("xnnpack-kernel-variable-twice", index, graph.tensor(tensor), op=node.op)
+    return None
+
+
+def _is_used(graph: Graph, variable: int, positions: Mapping[int, int], between: range) -> bool:
+    """``can_reorder_use``: whether a node between the two uses the variable."""
+    users = (*graph.readers.get(variable, ()), *graph.writers.get(variable, ()))
+    return any(positions.get(user.index) in between for user in users)

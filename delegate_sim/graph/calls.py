@@ -1,0 +1,98 @@
+"""Several calls that replace nodes by kernels, one after another, each on the plan that those before it left.
+
+Source: ``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ..model.model import Node
+from .graph import Graph
+from .partition import Subset, partition
+
+_MOST_WORK = 500_000
+"""How many nodes are looked at, all calls together, before the order of the plan is taken as it is."""
+
+DELEGATE = 51
+"""The builtin code of a delegate's kernel in the graph."""
+
+
+class Call(NamedTuple):
+    """What the runtime reports of one call: how many nodes it replaces, of how many in the plan, and the partitions of all."""
+
+    replaced: int
+    total: int
+    partitions: int
+
+
+def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
+    """Return the nodes and the execution plan of a graph with a kernel in place of each delegated partition."""
+    nodes = list(graph.nodes)
+    plan: list[int] = []
+    for subset in subsets:
+        if subset.is_delegated:
+            plan.append(len(nodes))
+            nodes.append(Node(len(nodes), name, DELEGATE, None, 1, subset.inputs, subset.outputs, (), None, None))
+        else:
+            plan += subset.nodes
+    return tuple(nodes), tuple(plan)
+
+
+class InCalls(NamedTuple):
+    """What several calls come to: the partitions of the plan in the end, in running order, and a report of each call."""
+
+    subsets: tuple[Subset, ...]
+    calls: tuple[Call, ...]
+    is_exact: bool
+    """Whether the order of the plan is what it would be; with very many calls not all of them are followed."""
+
+
+def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:
+    """Replace the nodes of each call by kernels. Raises PartitionError if the graph has a cycle."""
+    now, made, reports = graph, dict[int, Subset](), list[Call]()
+    followed = max(1, _MOST_WORK // max(1, len(graph.execution_plan)))
+    for nodes in calls[:followed]:
+        subsets = partition(now, nodes)
+        reports.append(Call(len(nodes), len(now.execution_plan), len(subsets)))
+        delegated = [subset for subset in subsets if subset.is_delegated]
+        made.update(enumerate(delegated, len(now.nodes)))
+        new_nodes, plan = with_kernels(now, subsets, name)
+        now = dataclasses.replace(now, nodes=new_nodes, execution_plan=plan)
+    taken = {node for nodes in calls[followed:] for node in nodes}
+    groups: list[tuple[bool, list[int]]] = []
+    for node in now.execution_plan:
+        if node in made or node in taken:
+            groups.append((True, list(made[node].nodes) if node in made else [node]))
+        elif groups and not groups[-1][0]:
+            groups[-1][1].append(node)
+        else:
+            groups.append((False, [node]))
+    return InCalls(_with_borders(graph, groups), tuple(reports), not taken)
+
+
+def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
+    """Return groups of nodes with the tensors that cross their borders, as ``partition`` gives them."""
+    writer: dict[int, int] = {}
+    inputs: list[set[int]] = [set() for _ in groups]
+    outputs: list[set[int]] = [set() for _ in groups]
+    for number, (_, nodes) in enumerate(groups):
+        for index in nodes:
+            writer.update((tensor, number) for tensor in graph.nodes[index].outputs if tensor >= 0)
+    for number, (_, nodes) in enumerate(groups):
+        read = {tensor for index in nodes for tensor in graph.nodes[index].inputs if tensor >= 0}
+        inputs[number] = {tensor for tensor in read if writer.get(tensor) != number}
+        for tensor in inputs[number]:
+            if tensor in writer:
+                outputs[writer[tensor]].add(tensor)
+    for tensor in graph.outputs:
+        if tensor in writer:
+            outputs[writer[tensor]].add(tensor)
+    return tuple(
+        [
+            Subset(is_delegated, tuple(nodes), tuple(sorted(read)), tuple(sorted(written)))
+            for (is_delegated, nodes), read, written in zip(groups, inputs, outputs, strict=True)
+        ]
+    )
