@@ -118,7 +118,7 @@ class _Finder:
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
             if (cause := find(self.model, now.run)) is not None:
-                self._note_whole(cause, now)
+                self._note_whole(cause, now, only_remedy=cause.remedy.accepts)
                 release = cause.remedy.release or self.base.release
                 self.base = dataclasses.replace(self.base, release=release, has_own_resolver=cause.remedy.has_own_resolver)
 
@@ -155,11 +155,11 @@ class _Finder:
             now = self.simulate(dataclasses.replace(supposition, repaired_nodes=self.base.repaired_nodes), options)
         return now
 
-    def _note_whole(self, cause: WholeCause, now: Examined) -> None:
-        reason = whole_refusal(now.run)
-        assert reason is not None
-        self.whole.add(cause.identity)
+    def _note_whole(self, cause: WholeCause, now: Examined, only_remedy: bool = False) -> None:
         self.remedies.setdefault(cause.identity, cause.remedy)
+        if only_remedy or (reason := whole_refusal(now.run)) is None:
+            return
+        self.whole.add(cause.identity)
         for refused in now.on_cpu():
             self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
 
@@ -254,7 +254,7 @@ class _Finder:
         identity = Identity(Problem.OPERATOR, subject)
         if subject[0] == "compiled":
             # A program for another accelerator is nothing that this one could take.
-            self.remedies[identity] = Remedy()
+            self.remedies.setdefault(identity, Remedy())
         self._note(identity, case, is_own=True)
 
     def _note_dynamic(self, now: Examined) -> Identity:

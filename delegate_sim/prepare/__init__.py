@@ -249,7 +249,7 @@ class _Interpreter:
             node = subgraph.nodes[position]
             if position in taken.failing:
                 kernel = (subgraph.graph.index, position)
-                subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel)
+                subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel=kernel)
                 break
             running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
             if position in taken.delegated:
@@ -260,7 +260,7 @@ class _Interpreter:
                 _run_kernel(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
-                subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, error.kernel)
+                subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, kernel=error.kernel)
                 break
             subgraph.nodes[position] = running.node
             if self.fixed_shapes:

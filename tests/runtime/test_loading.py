@@ -81,16 +81,80 @@ def test_an_application_may_register_operators():
     assert any("unless the application registers one, which is assumed" in warning for warning in found["warnings"])
 
 
-def test_custom_operators_count_as_registered():
+def custom_model(op, before=()):
+    """RELU nodes of one subgraph for each number of ``before``, and then a custom operator in the last subgraph."""
     builder = ModelBuilder()
-    graph = builder.subgraph("main")
+    for number in before:
+        graph = builder.subgraph(f"before_{number}")
+        last = graph.input("in", "FLOAT32", (1, 4))
+        for position in range(number):
+            source, last = last, graph.tensor(f"t{position}", "FLOAT32", (1, 4))
+            graph.node("RELU", (source,), (last,))
+        graph.outputs(last)
+    graph = builder.subgraph("last")
     source, result = graph.input("in", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (1, 4))
-    graph.node("CUSTOM", (source,), (result,), custom="MyOp")
+    graph.node("CUSTOM", (source,), (result,), custom=op)
     graph.outputs(result)
+    return builder
+
+
+NO_FLEX = (
+    "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you apply/link "
+    'the Flex delegate before inference. For the Android, it can be resolved by adding "org.tensorflow:tensorflow-lite-select-tf-'
+    'ops" dependency. See instructions: https://www.tensorflow.org/lite/guide/ops_select'
+)
+
+
+@pytest.mark.parametrize(
+    ("op", "line"),
+    [
+        ("MyOp", "Encountered unresolved custom op: MyOp.\nSee instructions: https://www.tensorflow.org/lite/guide/ops_custom "),
+        ("FlexErf", NO_FLEX),
+    ],
+)
+def test_a_custom_operator_that_nobody_registers_is_not_prepared(op, line):
+    builder = custom_model(op)
     found = run(builder)
+    assert (found["outcome"], found["refusal"]["code"], found["refusal"]["node"]) == ("refused", "operator-not-registered", 0)
+    assert found["log_lines"] == [line, f"Node number 0 ({op}) failed to prepare."]
+    assert load(builder.bytes()).operator_codes[0].builtin_code == CUSTOM
+
+
+def test_an_application_registers_custom_operators():
+    found = run(custom_model("MyOp"), own_resolver=True)
     assert found["outcome"] == "none"
     assert "custom operator MyOp: assumed to be registered by the application" in found["warnings"]
-    assert load(builder.bytes()).operator_codes[0].builtin_code == CUSTOM
+
+
+def test_wheels_of_tensorflow_have_flex():
+    assert run(custom_model("FlexErf"), "tf-2.14")["outcome"] == "none"
+    assert run(custom_model("MyOp"), "tf-2.14")["outcome"] == "refused"
+
+
+def test_what_was_delegated_before_a_subgraph_that_cannot_be_prepared_stays_so():
+    found = run(custom_model("MyOp", before=(2,)))
+    assert (found["outcome"], found["refusal"]["code"], found["refusal"]["subgraph"]) == (
+        "delegated",
+        "operator-not-registered",
+        1,
+    )
+    assert [subgraph["nodes_delegated"] for subgraph in found["subgraphs"]] == [2, 0]
+    assert found["log_lines"][0].startswith("Replacing 2 out of 2 node(s)")
+    told = run(custom_model("MyOp", before=(2,)), defaults="benchmark")
+    assert told["log_lines"][-1] == "Failed to apply NNAPI delegate."
+
+
+def test_a_delegate_for_dynamic_tensors_is_asked_first():
+    found = run(custom_model("MyOp", before=(1,)), delegate="xnnpack")
+    assert (found["outcome"], found["refusal"]) == ("delegated", None), "the first subgraph alone is allocated"
+    found = run(custom_model("MyOp"), delegate="xnnpack")
+    assert (found["outcome"], found["refusal"]["code"]) == ("none", "operator-not-registered")
+
+
+def test_litert_registers_stubs_for_its_gpu():
+    found = run(custom_model("Resampler"), delegate="mldrift")
+    assert found["refusal"] is None or found["refusal"]["code"] != "operator-not-registered"
+    assert run(custom_model("MyOp"), delegate="mldrift")["refusal"]["code"] == "operator-not-registered"
 
 
 @pytest.mark.parametrize(
