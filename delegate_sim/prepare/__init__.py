@@ -186,7 +186,7 @@ class _Interpreter:
         self._prepared: dict[int, tuple[_Interface, int]] = {}
         """The inputs and outputs that a caller last had a subgraph prepared with, and the count of changes at that time."""
         self._changes = 0
-        self._calls_left = _MOST_CALLS * sum(1 + len(subgraph.nodes) for subgraph in model.subgraphs)
+        self._calls_made = 0
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
@@ -231,9 +231,13 @@ class _Interpreter:
             message = f"node {failure.node} of subgraph {index}: {failure.message}"
             raise PrepareError(message, failure.lines, failure.kernel, failure.unregistered)
 
+    @functools.cached_property
+    def _most_calls(self) -> int:
+        return _MOST_CALLS * sum([1 + len(subgraph.nodes) for subgraph in self.model.subgraphs])
+
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
-        self._calls_left -= 1 + len(subgraph.nodes)
-        if self._calls_left < 0 or len(self._preparing) > _DEEPEST_CALL:
+        self._calls_made += 1 + len(subgraph.nodes)
+        if self._calls_made > self._most_calls or len(self._preparing) > _DEEPEST_CALL:
             raise PrepareError("subgraphs call each other too often")
         self._prepare(subgraph)
 
