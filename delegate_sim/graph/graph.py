@@ -35,7 +35,7 @@ class PrepareFailure(NamedTuple):
     lines: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """One subgraph: tensors and nodes in index order, and what preparing it found.
 

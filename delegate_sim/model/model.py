@@ -238,7 +238,7 @@ def _absent_options(table: str) -> Options:
     return Options(None, {slot_field.name: type(slot_field.default)() for slot_field in schema.table_fields(table)})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A model: its subgraphs and tables, and the bytes they were read from (mapped, not loaded)."""
 

@@ -65,7 +65,7 @@ class _Checks(NamedTuple):
     checks: tuple[_Asked, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleBook(Generic[T]):
     """The rules of one delegate.
 

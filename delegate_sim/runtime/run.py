@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ..delegates.base import Decision, Delegate, OptionValues, StageRefusal
 from ..graph.graph import Graph
@@ -19,7 +19,7 @@ REFUSED = "refused"
 _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SubgraphRun:
     """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
 
@@ -43,8 +43,7 @@ class SubgraphRun:
         return SubgraphRun(self.graph, self.decision)
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
 
     A model is also refused where the runtime does not load it, or cannot prepare it before the delegate is asked: it then runs
@@ -76,14 +75,14 @@ class Refusal:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the refusal as plain data; stages of a plugin, and calls behind the delegate, only where there are any."""
-        entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name != "stage" or value)}
+        entry = {name: value for name, value in self._asdict().items() if name != "behind" and (name != "stage" or value)}
         if self.behind is not None:
             entry.update(self.behind._asdict(), further=list(self.behind.further))
             del entry["is_of_node"]
         return entry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """One delegate applied to a model."""
 
