@@ -15,6 +15,7 @@ from ...graph.partition import Subset, partition
 from ...model.model import Model, Node
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
+from ...rules.alike import Judge
 from ...rules.book import RuleBook
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
@@ -172,7 +173,7 @@ class MlDriftDelegate(Delegate):
         """
         rules, target = self.rules_for(options), MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, lambda node: rules.validate(node, target))
+        verdicts = remapping.verdicts(graph, Judge(graph, rules, target).verdict)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
