@@ -207,7 +207,8 @@ class MlDriftDelegate(Delegate):
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """With the hint, and without the CPU, nothing may be left over."""
-        left = [index for index in decision.graph.execution_plan if index not in set(decision.nodes)]
+        taken = set(decision.nodes)
+        left = [index for index in decision.graph.execution_plan if index not in taken]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
             return hint_not_met(decision, left)
         if not options["cpu_fallback"] and left:
