@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import OptionError
 from .releases.catalogue import is_release_name
@@ -14,8 +13,7 @@ DEFAULT_SETS = ("api", "benchmark")
 """``api``: what the delegate's own options default to. ``benchmark``: what benchmark_model passes."""
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One option of a delegate, under the delegate's own name.
 
     ``parse`` turns a value (from Python, or text from the command line) into the option's, and raises ValueError saying

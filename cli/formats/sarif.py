@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -156,7 +155,7 @@ def _properties(case: Case) -> dict[str, Any]:
     }
     for key, measures in (("measures", case.measures), ("baseline", case.baseline)):
         if measures is not None:
-            properties[key] = asdict(measures)
+            properties[key] = measures._asdict()
     return properties
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.fixing.fix import Fixed
@@ -187,7 +186,7 @@ def _standing_entries(standings: Sequence[Standing]) -> list[dict[str, Any]]:
 
 def _standing_entry(standing: Standing) -> dict[str, Any]:
     return {
-        **asdict(standing.measures),
+        **standing.measures._asdict(),
         "multiply_adds": standing.multiply_adds,
         "total_multiply_adds": standing.total_multiply_adds,
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.results.measures import NONE_FAILS, NOT_LOADED, NOT_PREPARED
@@ -191,7 +190,7 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
                 "unloaded_types": list(row.unloaded_types),
                 "lines": list(row.lines),
                 "unloaded": [one._asdict() for one in row.unloaded],
-                "measures": asdict(row.measures),
+                "measures": row.measures._asdict(),
                 "moves": [
                     {
                         "op": move.op,

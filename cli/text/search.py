@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.diagnosis.examiner import Cost
@@ -90,11 +89,11 @@ def search_entry(search: Search) -> dict[str, Any]:
                     {"name": cause.name, "title": cause.title, "suggestion": {"code": cause.suggestion, "change": cause.change}}
                     for cause in way.causes
                 ],
-                "measures": asdict(way.measures),
+                "measures": way.measures._asdict(),
                 "multiply_add_share": way.cost.multiply_add_share,
             }
             for way in search.ways
         ],
         "causes": search.causes,
-        "without_all": asdict(search.without_all.measures),
+        "without_all": search.without_all.measures._asdict(),
     }

@@ -18,6 +18,7 @@ from ..model.model import Model, Tensor
 from ..options import Option
 from ..releases.catalogue import NEWEST, Release
 from ..releases.notes import release_notes
+from ..rules.alike import Judge
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
@@ -117,7 +118,7 @@ FileNode: TypeAlias = tuple[int, int]
 """A node of the file: its subgraph and its index there."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decision:
     """What a delegate decides about one subgraph.
 
@@ -419,7 +420,8 @@ class ReleaseOnly(NamedTuple):
 
 def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
     """Ask about every node in plan order, and take all that are supported."""
-    verdicts = {index: rules.validate(graph.view(graph.nodes[index]), target) for index in graph.execution_plan}
+    judge = Judge(graph, rules, target)
+    verdicts = {index: judge.verdict(graph.view(graph.nodes[index])) for index in graph.execution_plan}
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
 

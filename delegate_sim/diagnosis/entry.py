@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.interpreter import option_values
@@ -66,4 +65,4 @@ def _needs_entry(finding: RankedCause) -> list[str] | None:
 
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
-    return {**asdict(cost.measures), "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
+    return {**cost.measures._asdict(), "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..results.changes import NodeChange
@@ -162,4 +162,4 @@ def _measures_entry(measures: Measures | None) -> dict[str, Any] | None:
     if measures is None:
         return None
     derived = {"fallback_nodes": measures.fallback_nodes, "delegated_share": round(measures.delegated_share, 6)}
-    return {**asdict(measures), **derived}
+    return {**measures._asdict(), **derived}

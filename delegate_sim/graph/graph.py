@@ -12,7 +12,10 @@ import numpy.typing as npt
 
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
-from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
+from ..model.model import NO_TENSOR, Model, Node, Options, Quantization, Subgraph, Tensor
+
+_SMALL_CONSTANT = 64
+"""Bytes of a constant that counts for whether tensors are alike: shapes, axes, permutations."""
 
 
 class DynamicTensor(NamedTuple):
@@ -41,7 +44,7 @@ class PrepareFailure(NamedTuple):
     """If it is not a CPU kernel that fails but one of a delegate: its subgraph, and the first of its nodes."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """One subgraph: tensors and nodes in index order, and what preparing it found.
 
@@ -89,6 +92,40 @@ class Graph:
             for tensor in operands(self.nodes[position]):
                 found.setdefault(tensor, []).append(self.nodes[position])
         return found
+
+    @functools.cached_property
+    def tensor_classes(self) -> Sequence[int]:
+        """A number for each tensor: two that have the same differ at most in index, name, and where their data lies.
+
+        Small constants also have equal data; what Prepare computed is never alike.
+        """
+        numbers: dict[object, int] = {}
+        return [numbers.setdefault(self._class_of(tensor), len(numbers)) for tensor in self.tensors]
+
+    def _class_of(self, tensor: Tensor) -> object:
+        quantization, content = tensor.quantization, tensor.data
+        if tensor.value is not None:
+            return tensor.index
+        if quantization is not None:
+            kind, scales, zero_points, *rest = quantization
+            numbers = (scales.tobytes(), zero_points.tobytes()) if self.has_one_scale(quantization) else None
+            quantization = (kind, len(scales), len(zero_points), *rest, numbers)  # type: ignore[assignment]
+        constant = None
+        if content is not None:
+            offset, size = content
+            constant = bytes(self.model.content[offset : offset + size]) if size <= _SMALL_CONSTANT else True
+        sparsity = tensor.sparsity
+        return (*tensor[2:8], quantization, tensor.scale, tensor.zero_point, sparsity, constant)
+
+    @staticmethod
+    def has_one_scale(quantization: Quantization) -> bool:
+        """Whether a tensor's class tells scales and zero points: where there is at most one of each."""
+        return len(quantization.scales) <= 1 and len(quantization.zero_points) <= 1
+
+    @staticmethod
+    def is_small_constant(tensor: Tensor) -> bool:
+        """Whether a tensor's class tells its data."""
+        return tensor.value is None and tensor.data is not None and tensor.data[1] <= _SMALL_CONSTANT
 
     @functools.cached_property
     def _views(self) -> dict[int, NodeView]:

@@ -20,6 +20,8 @@ from ..files import open_input
 from ..text import printable
 from . import schema
 
+_OFFSET, _REFERENCE, _SIZE = struct.Struct("<i"), struct.Struct("<I"), struct.Struct("<H")
+
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
@@ -238,7 +240,7 @@ def _absent_options(table: str) -> Options:
     return Options(None, {slot_field.name: type(slot_field.default)() for slot_field in schema.table_fields(table)})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A model: its subgraphs and tables, and the bytes they were read from (mapped, not loaded)."""
 
@@ -295,7 +297,18 @@ class Model:
             return _absent_options(own_table)
         if node.options[1] < 0:
             return Options(own_table, self.changed_options[node.options[1]])
-        return Options(own_table, _read_table(self.content, *node.options))
+        key = _table_bytes(self.content, *node.options)
+        found = self._options_by_bytes.get(key) if key is not None else None
+        if found is None:
+            found = Options(own_table, _read_table(self.content, *node.options))
+            if key is not None:
+                self._options_by_bytes[key] = found
+        return found
+
+    @functools.cached_property
+    def _options_by_bytes(self) -> dict[tuple[str, bytes, bytes], Options]:
+        """Options that were read: most nodes have the same as some other."""
+        return {}
 
     def constant(self, tensor: Tensor) -> npt.NDArray[Any] | None:
         """Return the elements of a constant or persistent tensor, flat; None if unknown or of a type numpy cannot read."""
@@ -307,6 +320,44 @@ class Model:
         offset, size = tensor.data
         item = np.dtype(kind).itemsize
         return np.frombuffer(self.content, kind, size // item, offset)
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _layout(name: str, vtable: bytes) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Return where the fields of a table end that lie in it, and (offset, bytes of an element) of each that lies elsewhere."""
+    end, elsewhere = 4, []
+    for slot_field in schema.table_fields(name):
+        entry = 4 + 2 * slot_field.slot
+        offset = int.from_bytes(vtable[entry : entry + 2], "little") if entry + 2 <= len(vtable) else 0
+        if offset:
+            width = 4 if slot_field.format is None else struct.calcsize(slot_field.format)
+            end = max(end, offset + width)
+            if slot_field.format is None:
+                elsewhere.append((offset, struct.calcsize(slot_field.element or "s")))
+    return end, tuple(elsewhere)
+
+
+def _table_bytes(content: memoryview, name: str, position: int) -> tuple[str, bytes, bytes] | None:
+    """Return all bytes that decide about what ``_read_table`` reads; None where it would leave the file."""
+    try:
+        vtable = position - _OFFSET.unpack_from(content, position)[0]
+        if vtable < 0:
+            return None
+        layout = bytes(content[vtable : vtable + _SIZE.unpack_from(content, vtable)[0]])
+        end, elsewhere = _layout(name, layout)
+        if not elsewhere:
+            return name, layout, bytes(content[position + 4 : position + end])
+        found = [bytes(content[position + 4 : position + end])]
+        for offset, width in elsewhere:
+            # The distance to what lies elsewhere differs between tables that are alike.
+            (distance,) = _REFERENCE.unpack_from(content, position + offset)
+            start = position + offset + distance
+            (count,) = _REFERENCE.unpack_from(content, start)
+            found[0] = found[0][: offset - 4] + bytes(4) + found[0][offset:]
+            found.append(bytes(content[start : start + 4 + count * width]))
+    except struct.error:
+        return None
+    return name, layout, b"".join(found)
 
 
 def _read_table(content: memoryview, name: str, position: int) -> Mapping[str, Any]:

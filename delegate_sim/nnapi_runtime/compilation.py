@@ -6,8 +6,8 @@ Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp Compo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, IntEnum
+from typing import NamedTuple
 
 from .devices import CpuDevice, Device
 from .model import NnModel
@@ -54,8 +54,7 @@ class PlanKind(Enum):
     ERROR = "ERROR"
 
 
-@dataclass(frozen=True)
-class CompilationOptions:
+class CompilationOptions(NamedTuple):
     """How to compile. ``simulated_failure`` is the code with which the runtime's own tests let a plan fail at the end."""
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
@@ -63,8 +62,7 @@ class CompilationOptions:
     simulated_failure: int = 0
 
 
-@dataclass(frozen=True)
-class Compilation:
+class Compilation(NamedTuple):
     """What compiling came to. ``refusal`` is what went wrong, also where the CPU took over."""
 
     code: int

@@ -6,8 +6,7 @@ That lowers the feature level which a device must have. Upstream: runtime/ModelB
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .operands import Lifetime, NnOperand
 from .types import AndroidRelease, OperandType, OperationType
@@ -21,8 +20,7 @@ DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
 """The first release whose ``finish`` drops them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(NamedTuple):
     """A type and the value that is the same as none."""
 
     type: OperandType
@@ -40,8 +38,7 @@ ONE = Default(OperandType.INT32, 1)
 MINUS_ONE = Default(OperandType.INT32, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(NamedTuple):
     """Optional inputs after the ``start`` required ones.
 
     ``told_by`` is the input whose type tells this form from others of the same operation; ``paired`` the number of inputs that

@@ -6,7 +6,7 @@ Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from .model import NnModel, NnOperation
@@ -45,11 +45,10 @@ _UNKNOWN_COST = DeviceCost(MAX_COST, MAX_COST)
 _CPU_COST = DeviceCost(1.0, 1.0)
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(NamedTuple):
     """A device's performance table; ``default`` stands for types that are not listed."""
 
-    by_type: Mapping[int, DeviceCost] = field(default_factory=dict)
+    by_type: Mapping[int, DeviceCost] = MappingProxyType({})
     default: DeviceCost = _UNKNOWN_COST
     relaxed_scalar: DeviceCost = _UNKNOWN_COST
     relaxed_tensor: DeviceCost = _UNKNOWN_COST
@@ -95,17 +94,17 @@ class Device(Protocol):
         """Compile these operations of a model."""
 
 
-@dataclass(frozen=True)
-class CpuDevice:
+_CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
+
+
+class CpuDevice(NamedTuple):
     """The runtime's own reference device. It is not sliced for and takes all that is no OEM's or extension's."""
 
     android: AndroidRelease = AndroidRelease.ANDROID_13
     name: str = CPU_NAME
     is_cpu: bool = True
     is_updatable: bool = False
-    costs: Costs = field(
-        default_factory=lambda: Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST),
-    )
+    costs: Costs = _CPU_COSTS
 
     @property
     def version(self) -> Version:
@@ -121,8 +120,7 @@ class CpuDevice:
         return ResultCode.NO_ERROR
 
 
-@dataclass(frozen=True)
-class DriverDevice:
+class DriverDevice(NamedTuple):
     """A driver, described by what it takes and what it fails at."""
 
     name: str

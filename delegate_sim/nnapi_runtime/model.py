@@ -64,7 +64,7 @@ class NnOperation(NamedTuple):
     tag: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class NnModel:
     """A finished model. ``operations`` are in run order and without trailing inputs that hold their defaults."""
 

@@ -7,9 +7,8 @@ common/types/src/Validation.cpp validateOperandTypeImpl, validateOperandSymmPerC
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .refusal import Call, Rule, refuse
 from .types import (
@@ -46,38 +45,52 @@ class Lifetime(Enum):
     SUBMODEL = "submodel"
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelQuantization:
+class ChannelQuantization(NamedTuple):
     """Scales along one dimension."""
 
     dimension: int
     scales: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class OperandKey:
     """What validators look at: it stands for all operands of a type, shape and quantisation. Two are equal if they are one."""
 
-    type: int
-    dimensions: tuple[int, ...]
-    scale: float
-    zero_point: int
-    channel: int | None
+    __slots__ = ("channel", "dimensions", "scale", "type", "zero_point")
+
+    def __init__(self, type: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None) -> None:
+        self.type = type
+        self.dimensions = dimensions
+        self.scale = scale
+        self.zero_point = zero_point
+        self.channel = channel
 
 
-@dataclass(slots=True)
 class NnOperand:
     """One operand of a model; ``value`` holds the bytes of a copied constant where they are known."""
 
-    type: int
-    dimensions: tuple[int, ...] = ()
-    scale: float = 0.0
-    zero_point: int = 0
-    channels: ChannelQuantization | None = None
-    lifetime: Lifetime = Lifetime.TEMPORARY
-    value: bytes | None = None
-    submodel: NnModel | None = None
-    key: OperandKey | None = None
+    __slots__ = ("channels", "dimensions", "key", "lifetime", "scale", "submodel", "type", "value", "zero_point")
+
+    def __init__(
+        self,
+        type: int,
+        dimensions: tuple[int, ...] = (),
+        scale: float = 0.0,
+        zero_point: int = 0,
+        channels: ChannelQuantization | None = None,
+        lifetime: Lifetime = Lifetime.TEMPORARY,
+        value: bytes | None = None,
+        submodel: NnModel | None = None,
+        key: OperandKey | None = None,
+    ) -> None:
+        self.type = type
+        self.dimensions = dimensions
+        self.scale = scale
+        self.zero_point = zero_point
+        self.channels = channels
+        self.lifetime = lifetime
+        self.value = value
+        self.submodel = submodel
+        self.key = key
 
     @property
     def rank(self) -> int:

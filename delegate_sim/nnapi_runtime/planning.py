@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from .devices import Device, operation_cost
 from .model import NnModel, NnOperation, ReadyTracker, run_order
@@ -34,8 +35,7 @@ class ControlStep(Enum):
     GOTO = "goto"
 
 
-@dataclass(frozen=True)
-class Interpreted:
+class Interpreted(NamedTuple):
     """An IF, a WHILE or a jump of the plan; of IF and WHILE with the operation of the model numbered ``source``."""
 
     kind: ControlStep

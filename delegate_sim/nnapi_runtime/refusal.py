@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from ..errors import DelegateSimError
 from .types import AndroidRelease, ResultCode
@@ -27,7 +26,6 @@ class Call(str, Enum):
 RULES: dict[str, Rule] = {}
 
 
-@dataclass(frozen=True, slots=True)
 class Rule:
     """One thing the runtime demands.
 
@@ -35,19 +33,19 @@ class Rule:
     (10 stands for "10 or earlier": older runtimes are not modelled).
     """
 
-    code: str
-    summary: str
-    source: str
-    since: AndroidRelease = AndroidRelease.ANDROID_10
+    __slots__ = ("code", "since", "source", "summary")
 
-    def __post_init__(self) -> None:
-        if self.code in RULES:
-            raise ValueError(f"the rule {self.code} is defined twice")
-        RULES[self.code] = self
+    def __init__(self, code: str, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10) -> None:
+        if code in RULES:
+            raise ValueError(f"the rule {code} is defined twice")
+        self.code = code
+        self.summary = summary
+        self.source = source
+        self.since = since
+        RULES[code] = self
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(NamedTuple):
     """What breaks a rule: which part of the case, what it is, and what it would have to be."""
 
     subject: str
@@ -55,8 +53,7 @@ class Violation:
     needed: str
 
 
-@dataclass(frozen=True, slots=True)
-class NnRefusal:
+class NnRefusal(NamedTuple):
     """One refusal by the runtime; it stops at the first."""
 
     rule: Rule

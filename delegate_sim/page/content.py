@@ -5,7 +5,6 @@ Every text that may hold something from a model is made printable and cut here; 
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections import Counter
@@ -153,7 +152,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "options": {key: _text(str(value)) for key, value in options.items() if value not in (None, "", [])},
         "headline": _text(run_words(run)),
         "measures": {
-            **dataclasses.asdict(measures),
+            **measures._asdict(),
             "multiply_adds": compute.multiply_adds,
             "delegated_multiply_adds": compute.delegated_multiply_adds,
         },
@@ -259,7 +258,7 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
 
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
-    measures = dataclasses.asdict(cost.measures)
+    measures = cost.measures._asdict()
     return {**measures, "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
 
 

@@ -5,7 +5,6 @@ Nodes are matched by structure, so that renumbered or renamed nodes are still re
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -197,7 +196,7 @@ def _side_entry(side: Side) -> dict[str, Any]:
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),
         "measures": {
-            **dataclasses.asdict(measures),
+            **measures._asdict(),
             "fallback_nodes": measures.fallback_nodes,
             "delegated_share": round(measures.delegated_share, 6),
             "multiply_adds": compute.multiply_adds,

@@ -32,7 +32,7 @@ def multiply_adds(node: NodeView) -> int:
     return counter(node) if counter is not None else 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compute:
     """The multiply-adds of a run. Nodes that an earlier delegate of a chain took are not in the run's plan, nor counted here."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..runtime.interpreter import REFUSED, Run
 from .report import border_bytes
@@ -36,8 +36,7 @@ NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 """Those after which the application cannot run the model at all, on the CPU or elsewhere."""
 
 
-@dataclass(frozen=True)
-class Measures:
+class Measures(NamedTuple):
     """The numbers of one run, over all subgraphs.
 
     ``partitions`` counts all, as the runtime does; ``border_bytes`` is what goes into and out of the delegate's kernels in one

@@ -37,7 +37,7 @@ class Viewer(Protocol):
         """Show the page."""
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Report(Shown):
     """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
 

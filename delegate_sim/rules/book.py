@@ -65,7 +65,7 @@ class _Checks(NamedTuple):
     checks: tuple[_Asked, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleBook(Generic[T]):
     """The rules of one delegate.
 
@@ -111,6 +111,10 @@ class RuleBook(Generic[T]):
         """Return the delegate's verdict on one node, with its failures in the delegate's order."""
         if node.node.index in node.graph.assumed:
             return ACCEPTED
+        return self.judge(node, target)
+
+    def judge(self, node: NodeView, target: T) -> Verdict:
+        """Return the verdict on a node that is not assumed to be accepted."""
         if self.excluded is not None:
             refusal = self.excluded(node, target)
             if refusal is not None:

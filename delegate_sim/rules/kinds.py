@@ -40,7 +40,7 @@ class Explanation(NamedTuple):
     advice: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kind:
     """A kind of problem.
 

@@ -60,7 +60,7 @@ def changed(original: Frozen, **changes: object) -> Frozen:
     return copy
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Condition(Generic[TargetT_contra]):
     """Which targets a check applies to; ``words`` describe them in documentation, such as "from level 29"."""
 
@@ -68,7 +68,7 @@ class Condition(Generic[TargetT_contra]):
     holds: Callable[[TargetT_contra], bool]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Check(Generic[TargetT_contra]):
     """One condition of a rule. ``needed`` completes the sentence "needs ...".
 
@@ -137,7 +137,7 @@ class Check(Generic[TargetT_contra]):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpRule(Generic[TargetT_contra]):
     """What a delegate demands of one operator: every check in order, unless ``accepted_early`` accepts the node first."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Assumptions:
+class Assumptions(NamedTuple):
     """What to assume, for what-if questions."""
 
-    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    accepted: Mapping[int, frozenset[int]] = MappingProxyType({})
     """Nodes of each subgraph that count as accepted by every delegate."""
     fixed_shapes: bool = False
     """Whether every tensor has the shape that the file gives it."""

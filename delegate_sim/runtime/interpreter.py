@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from ..collection import uncollected
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..graph.calls import DELEGATE
@@ -57,6 +58,7 @@ def simulate(
     return simulate_chain(model, [(delegate, options)], release, defaults, assumptions=assumptions)[0]
 
 
+@uncollected
 def simulate_chain(
     model: Model,
     targets: Sequence[Application],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ..delegates.base import Decision, Delegate, OptionValues, StageRefusal
 from ..graph.graph import Graph
@@ -24,7 +24,7 @@ _IF_SET = frozenset({"stage", "is_at_invoke"})
 """What data of a refusal has only where it is set."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SubgraphRun:
     """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
 
@@ -48,8 +48,7 @@ class SubgraphRun:
         return SubgraphRun(self.graph, self.decision)
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
 
     A model is also refused where the runtime does not load it, or cannot prepare it before the delegate is asked: it then runs
@@ -83,14 +82,14 @@ class Refusal:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the refusal as plain data; stages of a plugin, and calls behind the delegate, only where there are any."""
-        entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name not in _IF_SET or value)}
+        entry = {name: value for name, value in self._asdict().items() if name != "behind" and (name not in _IF_SET or value)}
         if self.behind is not None:
             entry.update(self.behind._asdict(), further=list(self.behind.further))
             del entry["is_of_node"]
         return entry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """One delegate applied to a model."""
 

@@ -29,7 +29,7 @@ def cost(*, multiply_adds=0, kernels=4, partitions=9, border_bytes=100, outcome=
         "outcome": outcome, "nodes": nodes, "delegated_nodes": delegated,
         "partitions": partitions, "delegate_kernels": kernels, "border_bytes": border_bytes,
     }  # fmt: skip
-    fields = {name: getattr(found, name) for name in Measures.__dataclass_fields__}
+    fields = {name: getattr(found, name) for name in Measures._fields}
     return Cost(Measures(**{**fields, **changed}), multiply_adds, total)
 
 

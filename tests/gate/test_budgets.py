@@ -10,7 +10,7 @@ NOTHING = Measures("none", 10, 0, 0, 0, 0)
 
 
 def measures(**changed):
-    return Measures(**{**vars(BASE), **changed})
+    return Measures(**{**BASE._asdict(), **changed})
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def measures(**changed):
         ({"nodes": 9, "delegated_nodes": 7}, ["smaller-delegated-share"]),
         ({"nodes": 20, "delegated_nodes": 17}, ["more-fallback-nodes"]),
         ({"outcome": FAILS_LATER}, ["worse-outcome"]),
-        (vars(NOTHING), ["worse-outcome", "more-fallback-nodes", "smaller-delegated-share"]),
+        (NOTHING._asdict(), ["worse-outcome", "more-fallback-nodes", "smaller-delegated-share"]),
     ],
 )
 def test_what_is_worse(changed, codes):

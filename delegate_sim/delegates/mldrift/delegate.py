@@ -15,6 +15,7 @@ from ...graph.partition import Subset, partition
 from ...model.model import Model, Node
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
+from ...rules.alike import Judge
 from ...rules.book import RuleBook
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
@@ -178,7 +179,7 @@ class MlDriftDelegate(Delegate):
         """
         rules, target = self.rules_for(options), MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, lambda node: rules.validate(node, target))
+        verdicts = remapping.verdicts(graph, Judge(graph, rules, target).verdict)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
@@ -212,7 +213,8 @@ class MlDriftDelegate(Delegate):
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """With the hint, and without the CPU, nothing may be left over."""
-        left = [index for index in decision.graph.execution_plan if index not in set(decision.nodes)]
+        taken = set(decision.nodes)
+        left = [index for index in decision.graph.execution_plan if index not in taken]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
             return hint_not_met(decision, left)
         if not options["cpu_fallback"] and left:

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...nnapi_runtime import Costs, DeviceCost, NnModel, NnOperation, OperandType, OperationType
 from ...nnapi_runtime import feature_level as level_of
@@ -25,8 +25,7 @@ RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tens
 """What stands for FLOAT32 and TENSOR_FLOAT32 in a table of performance where they may be computed in half precision."""
 
 
-@dataclass(frozen=True)
-class ProfiledDevice:
+class ProfiledDevice(NamedTuple):
     """One device. ``takes`` and ``types`` are None where nothing is left out; ``largest`` is in bytes of a step's operands."""
 
     name: str

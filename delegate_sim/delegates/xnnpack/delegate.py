@@ -13,6 +13,7 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer
 from ...releases.catalogue import NEWEST, Release
+from ...rules.alike import Judge
 from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_of_failures
 from ..live_traits import RuntimeTraits
@@ -22,7 +23,7 @@ from .rules import RULES
 from .rules.experts import is_mixture, said_of
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
 from .variables import VALUES
-from .visit import Visit
+from .visit import Visit, WatchedVisit
 
 
 def _bits(value: Any) -> int:
@@ -161,12 +162,13 @@ def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
     """Visit the nodes in order; those that others decide about are asked about last."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
+    judge = Judge(graph, RULES, visit, cast(Visit, WatchedVisit(visit.target)))
     for index in graph.execution_plan:
         view = graph.view(graph.nodes[index])
         if view.op == "VAR_HANDLE" and not view.node.is_custom:
             variables.define(view)
         elif not unpacking.notice(view):
-            verdict = verdicts[index] = RULES.validate(view, visit)
+            verdict = verdicts[index] = judge.verdict(view)
             if is_mixture(view.node, visit.release):
                 continue
             if not verdict.is_supported:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from ...releases.catalogue import Release
+from ...rules.alike import LooksFurther
 from .target import XnnpackTarget
 from .unpacking import Unpacking
 from .variables import Variables
@@ -25,3 +27,14 @@ class Visit:
     def release(self) -> Release:
         """The release of the runtime."""
         return self.target.release
+
+
+class WatchedVisit:
+    """A visit of which rules see the target only (``rules.alike``): what else it has changes from node to node."""
+
+    def __init__(self, target: XnnpackTarget) -> None:
+        self.target = target
+        self.release = target.release
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise LooksFurther

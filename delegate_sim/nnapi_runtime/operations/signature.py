@@ -10,7 +10,7 @@ Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..operands import NnOperand
 from ..refusal import Call, NnRefusal, NnRefused, Rule, Violation, refuse
@@ -21,8 +21,7 @@ T = OperandType
 QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED})
 
 
-@dataclass(frozen=True, slots=True)
-class OperationView:
+class OperationView(NamedTuple):
     """An operation with its operands, as a rule sees it."""
 
     type: int
@@ -36,8 +35,7 @@ class OperationView:
         return OperationType(self.type).name
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """The types that an operand may have, given the type of the deciding tensor."""
 
     meaning: str
@@ -73,8 +71,7 @@ FILTER = Slot(
 BOXES = by_type("box coordinates", dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """One way to give the operands: fixed slots, or with one slot repeated between a head and a tail."""
 
     head: tuple[Slot, ...]
@@ -90,7 +87,7 @@ class Form:
         return (*self.head, *(self.repeated,) * spare, *self.tail) if spare >= 1 else None
 
     @property
-    def count(self) -> str:
+    def number(self) -> str:
         """The number of operands, for a reader."""
         return str(len(self.head)) if self.repeated is None else f"{len(self.head) + len(self.tail) + 1} or more"
 
@@ -100,19 +97,17 @@ def form(*slots: Slot, level: int = 1) -> Form:
     return Form(slots, level)
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureCheck:
+class SignatureCheck(NamedTuple):
     """A demand beyond counts and types; ``find`` returns what breaks it."""
 
     rule: Rule
     find: Callable[[OperationView], Violation | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Decider:
+class Decider(NamedTuple):
     """Which operand's type decides."""
 
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # replaces tuple.index
     is_output: bool = False
 
     def operand(self, view: OperationView) -> NnOperand:
@@ -138,8 +133,7 @@ INPUT_TYPE = Rule("operation-input-type", "The type of each input fits the tenso
 OUTPUT_TYPE = Rule("operation-output-type", "The type of each output fits the tensor that decides.", _UTILITIES)
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRule:
+class OperationRule(NamedTuple):
     """What the runtime demands of one operation."""
 
     source: str
@@ -179,7 +173,7 @@ def _refuse(rule: Rule, subject: str, found: object, needed: object) -> None:
 def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, subject: str) -> list[_Candidate]:
     candidates = [(slots, one.level) for one in forms if (slots := one.slots(len(operands))) is not None]
     if not candidates:
-        _refuse(rule, subject, len(operands), " or ".join(dict.fromkeys(one.count for one in forms)))
+        _refuse(rule, subject, len(operands), " or ".join(dict.fromkeys(one.number for one in forms)))
     return candidates
 
 

@@ -1,0 +1,142 @@
+"""Nodes that are alike get one verdict, and no verdict depends on it."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.graph.graph import file_graphs
+from delegate_sim.releases.catalogue import NEWEST, Release
+from delegate_sim.rules import kinds
+from delegate_sim.rules.alike import Judge
+from delegate_sim.rules.book import RuleBook, Unknown
+from delegate_sim.rules.rule import OpRule
+from delegate_sim.rules.source import Repository, Source
+from delegate_sim.rules.vocabulary import check
+from fixtures.builder import ModelBuilder
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+FIXTURES = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "models").glob("*.tflite"))
+SIMULATED = [name for name in DELEGATE_NAMES if not name.startswith("npu-")]
+CORPORA = ("fuzz", "keras", "onnx", "real", "torch")
+SAMPLE = 12
+
+
+class Target(NamedTuple):
+    release: Release = NEWEST
+
+
+class Counted:
+    """A finder that counts how often it is asked."""
+
+    def __init__(self, finder):
+        self.finder = finder
+        self.count = 0
+
+    def __call__(self, node):
+        self.count += 1
+        return self.finder(node)
+
+
+def judged(finder):
+    """Judge three ADD nodes that are alike but for names, indices and large constants; return verdicts and questions."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    for number in range(3):
+        source = graph.input(f"source{number}", "FLOAT32", (1, 40))
+        constant = graph.tensor(f"constant{number}", "FLOAT32", (1, 40), data=[float(number)] * 40)
+        axis = graph.tensor(f"axis{number}", "INT32", (1,), data=(3,))
+        result = graph.tensor(f"result{number}", "FLOAT32", (1, 40))
+        graph.node("ADD", (source, constant, axis), (result,), options={})
+    graph.outputs(result)
+    (graph,) = file_graphs(delegate_sim.load(builder.bytes()))
+    counted = Counted(finder)
+    rules = RuleBook(
+        "x",
+        families=({"ADD": OpRule((check(kinds.RANK, "no", counted),))},),
+        kinds=(kinds.OPERATOR, kinds.RANK),
+        source=Source(Repository("example/x", "0" * 40), "x.cc", "IsSupported"),
+        unknown=Unknown("an operator that x has", problem="has no mapper"),
+    )
+    judge = Judge(graph, rules, Target())
+    found = [judge.verdict(graph.view(node)) for node in graph.nodes]
+    return found, [rules.validate(graph.view(node), Target()) for node in graph.nodes], counted.count - 3
+
+
+ALIKE = {
+    "type": lambda node: node.input(0).type,
+    "shape": lambda node: f"{node.outputs[0].shape} {node.graph.tensors[node.node.inputs[0]].rank}",
+    "count": lambda node: f"{len(node.node.inputs)} {node.node.input(7)} {node.graph.tensor(node.node.input(7)).type}",
+    "options": lambda node: node.options.fused_activation_function or "none",
+    "small constant": lambda node: str(node.value(node.input(2))),
+    "constant": lambda node: str([tensor.is_constant for tensor in node.inputs]),
+    "no value": lambda node: str(node.value(node.input(0))),
+}
+
+FURTHER = {
+    "name": lambda node: node.input(0).name,
+    "index": lambda node: str(node.input(0).index),
+    "node": lambda node: str(node.node.index),
+    "large constant": lambda node: str(node.value(node.input(1))[0]),
+    "place": lambda node: str(node.input(1).data),
+    "buffer": lambda node: str(node.input(1).buffer),
+    "neighbours": lambda node: str(node.graph.readers[node.node.inputs[0]]),
+    "other tensors": lambda node: str(len(node.graph.tensors)),
+    "any tensor": lambda node: str([tensor.type for tensor in node.graph.tensors]),
+    "last tensor": lambda node: node.graph.tensors[-1].type,
+    "options' place": lambda node: str(node.node.options),
+    "model": lambda node: str(node.graph.model.size),
+}
+
+
+@pytest.mark.parametrize("finder", ALIKE.values(), ids=ALIKE)
+def test_a_rule_that_looks_at_what_alike_nodes_share_is_asked_once(finder):
+    found, expected, count = judged(finder)
+    assert found == expected
+    assert count == 1
+
+
+@pytest.mark.parametrize("finder", FURTHER.values(), ids=FURTHER)
+def test_a_rule_that_looks_further_is_asked_about_each_node(finder):
+    found, expected, count = judged(finder)
+    assert found == expected
+    assert count == 1 + 3
+
+
+def without_memory(monkeypatch):
+    """Have every node judged by itself."""
+    monkeypatch.setattr(Judge, "verdict", lambda self, view: self._rules.validate(view, self._target))
+
+
+def entries(models, names=SIMULATED):
+    found = []
+    for content in models:
+        model = delegate_sim.load(content)
+        found.append([delegate_sim.analyze(model, name).to_dict() for name in names])
+    return found
+
+
+def test_reports_on_fixtures_are_the_same_when_each_node_is_judged(monkeypatch):
+    models = [path.read_bytes() for path in FIXTURES]
+    before = entries(models)
+    without_memory(monkeypatch)
+    assert entries(models) == before
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_reports_on_corpora_are_the_same_when_each_node_is_judged(corpus, monkeypatch):
+    path = SHARED / "corpus" / f"{corpus}.zip"
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(name for name in archive.namelist() if name.endswith(".tflite") and not name.startswith("broken/"))
+        models = [archive.read(name) for name in random.Random(21).sample(names, SAMPLE)]
+    before = entries(models)
+    without_memory(monkeypatch)
+    assert entries(models) == before
