@@ -103,6 +103,12 @@ class Work:
         zeros = np.broadcast_to(np.zeros((), schema.NUMPY_TYPES[tensor.type]), tensor.shape)
         return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
 
+    def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
+        """Add a constant with the elements of another in another shape, of which the file holds one copy; return its index."""
+        value = None if tensor.value is None else tensor.value.reshape(tuple(shape))
+        named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
+        return self.editor.add_tensor(named)
+
     def result(self, like: Tensor, what: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
         """Add a tensor for a result, of the type and quantisation of another unless told otherwise; return its index."""
         tensor = _blank(f"{like.name}/{what}", kind or like.type, like.shape if shape is None else shape)

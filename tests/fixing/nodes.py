@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from tests.fixing.integer_nodes import INTEGERS
+from tests.fixing.wide_nodes import WIDE
 from tests.live.graphs import random_step
 from tests.live.sketch import Sketch, SketchTensor
 
@@ -107,6 +109,16 @@ def _matrix(sketch: Sketch) -> None:
     sketch.node("BATCH_MATMUL", [operand, weights], "FLOAT32", (*operand.shape[:-1], 5), {"adj_y": swaps})
 
 
+def _layer(sketch: Sketch) -> None:
+    operand = _floats(sketch, *sketch.choice(((2, 3, 8), (1, 2, 3, 8), (1, 1, 8), (2, 1, 2, 3, 8))))
+    kind = sketch.choice(("FLOAT32", "INT8"))
+    weights = sketch.constant(
+        kind, (5, 8), _weights(sketch, kind, (5, 8)), **({"scale": 0.02, "zero_point": 0} if kind == "INT8" else {})
+    )
+    options = {"keep_num_dims": True, "asymmetric_quantize_inputs": sketch.chance(2)}
+    sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (*operand.shape[:-1], 5), options, version=9)
+
+
 def _dynamic_range(sketch: Sketch) -> None:
     operand = _floats(sketch, 4, 16)
     weights = sketch.constant("INT8", (8, 16), _weights(sketch, "INT8", (8, 16)), scale=0.02, zero_point=0)
@@ -147,20 +159,6 @@ def _cancel(sketch: Sketch) -> None:
         sketch.node("QUANTIZE", [sketch.last()], "INT8", (2, 3), {}, quantization=scales)
     last = sketch.last()
     sketch.node("NEG" if last.type == "FLOAT32" else "DEQUANTIZE", [last], "FLOAT32", last.shape, {})
-
-
-def _indices(sketch: Sketch) -> None:
-    operand = _floats(sketch, 3, 4)
-    op = sketch.choice(("GATHER", "PAD", "TILE", "SLICE"))
-    if op == "GATHER":
-        sketch.node(op, [operand, sketch.constant("INT64", (2,), (2, 0))], "FLOAT32", (2, 4), {"axis": 0})
-    elif op == "PAD":
-        sketch.node(op, [operand, sketch.constant("INT64", (2, 2), ((1, 0), (0, 2)))], "FLOAT32", (4, 6), {})
-    elif op == "TILE":
-        sketch.node(op, [operand, sketch.constant("INT64", (2,), (2, 1))], "FLOAT32", (6, 4), {})
-    else:
-        begin, size = sketch.constant("INT64", (2,), (1, 0)), sketch.constant("INT64", (2,), (2, 3))
-        sketch.node(op, [operand, begin, size], "FLOAT32", (2, 3), {})
 
 
 def _any_type(sketch: Sketch, *shape: int) -> SketchTensor:
@@ -209,20 +207,6 @@ def _split(sketch: Sketch) -> None:
         sketch.node("SPLIT_V", inputs, operand.type, (2, 2, 4), {"num_splits": 3}, quantization=operand.quantization, outputs=3)
 
 
-def _transpose(sketch: Sketch) -> None:
-    operand = _any_type(sketch, 2, 3, 1, 2, 5)
-    order = sketch.choice(((0, 3, 4, 1, 2), (3, 4, 0, 1, 2), (4, 2, 0, 1, 3)))
-    shape = [operand.shape[axis] for axis in order]
-    index = sketch.constant("INT32", (5,), order)
-    sketch.node("TRANSPOSE", [operand, index], operand.type, shape, {}, quantization=operand.quantization)
-
-
-def _wide(sketch: Sketch) -> None:
-    operand = _floats(sketch, 1, 2, 3, 2, 2)
-    op = sketch.choice(("ABS", "TANH", "RELU", "NEG", "LOGISTIC"))
-    sketch.node(op, [operand], "FLOAT32", operand.shape)
-
-
 def _strided(sketch: Sketch) -> None:
     operand = _any_type(sketch, 4, 5, 3)
     begin = sketch.constant("INT32", (3,), (sketch.choice((0, 1, -3)), 1, sketch.choice((0, 2, -1))))
@@ -241,7 +225,6 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "pairs-that-cancel": _cancel,
         "float16-widened": _widened("FLOAT16"),
         "constants-dequantized": _widened("INT8"),
-        "indices-in-int32": _indices,
         "bias-of-zeros": _bias,
         "matrix-product-as-layer": _matrix,
         "symmetric-activations": _dynamic_range,
@@ -253,8 +236,6 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "unpack-as-slices": _unpack,
         "split-as-slices": _split,
         "split-as-strided-slices": _split,
-        "transpose-of-lower-rank": _transpose,
-        "element-wise-of-rank-4": _wide,
         "strided-slice-without-masks": _strided,
         "strided-slice-as-slice": _strided,
         "square-as-mul": _unary("SQUARE", {}),
@@ -270,6 +251,9 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "gelu-approximated": _unary("GELU", {"approximate": False}),
         "mean-as-pool": _mean((1, 2)),
         "mean-one-axis-at-a-time": _mean((1, 3)),
+        "layer-of-rows": _layer,
+        **WIDE,
+        **INTEGERS,
     }
 )
 

@@ -11,6 +11,7 @@ from ...model.model import Node, Quantization, Tensor
 from ..work import Work
 from .base import Exactness, Pass
 from .elementwise import _pass
+from .ranks import lowered
 
 _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
@@ -79,6 +80,18 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
     return [work.editor.with_options(node, asymmetric_quantize_inputs=False)]
 
 
+def _rows(work: Work, node: Node) -> Sequence[Node] | None:
+    """The kernel multiplies row by row, whatever dimensions the rows have."""
+    source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
+    if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
+        return None
+    units, depth = weights.shape
+    rows = source.element_count // max(depth, 1)
+    if rows * depth != source.element_count or rows * units != target.element_count:
+        return None
+    return lowered(work, node, {0: (rows, depth)}, [(rows, units)], keep_num_dims=False)
+
+
 _DYNAMIC = """
 BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN FULLY_CONNECTED LSTM RNN SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
 UNIDIRECTIONAL_SEQUENCE_RNN
@@ -100,6 +113,14 @@ PASSES: tuple[Pass, ...] = (
         "FLOAT32, the second operand one constant matrix, a known shape, adj_x not set",
         Exactness.ROUNDING,
         _batch_matmul,
+    ),
+    _pass(
+        "layer-of-rows",
+        "FULLY_CONNECTED",
+        "the layer over a matrix of all rows, between RESHAPEs",
+        "a result of 3 or more dimensions, a known shape",
+        Exactness.EXACT,
+        _rows,
     ),
     _pass(
         "symmetric-activations",
