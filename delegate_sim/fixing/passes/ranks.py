@@ -247,6 +247,8 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
     source, order = work.input(node, 0), work.values(work.input(node, 1))
     if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
         return None
+    if work.input(node, 1).type != "INT32":  # which the kernel takes it for
+        return None
     shape = source.shape
     goal = tuple([axis for axis in (order.reshape(-1) % source.rank).tolist() if shape[axis] != 1])
     now = tuple(sorted(goal))

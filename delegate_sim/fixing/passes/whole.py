@@ -132,6 +132,8 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
         orders = [work.values(work.input(each, 1)) for each in (first, node)]
         if orders[0] is None or orders[1] is None or orders[0].size != orders[1].size:
             return None
+        if any(work.input(each, 1).type != "INT32" for each in (first, node)):  # which the kernel takes it for
+            return None
         joined = orders[0].reshape(-1)[orders[1].reshape(-1)]
         return first.inputs[0] if joined.tolist() == list(range(joined.size)) else None
     if pair == ("DEQUANTIZE", "QUANTIZE"):
