@@ -26,6 +26,7 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import Standing, is_better
 from delegate_sim.fixing.search import search
+from delegate_sim.inference.difference import one_process
 from delegate_sim.model.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
@@ -141,7 +142,7 @@ def run(arguments: argparse.Namespace) -> None:
             chosen = [
                 delegate
                 for place, delegate in enumerate(arguments.delegates)
-                if not (number + place) % arguments.every and (name, delegate) not in known
+                if (number + place) % arguments.every in arguments.part and (name, delegate) not in known
             ]
             if not chosen:
                 continue
@@ -212,12 +213,14 @@ def main() -> None:
     parser.add_argument("--corpus", nargs="*", default=CORPORA)
     parser.add_argument("--delegates", nargs="*", default=DELEGATE_NAMES, choices=DELEGATE_NAMES)
     parser.add_argument("--every", type=int, default=10, help="take one in so many models")
+    parser.add_argument("--part", type=int, nargs="*", default=[0], help="which ones, from 0 on; with all parts all models are run")
     parser.add_argument("--allow", default="rounding", choices=[kind.name.lower() for kind in Exactness])
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so long; a later call goes on")
     parser.add_argument("--records", default="fix-records.jsonl", help="where records are kept between calls")
     parser.add_argument("--write", action="store_true", help="put the table into docs/fix.md")
     arguments = parser.parse_args()
-    run(arguments)
+    with one_process():
+        run(arguments)
     text = table(_records(Path(arguments.records)))
     if arguments.write:
         page = with_section(PAGE.read_text("utf-8"), "passes", passes_table())

@@ -218,13 +218,14 @@ class _Search:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """Keep passes that gain only together, as few of them as will do."""
-        chosen = [each for each in passes if self._tried(each) is not None]
-        if len(chosen) < 2 or tuple(chosen) == self._tried_together:
+        """Keep passes that gain only together, as few of them as will do. Some have work only behind others."""
+        now = tuple([each for each in passes if self._tried(each) is not None])
+        if not now or now == self._tried_together:
             return False
-        found = self._chain(chosen)
-        if not is_better(found[-1][2], self._standing):
-            self._tried_together = tuple(chosen)
+        found = self._chain(passes)
+        chosen = [each for each, _, _ in found]
+        if len(chosen) < 2 or not is_better(found[-1][2], self._standing):
+            self._tried_together = now
             return False
         for each in reversed(chosen):
             fewer = [other for other in chosen if other is not each]
@@ -245,7 +246,7 @@ class _Search:
                 self._report(f"{each.name}, together with others")
                 now, standings = made, self._standings(made.model)
                 found.append((each, now, standings))
-        return found or [(passes[0], now, standings)] if passes else []
+        return found
 
 
 def _changed(before: Rewritten, after: Rewritten) -> int:
