@@ -83,17 +83,16 @@ def _mean(axes: tuple[int, ...]) -> Maker:
 def _bias(sketch: Sketch) -> None:
     kind = sketch.choice(("FLOAT32", "INT8"))
     scales: dict[str, Any] = {"scale": 0.5, "zero_point": 0} if kind == "INT8" else {}
-    op = sketch.choice(("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D"))
+    op = sketch.choice(("FULLY_CONNECTED", "DEPTHWISE_CONV_2D"))
     if op == "FULLY_CONNECTED":
         operand = sketch.input_of(kind, (2, 8), **scales)
         weights = sketch.constant(kind, (3, 8), _weights(sketch, kind, (3, 8)), **scales)
         sketch.node(op, [operand, weights, -1], kind, (2, 3), {}, quantization=scales)
         return
     operand = sketch.input_of(kind, (1, 4, 4, 3), **scales)
-    shape = (2, 1, 1, 3) if op == "CONV_2D" else (1, 1, 1, 3)
-    weights = sketch.constant(kind, shape, _weights(sketch, kind, shape), **scales)
-    options = {"stride_w": 1, "stride_h": 1} | ({"depth_multiplier": 1} if op != "CONV_2D" else {})
-    sketch.node(op, [operand, weights, -1], kind, (1, 4, 4, shape[0] if op == "CONV_2D" else 3), options, quantization=scales)
+    weights = sketch.constant(kind, (1, 1, 1, 3), _weights(sketch, kind, (1, 1, 1, 3)), **scales)
+    options = {"stride_w": 1, "stride_h": 1, "depth_multiplier": 1}
+    sketch.node(op, [operand, weights], kind, (1, 4, 4, 3), options, quantization=scales)
 
 
 def _weights(sketch: Sketch, kind: str, shape: tuple[int, ...]) -> Any:
@@ -117,6 +116,20 @@ def _layer(sketch: Sketch) -> None:
     )
     options = {"keep_num_dims": True, "asymmetric_quantize_inputs": sketch.chance(2)}
     sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (*operand.shape[:-1], 5), options, version=9)
+
+
+def _dense(sketch: Sketch) -> None:
+    """A layer whose weights have one scale, or one for each channel."""
+    kind = sketch.choice(("FLOAT32", "INT8"))
+    scales: dict[str, Any] = {"scale": 0.5, "zero_point": 0} if kind == "INT8" else {}
+    operand = sketch.input_of(kind, sketch.choice(((4, 8), (2, 3, 8), (1, 8))), **scales)
+    own: dict[str, Any] = {"scale": [0.02, 0.1, 0.05], "zero_point": [0, 0, 0]} if kind == "INT8" and sketch.chance(2) else scales
+    weights = sketch.constant(kind, (3, 8), _weights(sketch, kind, (3, 8)), **own)
+    bias = sketch.constant("FLOAT32", (3,), (1, -2, 3)) if kind == "FLOAT32" and sketch.chance(2) else -1
+    options = {"keep_num_dims": True, "fused_activation_function": sketch.choice((0, 1))}
+    sketch.node(
+        "FULLY_CONNECTED", [operand, weights, bias], kind, (*operand.shape[:-1], 3), options, version=5, quantization=scales
+    )
 
 
 def _dynamic_range(sketch: Sketch) -> None:
@@ -252,6 +265,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "mean-as-pool": _mean((1, 2)),
         "mean-one-axis-at-a-time": _mean((1, 3)),
         "layer-of-rows": _layer,
+        "layer-as-convolution": _dense,
         **WIDE,
         **INTEGERS,
     }
