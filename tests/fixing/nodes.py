@@ -81,18 +81,19 @@ def _mean(axes: tuple[int, ...]) -> Maker:
 
 
 def _bias(sketch: Sketch) -> None:
+    """Other layers do not run on the CPU without a bias."""
     kind = sketch.choice(("FLOAT32", "INT8"))
     scales: dict[str, Any] = {"scale": 0.5, "zero_point": 0} if kind == "INT8" else {}
-    op = sketch.choice(("FULLY_CONNECTED", "DEPTHWISE_CONV_2D"))
-    if op == "FULLY_CONNECTED":
+    if sketch.chance(2):
         operand = sketch.input_of(kind, (2, 8), **scales)
         weights = sketch.constant(kind, (3, 8), _weights(sketch, kind, (3, 8)), **scales)
-        sketch.node(op, [operand, weights, -1], kind, (2, 3), {}, quantization=scales)
-        return
-    operand = sketch.input_of(kind, (1, 4, 4, 3), **scales)
-    weights = sketch.constant(kind, (1, 1, 1, 3), _weights(sketch, kind, (1, 1, 1, 3)), **scales)
-    options = {"stride_w": 1, "stride_h": 1, "depth_multiplier": 1}
-    sketch.node(op, [operand, weights], kind, (1, 4, 4, 3), options, quantization=scales)
+        sketch.node("FULLY_CONNECTED", [operand, weights, -1], kind, (2, 3), {}, quantization=scales)
+    else:
+        operand = sketch.input_of(kind, (1, 4, 4, 3), **scales)
+        weights = sketch.constant(kind, (2, 1, 1, 3), _weights(sketch, kind, (2, 1, 1, 3)), **scales)
+        inputs = [sketch.constant("INT32", (4,), (1, 4, 4, 2)), weights, operand]
+        options = {"stride_w": 1, "stride_h": 1, "padding": 0}
+        sketch.node("TRANSPOSE_CONV", inputs, kind, (1, 4, 4, 2), options, quantization=scales)
 
 
 def _weights(sketch: Sketch, kind: str, shape: tuple[int, ...]) -> Any:
