@@ -26,6 +26,7 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import Standing, is_better
 from delegate_sim.fixing.search import search
+from delegate_sim.inference.difference import one_process
 from delegate_sim.model.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
@@ -85,43 +86,44 @@ def target_of(name: str) -> Target:
     return Target(delegate, parse_options(name, delegate.options, {}, "benchmark"), NEWEST, "benchmark")
 
 
-def record(path: str, content: bytes, delegate: str, allowed: Exactness) -> dict[str, Any]:
+def prepared(content: bytes, folder: Path) -> Model | DelegateSimError:
+    """Write a model with weights to a folder and load it; return the error of one that cannot be read."""
+    source = folder / "model.tflite"
+    try:
+        source.write_bytes(with_weights(content))
+        return load(str(source))
+    except DelegateSimError as error:
+        return error
+
+
+def record(path: str, model: Model | DelegateSimError, delegate: str, allowed: Exactness) -> dict[str, Any]:
     """Fix one model for one delegate and say how that went."""
     entry: dict[str, Any] = {"model": path, "delegate": delegate, "outcome": "same"}
     begin = time.perf_counter()
+    if not isinstance(model, Model):
+        return {**entry, "outcome": "unreadable", "message": str(model)}
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, "model.tflite")
-            source.write_bytes(with_weights(content))
-            model = load(str(source))
-            shapes = {tensor.index: tensor.shape for tensor in open_inputs(model)}
-            entry["open"] = bool(shapes)
-            plan = search(model, [target_of(delegate)], allowed, shapes)
-            entry["passes"] = [step.name for step in plan.steps]
-            entry["before"], entry["after"] = _numbers(plan.before[0]), _numbers(plan.after[0])
-            entry["search_seconds"] = round(time.perf_counter() - begin, 2)
-            if plan.is_changed and is_better(plan.after, plan.before):
-                fixed = fix(plan, str(Path(folder, "fixed.tflite")))
-                assert fixed.difference is not None
-                entry["outcome"] = "improved"
-                entry["is_same"], entry["relative"] = fixed.difference.is_same, fixed.difference.relative
-                entry["exactness"] = plan.exactness.name.lower()
+        shapes = {tensor.index: tensor.shape for tensor in open_inputs(model)}
+        entry["open"] = bool(shapes)
+        plan = search(model, [target_of(delegate)], allowed, shapes)
+        entry["passes"] = [step.name for step in plan.steps]
+        entry["before"], entry["after"] = _numbers(plan.before[0]), _numbers(plan.after[0])
+        entry["search_seconds"] = round(time.perf_counter() - begin, 2)
+        if plan.is_changed and is_better(plan.after, plan.before):
+            assert model.path is not None
+            fixed = fix(plan, str(Path(model.path).with_name("fixed.tflite")), replaces=True)
+            assert fixed.difference is not None
+            entry["outcome"] = "improved"
+            entry["is_same"], entry["relative"] = fixed.difference.is_same, fixed.difference.relative
+            entry["exactness"] = plan.exactness.name.lower()
     except DelegateSimError as error:
         outcomes = {_NOT_RUN: "not run", _UNSTEADY: "unsteady", _MADE_UP: "refused", _REFUSED: "refused"}
-        outcome = next((found for words, found in outcomes.items() if words in str(error)), "failed")
-        entry["outcome"] = outcome if _readable(content) else "unreadable"
+        entry["outcome"] = next((found for words, found in outcomes.items() if words in str(error)), "failed")
         entry["message"] = str(error)
     except Exception as error:  # a bug, to be counted as a failure
         entry["outcome"], entry["message"] = "failed", f"{type(error).__name__}: {error}"
     entry["seconds"] = round(time.perf_counter() - begin, 2)
     return entry
-
-
-def _readable(content: bytes) -> bool:
-    try:
-        return isinstance(load(content), Model)
-    except DelegateSimError:
-        return False
 
 
 def _numbers(standing: Standing) -> dict[str, Any]:
@@ -137,13 +139,20 @@ def run(arguments: argparse.Namespace) -> None:
     begin = time.monotonic()
     with path.open("a", encoding="utf-8") as file:
         for number, (name, content) in enumerate(models(arguments.corpus)):
-            for place, delegate in enumerate(arguments.delegates):
-                if (number + place) % arguments.every or (name, delegate) in known:
-                    continue
-                if time.monotonic() - begin > arguments.seconds:
-                    return
-                file.write(json.dumps(record(name, content, delegate, Exactness[arguments.allow.upper()])) + "\n")
-                file.flush()
+            chosen = [
+                delegate
+                for place, delegate in enumerate(arguments.delegates)
+                if (number + place) % arguments.every in arguments.part and (name, delegate) not in known
+            ]
+            if not chosen:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                model = prepared(content, Path(folder))
+                for delegate in chosen:
+                    if time.monotonic() - begin > arguments.seconds:
+                        return
+                    file.write(json.dumps(record(name, model, delegate, Exactness[arguments.allow.upper()])) + "\n")
+                    file.flush()
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -204,12 +213,14 @@ def main() -> None:
     parser.add_argument("--corpus", nargs="*", default=CORPORA)
     parser.add_argument("--delegates", nargs="*", default=DELEGATE_NAMES, choices=DELEGATE_NAMES)
     parser.add_argument("--every", type=int, default=10, help="take one in so many models")
+    parser.add_argument("--part", type=int, nargs="*", default=[0], help="which of so many, from 0 on; several give more")
     parser.add_argument("--allow", default="rounding", choices=[kind.name.lower() for kind in Exactness])
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so long; a later call goes on")
     parser.add_argument("--records", default="fix-records.jsonl", help="where records are kept between calls")
     parser.add_argument("--write", action="store_true", help="put the table into docs/fix.md")
     arguments = parser.parse_args()
-    run(arguments)
+    with one_process():
+        run(arguments)
     text = table(_records(Path(arguments.records)))
     if arguments.write:
         page = with_section(PAGE.read_text("utf-8"), "passes", passes_table())

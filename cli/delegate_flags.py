@@ -69,6 +69,10 @@ class DelegateName(_Choice):
         """Refuse any other name."""
         return value if value in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
 
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Name what may be given in one line."""
+        return f"Choose from: {', '.join(map(str, self.choices))}"
+
 
 def several_delegates_option(shown_default: str) -> Callable[[Command], Command]:
     """Return the option ``--delegate`` of which several may be given; help says what is meant where none is."""

@@ -329,10 +329,17 @@ class _Documents:
         if kind == "text":
             return self._rows(report) if self.is_table else self._lines(report)
         if kind == "json":
-            return report.to_dict()
+            return self._entry(report)
         from delegate_sim.gate.analysis import analysis_cases
 
         return analysis_cases(report)
+
+    def _entry(self, report: Report) -> dict[str, Any]:
+        if self.is_overview:
+            return report.to_dict()
+        from ..text.advised import advised_entry
+
+        return advised_entry(report, self.view)
 
     def _rows(self, report: Report) -> list[ModelRow]:
         from ..text.overview import model_rows

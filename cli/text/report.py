@@ -20,6 +20,7 @@ from delegate_sim.text import printable
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line, columns
+from .advised import advice_on
 from .measures import kernels_text
 from .numbers import with_ranges, without_numbers
 from .placement import placement_lines
@@ -29,7 +30,6 @@ from .view import HEADING, View
 
 if TYPE_CHECKING:
     from delegate_sim.diagnosis.advice import Advice
-    from delegate_sim.model.model import Model
 
 _CODE = "yellow"
 _HINT = "cyan"
@@ -40,8 +40,6 @@ _NARROWEST_STRIP = 24
 _GAINS_SHOWN = 5
 _VARIANTS_SHOWN = 8
 _HINTS_SHOWN = 3
-_NODES_ADVISED = 1000
-"""How many nodes a model may have for hints as precise as those of a diagnosis: those of a larger one take seconds."""
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _OUTCOMES = {
@@ -83,7 +81,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         if len(report.runs) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _log_lines([run])
-        yield from _details(run, view, _advice(report.model, run, view))
+        yield from _details(run, view, advice_on(report, run, view))
         yield from _diagnose(report, run, view)
     if len(report.runs) > 1:
         from .comparison import comparison_lines
@@ -103,14 +101,6 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
         yield Line(f"  {printable(command)}", _HINT)
 
 
-def _advice(model: Model, run: Run, view: View) -> Advice | None:
-    """Look for what to change, if any node stays on the CPU and it does not take long."""
-    nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
-    if view.advise is None or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
-        return None
-    return view.advise(model, run)
-
-
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
     """All log lines come first, as on a device; a delegate that the runtime applies by default has no details."""
     runs = report.runs
@@ -121,8 +111,7 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
             yield Line("")
         if len(explicit) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
-        # Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
-        yield from _details(run, view, _advice(report.model, run, view) if len(explicit) == 1 else None)
+        yield from _details(run, view, advice_on(report, run, view))
     if not is_running or not all(run.is_loaded and run.is_prepared for run in runs):
         return
     yield Line("")

@@ -135,6 +135,8 @@ class _Search:
         self._trials: dict[str, Trial] = {}
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
         """What each pass makes of the model as it is now."""
+        self._tried_together: tuple[Pass, ...] = ()
+        """The passes that gain nothing together in the model as it is now."""
 
     def run(self) -> FixPlan:
         """Search, and return what was found."""
@@ -147,7 +149,7 @@ class _Search:
         if any(now.score.fails and not then.score.fails for now, then in zip(self._standing, before, strict=True)):
             raise FixError("with these shapes the runtime does not prepare the model")
         for level in Exactness:
-            if level <= self._allowed:
+            if level <= self._allowed and not self._is_done():
                 passes = [each for each in self._passes.values() if each.exactness <= level]
                 while len(self._steps) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
                     pass
@@ -164,6 +166,10 @@ class _Search:
             self._now,
             self._simulations,
         )
+
+    def _is_done(self) -> bool:
+        """Whether every target has the whole model in one piece already, so that nothing is left to gain."""
+        return all(not each.on_cpu and each.measures.partitions == 1 and each.measures.is_delegated for each in self._standing)
 
     def _standings(self, model: Model) -> tuple[Standing, ...]:
         self._simulations += 1
@@ -209,12 +215,17 @@ class _Search:
         self._steps.append(FixStep(each.name, each.exactness, each.does, _changed(self._now, made), standings))
         self._now, self._standing = made, standings
         self._next.clear()
+        self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """Keep passes that gain only together, as few of them as will do."""
-        chosen = [each for each in passes if self._tried(each) is not None]
-        found = self._chain(chosen)
+        """Keep passes that gain only together, as few of them as will do. Some have work only behind others."""
+        now = tuple([each for each in passes if self._tried(each) is not None])
+        if not now or now == self._tried_together:
+            return False
+        found = self._chain(passes)
+        chosen = [each for each, _, _ in found]
         if len(chosen) < 2 or not is_better(found[-1][2], self._standing):
+            self._tried_together = now
             return False
         for each in reversed(chosen):
             fewer = [other for other in chosen if other is not each]
@@ -235,7 +246,7 @@ class _Search:
                 self._report(f"{each.name}, together with others")
                 now, standings = made, self._standings(made.model)
                 found.append((each, now, standings))
-        return found or [(passes[0], now, standings)] if passes else []
+        return found
 
 
 def _changed(before: Rewritten, after: Rewritten) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from ..prepare import fold
 from ..runtime.editing import Editor
 
 SMALL = 1 << 12
@@ -103,6 +105,12 @@ class Work:
         zeros = np.broadcast_to(np.zeros((), schema.NUMPY_TYPES[tensor.type]), tensor.shape)
         return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
 
+    def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
+        """Add a constant with the elements of another in another shape, of which the file holds one copy; return its index."""
+        value = None if tensor.value is None else tensor.value.reshape(tuple(shape))
+        named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
+        return self.editor.add_tensor(named)
+
     def result(self, like: Tensor, what: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
         """Add a tensor for a result, of the type and quantisation of another unless told otherwise; return its index."""
         tensor = _blank(f"{like.name}/{what}", kind or like.type, like.shape if shape is None else shape)
@@ -127,7 +135,11 @@ class Work:
 
     def is_open(self, *tensors: Tensor) -> bool:
         """Whether the shape of any of these may differ at run time from what the file says."""
-        return any(tensor.has_unspecified_dimension for tensor in tensors)
+        return any(tensor.has_unspecified_dimension or tensor.index in self._dynamic for tensor in tensors)
+
+    @functools.cached_property
+    def _dynamic(self) -> frozenset[int]:
+        return _dynamic_tensors(self.model)[self.editor.subgraph.index]
 
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
         """Replace each chosen node of some operators by what ``rewrite`` makes of it, which writes the same results.
@@ -142,6 +154,12 @@ class Work:
                 made = rewrite(self, node)
             nodes += [(origin, node)] if made is None else [(-1, new) for new in made]
         self.editor.nodes = nodes
+
+
+@functools.lru_cache(maxsize=1)
+def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
+    """Return, for each subgraph, tensors of which only values at run time tell the shape. Those of the last model are kept."""
+    return tuple([folded.dynamic for folded in fold(model)])
 
 
 def _blank(name: str, kind: str, shape: Sequence[int]) -> Tensor:

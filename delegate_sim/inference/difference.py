@@ -10,11 +10,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,7 @@ import numpy as np
 
 from ..errors import FixError, MissingPackageError
 from ..model.model import Model
+from . import worker
 from .inputs import InputArray
 
 SECONDS = 1800
@@ -187,25 +192,60 @@ def _note_unsteady(found: dict[str, Any], alike: dict[str, Any]) -> bool:
     return any(own["bits"] for own in _entries(alike))
 
 
+def _own_process(folder: Path) -> int:
+    """Do a job in a process of its own; return how that ended."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
+        env={**os.environ, "PYTHONSAFEPATH": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=SECONDS,
+        check=False,
+    )
+    return done.returncode
+
+
+_worker: ContextVar[Callable[[Path], int]] = ContextVar("worker", default=_own_process)
+
+
+@contextmanager
+def one_process() -> Iterator[None]:
+    """Let all comparisons within run one after another in one process, as the start of a process takes longest for small models.
+
+    A process that crashes is replaced. There is no limit of time.
+    """
+    with ExitStack() as stack:
+        pools: list[ProcessPoolExecutor] = []
+
+        def work(folder: Path) -> int:
+            if not pools:
+                pools.append(stack.enter_context(ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))))
+            try:
+                pools[0].submit(worker.main, folder).result()
+            except BrokenExecutor:
+                pools.clear()
+                return -1
+            return 0
+
+        token = _worker.set(work)
+        try:
+            yield
+        finally:
+            _worker.reset(token)
+
+
 def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     (folder / "job.json").write_text(json.dumps(job), "utf-8")
     (folder / "found.json").unlink(missing_ok=True)
     try:
-        done = subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
-            env={**os.environ, "PYTHONSAFEPATH": "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=SECONDS,
-            check=False,
-        )
+        status = _worker.get()(folder)
     except subprocess.TimeoutExpired:
         raise FixError(f"the models did not run to their end on the CPU within {SECONDS} seconds") from None
     result, stage = folder / "found.json", folder / "stage.txt"
-    if done.returncode or not result.is_file():
+    if status or not result.is_file():
         side, _, what = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")
-        raise FixError(f"the runtime crashed when it was to {what} {_SIDES[side]} on the CPU (status {done.returncode})")
+        raise FixError(f"the runtime crashed when it was to {what} {_SIDES[side]} on the CPU (status {status})")
     found: dict[str, Any] = json.loads(result.read_text("utf-8"))
     if "error" in found:
         raise FixError(f"the runtime does not run {_SIDES[found['side']]} on the CPU: {found['error']}")

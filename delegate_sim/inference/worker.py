@@ -23,6 +23,7 @@ def main(folder: Path) -> None:
     """Do the job in a folder."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
     found: dict[str, Any] = {}
+    np.seterr(all="ignore")
     try:
         found = _compare(job, folder)
     except _Stopped as stopped:
@@ -171,13 +172,15 @@ class _Tally:
         if one.shape != other.shape or one.dtype != other.dtype:
             self.problem = f"{one.dtype} {list(one.shape)} against {other.dtype} {list(other.shape)}"
             return
+        if not one.size:
+            return
         self.elements += one.size
         if one.dtype.kind in "SUO":
             self.different += int((one != other).sum())
             self.bits = self.different
             return
         bytes_of = [np.ascontiguousarray(each).view(np.uint8).reshape(one.size, -1) for each in (one, other)]
-        self.bits += int((bytes_of[0] != bytes_of[1]).any(axis=-1).sum()) if one.size else 0
+        self.bits += int((bytes_of[0] != bytes_of[1]).any(axis=-1).sum())
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
         one, other = one.astype(wide), other.astype(wide)
         same = (one == other) | (np.isnan(one) & np.isnan(other))
@@ -205,7 +208,6 @@ class _Tally:
 
 
 if __name__ == "__main__":
-    np.seterr(all="ignore")
     main(Path(sys.argv[1]))
     sys.stdout.flush()
     os._exit(0)  # nothing that the runtime does at its end can change what was found

@@ -30,13 +30,15 @@ _NOTHING = np.zeros((), np.int8)
 class FoldedGraph:
     """A prepared subgraph: ``constants`` are the tensors that became constant, ``open`` those of unknown shape.
 
-    ``zeros`` are those constants that are nothing but zeros.
+    ``zeros`` are those constants that are nothing but zeros. ``dynamic`` are those of the open ones of which only values at run
+    time tell the shape, whatever the file says of it.
     """
 
     graph: Graph
     constants: frozenset[int]
     open: frozenset[int]
     zeros: frozenset[int]
+    dynamic: frozenset[int]
 
 
 class Folding:
@@ -48,6 +50,7 @@ class Folding:
         self.zeros: set[int] = set()
         self.widened: dict[int, int] = {}
         """For tensors that a float16 constant is widened to: the constant."""
+        self.dynamic: set[int] = set()
         self.open = {index for index in subgraph.inputs if index >= 0 and _is_open(subgraph.tensors[index])}
 
     def note(self, node: KernelNode, is_prepared: bool) -> None:
@@ -71,10 +74,13 @@ class Folding:
                 if tensors[index].is_dynamic:
                     tensors[index].allocation = Allocation.ARENA
                     tensors[index].shape = tensors[index].source.shape
+        if is_dynamic or not self.dynamic.isdisjoint(node.node.inputs):
+            self.dynamic.update(results)
 
     def freeze(self) -> FoldedGraph:
         """Return the subgraph in its present state."""
-        return FoldedGraph(self.subgraph.freeze(), frozenset(self.constants), frozenset(self.open), frozenset(self.zeros))
+        found = [frozenset(each) for each in (self.constants, self.open, self.zeros, self.dynamic)]
+        return FoldedGraph(self.subgraph.freeze(), *found)
 
     def _becomes_constant(self, node: KernelNode) -> bool:
         operands = [index for index in node.node.inputs if index >= 0]

@@ -148,15 +148,20 @@ class Editor:
         candidates = set(unread)
         while candidates:
             read = {index for _, node in self.nodes for index in node.inputs}.union(self.outputs)
-            dead = {
-                origin
-                for origin, node in self.nodes
-                if not candidates.isdisjoint(node.outputs)
-                and read.isdisjoint(node.outputs)
-                and not has_side_effects(self.graph, node)
-            }
-            candidates = {index for origin, node in self.nodes if origin in dead for index in node.inputs}
-            self.remove(dead)
+            kept: list[tuple[int, Node]] = []
+            gone: list[Node] = []
+            for origin, node in self.nodes:
+                is_dead = (
+                    not candidates.isdisjoint(node.outputs)
+                    and read.isdisjoint(node.outputs)
+                    and not has_side_effects(self.graph, node)
+                )
+                if is_dead:
+                    gone.append(node)
+                else:
+                    kept.append((origin, node))
+            self.nodes = kept
+            candidates = {index for node in gone for index in node.inputs}
 
     def add_tensor(self, tensor: Tensor) -> int:
         """Add a tensor and return its index."""

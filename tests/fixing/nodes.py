@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from tests.fixing.integer_nodes import INTEGERS
+from tests.fixing.wide_nodes import WIDE
 from tests.live.graphs import random_step
 from tests.live.sketch import Sketch, SketchTensor
 
@@ -79,19 +81,19 @@ def _mean(axes: tuple[int, ...]) -> Maker:
 
 
 def _bias(sketch: Sketch) -> None:
+    """Other layers do not run on the CPU without a bias."""
     kind = sketch.choice(("FLOAT32", "INT8"))
     scales: dict[str, Any] = {"scale": 0.5, "zero_point": 0} if kind == "INT8" else {}
-    op = sketch.choice(("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D"))
-    if op == "FULLY_CONNECTED":
+    if sketch.chance(2):
         operand = sketch.input_of(kind, (2, 8), **scales)
         weights = sketch.constant(kind, (3, 8), _weights(sketch, kind, (3, 8)), **scales)
-        sketch.node(op, [operand, weights, -1], kind, (2, 3), {}, quantization=scales)
-        return
-    operand = sketch.input_of(kind, (1, 4, 4, 3), **scales)
-    shape = (2, 1, 1, 3) if op == "CONV_2D" else (1, 1, 1, 3)
-    weights = sketch.constant(kind, shape, _weights(sketch, kind, shape), **scales)
-    options = {"stride_w": 1, "stride_h": 1} | ({"depth_multiplier": 1} if op != "CONV_2D" else {})
-    sketch.node(op, [operand, weights, -1], kind, (1, 4, 4, shape[0] if op == "CONV_2D" else 3), options, quantization=scales)
+        sketch.node("FULLY_CONNECTED", [operand, weights, -1], kind, (2, 3), {}, quantization=scales)
+    else:
+        operand = sketch.input_of(kind, (1, 4, 4, 3), **scales)
+        weights = sketch.constant(kind, (2, 1, 1, 3), _weights(sketch, kind, (2, 1, 1, 3)), **scales)
+        inputs = [sketch.constant("INT32", (4,), (1, 4, 4, 2)), weights, operand]
+        options = {"stride_w": 1, "stride_h": 1, "padding": 0}
+        sketch.node("TRANSPOSE_CONV", inputs, kind, (1, 4, 4, 2), options, quantization=scales)
 
 
 def _weights(sketch: Sketch, kind: str, shape: tuple[int, ...]) -> Any:
@@ -105,6 +107,30 @@ def _matrix(sketch: Sketch) -> None:
     shape = (5, 8) if swaps else (8, 5)
     weights = sketch.constant("FLOAT32", shape, _values(sketch, shape))
     sketch.node("BATCH_MATMUL", [operand, weights], "FLOAT32", (*operand.shape[:-1], 5), {"adj_y": swaps})
+
+
+def _layer(sketch: Sketch) -> None:
+    operand = _floats(sketch, *sketch.choice(((2, 3, 8), (1, 2, 3, 8), (1, 1, 8), (2, 1, 2, 3, 8))))
+    kind = sketch.choice(("FLOAT32", "INT8"))
+    weights = sketch.constant(
+        kind, (5, 8), _weights(sketch, kind, (5, 8)), **({"scale": 0.02, "zero_point": 0} if kind == "INT8" else {})
+    )
+    options = {"keep_num_dims": True, "asymmetric_quantize_inputs": sketch.chance(2)}
+    sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (*operand.shape[:-1], 5), options, version=9)
+
+
+def _dense(sketch: Sketch) -> None:
+    """A layer whose weights have one scale, or one for each channel."""
+    kind = sketch.choice(("FLOAT32", "INT8"))
+    scales: dict[str, Any] = {"scale": 0.5, "zero_point": 0} if kind == "INT8" else {}
+    operand = sketch.input_of(kind, sketch.choice(((4, 8), (2, 3, 8), (1, 8))), **scales)
+    own: dict[str, Any] = {"scale": [0.02, 0.1, 0.05], "zero_point": [0, 0, 0]} if kind == "INT8" and sketch.chance(2) else scales
+    weights = sketch.constant(kind, (3, 8), _weights(sketch, kind, (3, 8)), **own)
+    bias = sketch.constant("FLOAT32", (3,), (1, -2, 3)) if kind == "FLOAT32" and sketch.chance(2) else -1
+    options = {"keep_num_dims": True, "fused_activation_function": sketch.choice((0, 1))}
+    sketch.node(
+        "FULLY_CONNECTED", [operand, weights, bias], kind, (*operand.shape[:-1], 3), options, version=5, quantization=scales
+    )
 
 
 def _dynamic_range(sketch: Sketch) -> None:
@@ -147,20 +173,6 @@ def _cancel(sketch: Sketch) -> None:
         sketch.node("QUANTIZE", [sketch.last()], "INT8", (2, 3), {}, quantization=scales)
     last = sketch.last()
     sketch.node("NEG" if last.type == "FLOAT32" else "DEQUANTIZE", [last], "FLOAT32", last.shape, {})
-
-
-def _indices(sketch: Sketch) -> None:
-    operand = _floats(sketch, 3, 4)
-    op = sketch.choice(("GATHER", "PAD", "TILE", "SLICE"))
-    if op == "GATHER":
-        sketch.node(op, [operand, sketch.constant("INT64", (2,), (2, 0))], "FLOAT32", (2, 4), {"axis": 0})
-    elif op == "PAD":
-        sketch.node(op, [operand, sketch.constant("INT64", (2, 2), ((1, 0), (0, 2)))], "FLOAT32", (4, 6), {})
-    elif op == "TILE":
-        sketch.node(op, [operand, sketch.constant("INT64", (2,), (2, 1))], "FLOAT32", (6, 4), {})
-    else:
-        begin, size = sketch.constant("INT64", (2,), (1, 0)), sketch.constant("INT64", (2,), (2, 3))
-        sketch.node(op, [operand, begin, size], "FLOAT32", (2, 3), {})
 
 
 def _any_type(sketch: Sketch, *shape: int) -> SketchTensor:
@@ -209,20 +221,6 @@ def _split(sketch: Sketch) -> None:
         sketch.node("SPLIT_V", inputs, operand.type, (2, 2, 4), {"num_splits": 3}, quantization=operand.quantization, outputs=3)
 
 
-def _transpose(sketch: Sketch) -> None:
-    operand = _any_type(sketch, 2, 3, 1, 2, 5)
-    order = sketch.choice(((0, 3, 4, 1, 2), (3, 4, 0, 1, 2), (4, 2, 0, 1, 3)))
-    shape = [operand.shape[axis] for axis in order]
-    index = sketch.constant("INT32", (5,), order)
-    sketch.node("TRANSPOSE", [operand, index], operand.type, shape, {}, quantization=operand.quantization)
-
-
-def _wide(sketch: Sketch) -> None:
-    operand = _floats(sketch, 1, 2, 3, 2, 2)
-    op = sketch.choice(("ABS", "TANH", "RELU", "NEG", "LOGISTIC"))
-    sketch.node(op, [operand], "FLOAT32", operand.shape)
-
-
 def _strided(sketch: Sketch) -> None:
     operand = _any_type(sketch, 4, 5, 3)
     begin = sketch.constant("INT32", (3,), (sketch.choice((0, 1, -3)), 1, sketch.choice((0, 2, -1))))
@@ -241,7 +239,6 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "pairs-that-cancel": _cancel,
         "float16-widened": _widened("FLOAT16"),
         "constants-dequantized": _widened("INT8"),
-        "indices-in-int32": _indices,
         "bias-of-zeros": _bias,
         "matrix-product-as-layer": _matrix,
         "symmetric-activations": _dynamic_range,
@@ -253,8 +250,6 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "unpack-as-slices": _unpack,
         "split-as-slices": _split,
         "split-as-strided-slices": _split,
-        "transpose-of-lower-rank": _transpose,
-        "element-wise-of-rank-4": _wide,
         "strided-slice-without-masks": _strided,
         "strided-slice-as-slice": _strided,
         "square-as-mul": _unary("SQUARE", {}),
@@ -270,6 +265,10 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "gelu-approximated": _unary("GELU", {"approximate": False}),
         "mean-as-pool": _mean((1, 2)),
         "mean-one-axis-at-a-time": _mean((1, 3)),
+        "layer-of-rows": _layer,
+        "layer-as-convolution": _dense,
+        **WIDE,
+        **INTEGERS,
     }
 )
 

@@ -50,6 +50,12 @@ def test_zeros_of_either_sign_differ_in_bits_alone(tmp_path):
     assert (output.different, output.bits, output.greatest) == (0, 4, 0)
 
 
+def test_outputs_without_elements_are_the_same(tmp_path):
+    pair = [adder(tmp_path, name, 1, shape=(0, 4)) for name in ("a", "b")]
+    (output,) = compare_models(*pair).outputs
+    assert (output.elements, output.is_same) == (0, True)
+
+
 def test_values_that_are_not_finite_are_a_problem(tmp_path):
     np.savez(tmp_path / "x.npz", x=np.full((1, 4), -1, np.float32))
     models = []

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import elementwise, layers, shapes, slices, whole
+from . import elementwise, integers, layers, ranks, shapes, slices, whole
 from .base import Pass
 
 PASSES: Mapping[str, Pass] = MappingProxyType(
     {
         each.name: each
-        for each in (*whole.PASSES, *layers.PASSES, *shapes.PASSES, *slices.PASSES, *elementwise.PASSES, *whole.LAST)
+        for each in (
+            *whole.PASSES,
+            *integers.PASSES,
+            *layers.PASSES,
+            *shapes.PASSES,
+            *slices.PASSES,
+            *elementwise.PASSES,
+            *ranks.PASSES,
+            *integers.LAST,
+            *whole.LAST,
+        )
     }
 )
 """In the order in which they are tried."""

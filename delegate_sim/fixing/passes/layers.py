@@ -11,6 +11,7 @@ from ...model.model import Node, Quantization, Tensor
 from ..work import Work
 from .base import Exactness, Pass
 from .elementwise import _pass
+from .ranks import lowered
 
 _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
@@ -23,19 +24,24 @@ _TYPES: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT
 def _zero_bias(work: Work, node: Node) -> Sequence[Node] | None:
     position, dimension = _BIAS[node.op]
     source, weights = work.input(node, _SOURCE.get(node.op, 0)), work.input(node, 1)
-    kind = _TYPES.get(source.type)
-    if work.input(node, position).index >= 0 or len(node.inputs) < position or kind is None or weights.rank <= dimension:
+    if work.input(node, position).index >= 0 or len(node.inputs) < position or weights.rank <= dimension:
         return None
-    units = weights.shape[dimension]
+    bias = _zeros(work, node, source, weights, weights.shape[dimension])
+    return None if bias is None else [node._replace(inputs=(*node.inputs[:position], bias, *node.inputs[position + 1 :]))]
+
+
+def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) -> int | None:
+    """Add a bias for an operand and weights; None if their scales do not say how it would be quantised."""
+    kind = _TYPES.get(source.type)
     quantization = None
+    if kind is None:
+        return None
     if kind != "FLOAT32":
         if source.quantization is None or weights.quantization is None or len(source.quantization.scales) != 1:
             return None
         scales = source.quantization.scales * weights.quantization.scales
         quantization = Quantization("affine", scales.astype(np.float32), np.zeros(len(scales), np.int64), 0)
-    name = f"{work.output(node).name}/bias"
-    bias = work.constant(name, kind, np.zeros(units), quantization)
-    return [node._replace(inputs=(*node.inputs[:position], bias, *node.inputs[position + 1 :]))]
+    return work.constant(f"{work.output(node).name}/bias", kind, np.zeros(units), quantization)
 
 
 def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
@@ -79,6 +85,57 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
     return [work.editor.with_options(node, asymmetric_quantize_inputs=False)]
 
 
+def _rows(work: Work, node: Node) -> Sequence[Node] | None:
+    """The kernel multiplies row by row, whatever dimensions the rows have."""
+    source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
+    if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
+        return None
+    units, depth = weights.shape
+    rows = source.element_count // max(depth, 1)
+    if rows * depth != source.element_count or rows * units != target.element_count:
+        return None
+    return lowered(work, node, {0: (rows, depth)}, [(rows, units)], keep_num_dims=False)
+
+
+_CONVOLVED: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"})
+"""The type of weights that a convolution takes for each type of its operand, so that nothing else is quantised on the way."""
+_VALID = 1
+
+
+def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
+    """The rows are the height of an image of one column, and the weights windows of one position."""
+    source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
+    options = work.options(node)
+    if not work.has_elements(weights) or weights.rank != 2 or _CONVOLVED.get(source.type) != weights.type:
+        return None
+    if options.weights_format or source.is_constant or source.type != target.type or work.is_open(source, target):
+        return None
+    if weights.is_per_channel and weights.quantization is not None and weights.quantization.dimension != 0:
+        return None
+    units, depth = weights.shape
+    rows = source.element_count // max(depth, 1)
+    if rows * depth != source.element_count or rows * units != target.element_count:
+        return None
+    bias = work.input(node, 2).index
+    if bias < 0:
+        zeros = _zeros(work, node, source, weights, units)
+        if zeros is None:
+            return None
+        bias = zeros
+    image, made = work.result(source, "image", (1, rows, 1, depth)), work.result(target, "image", (1, rows, 1, units))
+    windows = work.reshaped(weights, (units, 1, 1, depth))
+    convolution = work.node(
+        "CONV_2D",
+        [image, windows, bias],
+        [made],
+        padding=_VALID,
+        stride_w=1,
+        stride_h=1,
+        fused_activation_function=options.fused_activation_function,
+    )
+    return [work.reshape(source.index, image), convolution, work.reshape(made, target.index)]
+
+
 _DYNAMIC = """
 BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN FULLY_CONNECTED LSTM RNN SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
 UNIDIRECTIONAL_SEQUENCE_RNN
@@ -100,6 +157,22 @@ PASSES: tuple[Pass, ...] = (
         "FLOAT32, the second operand one constant matrix, a known shape, adj_x not set",
         Exactness.ROUNDING,
         _batch_matmul,
+    ),
+    _pass(
+        "layer-as-convolution",
+        "FULLY_CONNECTED",
+        "CONV_2D with windows of one position over the rows as an image, between RESHAPEs",
+        "constant weights, of floats or quantised as activations are, and a known shape",
+        Exactness.ROUNDING,
+        _as_convolution,
+    ),
+    _pass(
+        "layer-of-rows",
+        "FULLY_CONNECTED",
+        "the layer over a matrix of all rows, between RESHAPEs",
+        "a result of 3 or more dimensions, a known shape",
+        Exactness.EXACT,
+        _rows,
     ),
     _pass(
         "symmetric-activations",

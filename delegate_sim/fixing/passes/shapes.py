@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
-from ...model.model import Node, Tensor
+from ...model.model import Node
 from ..work import Work
 from .base import Exactness, Pass
 from .elementwise import _pass
-
-_UNARY = "ABS CEIL COS ELU EXP FLOOR HARD_SWISH LEAKY_RELU LOG LOGISTIC NEG RELU RELU6 RELU_N1_TO_1 ROUND RSQRT SIN SQRT TANH"
 
 
 def _is_known(work: Work, node: Node) -> bool:
@@ -112,51 +109,6 @@ def _split_as_strided_slices(work: Work, node: Node) -> Sequence[Node] | None:
     return _split(work, node, strided=True)
 
 
-def _merged(tensor: Tensor) -> tuple[int, ...] | None:
-    """Return the shape with leading dimensions joined so that four are left."""
-    if tensor.rank < 5:
-        return None
-    return (int(np.prod(tensor.shape[:-3])), *tensor.shape[-3:])
-
-
-def _unary_of_four(work: Work, node: Node) -> Sequence[Node] | None:
-    source, target = work.input(node, 0), work.output(node)
-    shape = _merged(target)
-    if shape is None or source.shape != target.shape or not _is_known(work, node) or source.type != target.type:
-        return None
-    before, after = work.result(source, "of_rank_4", shape), work.result(target, "of_rank_4", shape)
-    same = node._replace(index=-1, inputs=(before, *node.inputs[1:]), outputs=(after,))
-    return [work.reshape(node.inputs[0], before), same, work.reshape(after, node.outputs[0])]
-
-
-def _transpose_of_fewer(work: Work, node: Node) -> Sequence[Node] | None:
-    """Dimensions that stay neighbours are joined, and those of size 1 left out."""
-    source, order = work.input(node, 0), work.values(work.input(node, 1))
-    if source.rank < 5 or order is None or order.size != source.rank or not _is_known(work, node):
-        return None
-    kept = [int(axis) % source.rank for axis in order.reshape(-1) if source.shape[int(axis) % source.rank] != 1]
-    groups: list[list[int]] = []
-    rest = [axis for axis in range(source.rank) if source.shape[axis] != 1]
-    following = dict(itertools.pairwise(rest))
-    for axis in kept:
-        if groups and following.get(groups[-1][-1]) == axis:
-            groups[-1].append(axis)
-        else:
-            groups.append([axis])
-    if not 0 < len(groups) < 5:
-        return None
-    ordered = sorted(groups)
-    sizes = {tuple(group): int(np.prod([source.shape[axis] for axis in group])) for group in groups}
-    before = work.result(source, "joined", [sizes[tuple(group)] for group in ordered])
-    after = work.result(work.output(node), "joined", [sizes[tuple(group)] for group in groups])
-    permutation = work.constant(f"{work.output(node).name}/order", "INT32", [ordered.index(group) for group in groups])
-    return [
-        work.reshape(node.inputs[0], before),
-        work.node("TRANSPOSE", [before, permutation], [after]),
-        work.reshape(after, node.outputs[0]),
-    ]
-
-
 _KNOWN = "a known shape"
 
 PASSES: tuple[Pass, ...] = (
@@ -180,21 +132,5 @@ PASSES: tuple[Pass, ...] = (
         "a known shape and a constant axis",
         Exactness.EXACT,
         _split_as_strided_slices,
-    ),
-    _pass(
-        "transpose-of-lower-rank",
-        "TRANSPOSE",
-        "RESHAPE, TRANSPOSE of at most 4 dimensions and RESHAPE: neighbours that stay together are joined",
-        "rank 5 or more, a known shape and a constant order that leaves at most 4 groups",
-        Exactness.EXACT,
-        _transpose_of_fewer,
-    ),
-    _pass(
-        "element-wise-of-rank-4",
-        _UNARY,
-        "RESHAPE to four dimensions, the node, and RESHAPE back",
-        "rank 5 or more, one operand, a known shape",
-        Exactness.EXACT,
-        _unary_of_four,
     ),
 )

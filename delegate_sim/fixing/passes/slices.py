@@ -10,10 +10,25 @@ from ...model.model import Node
 from ..work import Work
 from .base import Exactness, Pass
 from .elementwise import _pass
+from .joined_axes import CutAxis
 
 
-def _extent(work: Work, node: Node) -> tuple[list[int], list[int]] | None:
-    """Return where a slice with steps of 1 begins in each dimension, and how many elements it takes; None if that is unknown."""
+def cuts(work: Work, node: Node) -> list[CutAxis] | None:
+    """Return what SLICE or STRIDED_SLICE takes of each dimension, None if that is unknown or steps go backwards."""
+    return _sliced(work, node) if node.op == "SLICE" else _strided(work, node)
+
+
+def _sliced(work: Work, node: Node) -> list[CutAxis] | None:
+    source = work.input(node, 0)
+    begin, size = [work.values(work.input(node, position)) for position in (1, 2)]
+    if work.is_open(source) or begin is None or size is None or not begin.size == size.size == source.rank:
+        return None
+    numbers = zip(source.shape, begin.reshape(-1).tolist(), size.reshape(-1).tolist(), strict=True)
+    found = [CutAxis(whole, first, whole - first if taken == -1 else taken, 1) for whole, first, taken in numbers]
+    return found if all(0 <= axis.start < axis.start + axis.taken <= axis.size for axis in found) else None
+
+
+def _strided(work: Work, node: Node) -> list[CutAxis] | None:
     source, options = work.input(node, 0), work.options(node)
     values = [work.values(work.input(node, position)) for position in (1, 2, 3)]
     if work.is_open(source, work.output(node)) or options.ellipsis_mask or options.new_axis_mask or options.offset:
@@ -21,20 +36,21 @@ def _extent(work: Work, node: Node) -> tuple[list[int], list[int]] | None:
     begin, end, strides = [None if each is None else [int(number) for number in each.reshape(-1)] for each in values]
     if begin is None or end is None or strides is None or not len(begin) == len(end) == len(strides) <= source.rank:
         return None
-    if any(stride != 1 for stride in strides):
+    if any(stride < 1 for stride in strides):
         return None
-    starts, sizes = [0] * source.rank, list(source.shape)
+    found = [CutAxis(size, 0, size, 1) for size in source.shape]
     for axis, size in enumerate(source.shape[: len(begin)]):
         bit = 1 << axis
+        stride = strides[axis]
         first = 0 if options.begin_mask & bit else _clamped(begin[axis], size)
         last = size if options.end_mask & bit else _clamped(end[axis], size)
         if options.shrink_axis_mask & bit:
             first = begin[axis] + size if begin[axis] < 0 else begin[axis]
-            last = first + 1
+            last, stride = first + 1, 1
         if not 0 <= first < last <= size:
             return None
-        starts[axis], sizes[axis] = first, last - first
-    return starts, sizes
+        found[axis] = CutAxis(size, first, -(-(last - first) // stride), stride)
+    return found
 
 
 def _clamped(position: int, size: int) -> int:
@@ -42,11 +58,11 @@ def _clamped(position: int, size: int) -> int:
 
 
 def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
-    found = _extent(work, node)
+    found = cuts(work, node)
     target = work.output(node)
-    if found is None or not found[0]:
+    if not found or any(axis.stride != 1 for axis in found):
         return None
-    starts, sizes = found
+    starts, sizes = [axis.start for axis in found], [axis.taken for axis in found]
     if int(np.prod(sizes)) != target.element_count:
         return None
     is_same = tuple(sizes) == target.shape

@@ -88,43 +88,6 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
     return [changed]
 
 
-_INDICES: Mapping[str, tuple[int, ...]] = MappingProxyType(
-    {
-        "ARG_MAX": (1,),
-        "ARG_MIN": (1,),
-        "BROADCAST_TO": (1,),
-        "EXPAND_DIMS": (1,),
-        "FILL": (0,),
-        "GATHER": (1,),
-        "GATHER_ND": (1,),
-        "MIRROR_PAD": (1,),
-        "PAD": (1,),
-        "PADV2": (1,),
-        "TILE": (1,),
-    }
-)
-"""Operands that count or point, of which the kernels take both types."""
-_SLICE = (1, 2)
-
-
-def _narrow_indices(work: Work, node: Node) -> Sequence[Node] | None:
-    """Both operands of SLICE at once, as they have one type."""
-    positions = _SLICE if node.op == "SLICE" else _INDICES[node.op]
-    inputs = list(node.inputs)
-    for position in positions:
-        tensor = work.input(node, position)
-        values = work.values(tensor)
-        if tensor.type != "INT64" or values is None or not _fits(values):
-            return None
-        inputs[position] = work.constant(f"{tensor.name}/int32", "INT32", values)
-    return [node._replace(inputs=tuple(inputs))]
-
-
-def _fits(values: npt.NDArray[Any]) -> bool:
-    limits = np.iinfo(np.int32)
-    return bool(((values >= limits.min) & (values <= limits.max)).all())
-
-
 def _cancel(work: Work) -> None:
     """Let the readers of the second of two nodes that undo each other read what the first one reads."""
     editor = work.editor
@@ -132,18 +95,20 @@ def _cancel(work: Work) -> None:
     replaced: dict[int, int] = {}
     orphans: set[int] = set()
     nodes = []
-    for origin, node in editor.nodes:
+    for origin, old in editor.nodes:
+        node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
         source = _undone(work, node, writers)
         if source is None:
-            nodes.append((origin, node))
+            pass
         elif node.op == "RESHAPE" and (work.tensor(source).shape != work.output(node).shape or node.outputs[0] in editor.outputs):
             orphans.add(node.inputs[0])
-            nodes.append((origin, node._replace(inputs=(source, *node.inputs[1:]))))
-        elif node.outputs[0] in editor.outputs:
-            nodes.append((origin, node))
-        else:
+            node = node._replace(inputs=(source, *node.inputs[1:]))
+        elif node.outputs[0] not in editor.outputs:
             replaced[node.outputs[0]] = source
             orphans.add(node.inputs[0])
+            continue
+        nodes.append((origin, node))
+        writers.update(dict.fromkeys(node.outputs, node))
     editor.nodes = nodes
     editor.replace_operands(replaced)
     editor.remove_unread(orphans - set(editor.inputs))
@@ -167,6 +132,8 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
         orders = [work.values(work.input(each, 1)) for each in (first, node)]
         if orders[0] is None or orders[1] is None or orders[0].size != orders[1].size:
             return None
+        if any(work.input(each, 1).type != "INT32" for each in (first, node)):  # which the kernel takes it for
+            return None
         joined = orders[0].reshape(-1)[orders[1].reshape(-1)]
         return first.inputs[0] if joined.tolist() == list(range(joined.size)) else None
     if pair == ("DEQUANTIZE", "QUANTIZE"):
@@ -183,15 +150,6 @@ PASSES: tuple[Pass, ...] = (
         "a version higher than the node demands, because another node shares the entry",
         Exactness.EXACT,
         _own_versions,
-    ),
-    Pass(
-        "pairs-that-cancel",
-        "leaves out TRANSPOSE, RESHAPE and QUANTIZE behind DEQUANTIZE that undo the node before them",
-        "known shapes and constant orders; the same scale and zero point",
-        Exactness.EXACT,
-        _cancel,
-        frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
-        is_for_all=True,
     ),
     Pass(
         "float16-widened",
@@ -211,17 +169,18 @@ PASSES: tuple[Pass, ...] = (
         frozenset({"DEQUANTIZE"}),
         is_for_all=True,
     ),
-    _pass(
-        "indices-in-int32",
-        " ".join([*_INDICES, "SLICE"]),
-        "INT64 constants that count or point in INT32",
-        "values that fit",
-        Exactness.EXACT,
-        _narrow_indices,
-    ),
 )
 
 LAST: tuple[Pass, ...] = (
+    Pass(
+        "pairs-that-cancel",
+        "leaves out TRANSPOSE, RESHAPE and QUANTIZE behind DEQUANTIZE that undo the node before them",
+        "known shapes and constant orders; the same scale and zero point",
+        Exactness.EXACT,
+        _cancel,
+        frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
+        is_for_all=True,
+    ),
     _pass(
         "weights-widened",
         " ".join(_HYBRID),
@@ -231,4 +190,4 @@ LAST: tuple[Pass, ...] = (
         _widen_weights,
     ),
 )
-"""Those that are tried after all others, as they make the file larger."""
+"""Those that follow on others: pairs that these leave, and what makes the file larger."""

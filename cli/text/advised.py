@@ -1,0 +1,46 @@
+"""Where reports say what to change as precisely as a diagnosis, and where they leave it at the hints of rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from delegate_sim.results.nodes import on_cpu
+from delegate_sim.results.report import Report
+from delegate_sim.runtime.interpreter import Run
+
+from .view import View
+
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice import Advice
+
+_NODES_ADVISED = 1000
+"""How many nodes a model may have for hints as precise as those of a diagnosis: those of a larger one take seconds."""
+
+
+def advice_on(report: Report, run: Run, view: View) -> Advice | None:
+    """Look for what to change, if any node stays on the CPU and it does not take long.
+
+    Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
+    """
+    is_one_of_several = report.is_chain and sum([not each.by_default for each in report.runs]) > 1
+    nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    if view.advise is None or is_one_of_several or run.by_default or nodes > _NODES_ADVISED:
+        return None
+    return view.advise(report.model, run) if any(True for _ in on_cpu(run)) else None
+
+
+def advised_entry(report: Report, view: View) -> dict[str, Any]:
+    """Return a report as plain data, with the hints that its text has."""
+    entry = report.to_dict()
+    for run, run_entry in zip(report.runs, entry["runs"], strict=True):
+        advice = advice_on(report, run, view)
+        if advice is None:
+            continue
+        if run_entry["refusal"] is not None and advice.refusal:
+            run_entry["refusal"]["hint"] = advice.refusal
+        for subgraph in run_entry["subgraphs"]:
+            for node in subgraph["nodes"]:
+                for reason in node["reasons"]:
+                    changes = advice.changes(subgraph["index"], [node["index"]], reason["code"])
+                    reason["hint"] = "; ".join(changes) or reason["hint"]
+    return entry

@@ -1,0 +1,305 @@
+"""INT64 where INT32 will do, and CASTs that need not be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model import schema
+from ...model.model import Allocation, Node, Tensor
+from ..work import Work, WorkCount
+from .base import Exactness, Pass
+from .elementwise import _pass
+
+_POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType(
+    {
+        "ARG_MAX": (1,),
+        "ARG_MIN": (1,),
+        "BROADCAST_TO": (1,),
+        "DYNAMIC_UPDATE_SLICE": (2,),
+        "EXPAND_DIMS": (1,),
+        "FILL": (0,),
+        "GATHER": (1,),
+        "GATHER_ND": (1,),
+        "MIRROR_PAD": (1,),
+        "PAD": (1,),
+        "PADV2": (1,),
+        "REVERSE_SEQUENCE": (1,),
+        "SLICE": (1, 2),
+        "SPLIT_V": (1,),
+        "TILE": (1,),
+    }
+)
+"""Operands that count or point, of which the kernels take both types; all of a node have one. Sizes are INT32 in the runtime."""
+_CONSTANT_POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType({**_POSITIONS, "ONE_HOT": (0,)})
+"""Those of which any value means something, so that only constants can be looked through, are here alone."""
+
+
+def _narrow_constants(work: Work, node: Node) -> Sequence[Node] | None:
+    inputs = list(node.inputs)
+    for position in _CONSTANT_POSITIONS[node.op]:
+        narrow = _narrow_constant(work, work.input(node, position))
+        if narrow is None:
+            return None
+        inputs[position] = narrow
+    return [node._replace(inputs=tuple(inputs))]
+
+
+def _narrow_constant(work: Work, tensor: Tensor) -> int | None:
+    values = work.values(tensor) if tensor.type == "INT64" else None
+    if values is None or not _fits(values):
+        return None
+    return work.constant(f"{tensor.name}/int32", "INT32", values)
+
+
+def _fits(values: npt.NDArray[Any]) -> bool:
+    limits = np.iinfo(np.int32)
+    return bool(((values >= limits.min) & (values <= limits.max)).all())
+
+
+def _narrow_operands(work: Work) -> None:
+    """A tensor that several nodes read is cast once."""
+    casts: dict[int, int] = {}
+
+    def narrowed(work: Work, node: Node) -> Sequence[Node] | None:
+        operands = {position: work.input(node, position) for position in _POSITIONS[node.op]}
+        if any(each.type != "INT64" for each in operands.values()) or all(each.is_constant for each in operands.values()):
+            return None
+        inputs, nodes = list(node.inputs), []
+        for position, operand in operands.items():
+            narrow = _narrow_constant(work, operand) if operand.is_constant else casts.get(operand.index)
+            if narrow is None and operand.is_constant:
+                return None
+            if narrow is None:
+                narrow = casts[operand.index] = work.result(operand, "int32", kind="INT32")
+                nodes.append(_cast(work, operand.index, narrow))
+            inputs[position] = narrow
+        return [*nodes, node._replace(inputs=tuple(inputs))]
+
+    work.rewrite_each(_POSITIONS, narrowed)
+
+
+def _cast(work: Work, source: int, target: int) -> Node:
+    kinds = [_type_number(work.tensor(index)) for index in (source, target)]
+    return work.node("CAST", [source], [target], in_data_type=kinds[0], out_data_type=kinds[1])
+
+
+def _type_number(tensor: Tensor) -> int:
+    """Return the number of the type of a tensor."""
+    return next(number for number, name in schema.enum_names("TensorType").items() if name == tensor.type)
+
+
+_RESULT_TYPES: Mapping[str, str] = MappingProxyType({"ARG_MAX": "output_type", "ARG_MIN": "output_type", "SHAPE": "out_type"})
+
+
+def _narrow_results(work: Work, node: Node) -> Sequence[Node] | None:
+    target = work.output(node)
+    if target.type != "INT64":
+        return None
+    narrow = work.result(target, "int32", kind="INT32")
+    changed = work.editor.with_options(node, **{_RESULT_TYPES[node.op]: _type_number(work.tensor(narrow))})
+    if changed is node:
+        return None
+    return [changed._replace(outputs=(narrow,)), _cast(work, narrow, node.outputs[0])]
+
+
+_MOVES: Mapping[str, int | None] = MappingProxyType(
+    {
+        "CONCATENATION": None,
+        "EXPAND_DIMS": 1,
+        "GATHER": 1,
+        "PACK": None,
+        "RESHAPE": 1,
+        "SLICE": 1,
+        "SQUEEZE": 1,
+        "STRIDED_SLICE": 1,
+        "TILE": 1,
+        "TRANSPOSE": 1,
+    }
+)
+"""How many operands hold elements, which a node only moves; None means all."""
+
+
+def _cast_before_moves(work: Work) -> None:
+    """From the last node to the first: a CAST from INT64 goes up to where the elements come from."""
+    editor = work.editor
+    readers = Counter([index for _, node in editor.nodes for index in node.inputs] + editor.outputs)
+    moves = {index: node for _, node in editor.nodes if node.op in _MOVES and not node.is_custom for index in node.outputs}
+    wanted: dict[int, int] = {}
+    found = []
+
+    def is_moved(index: int) -> bool:
+        move = moves.get(index)
+        return move is not None and readers[index] == 1 and len(move.outputs) == 1
+
+    for origin, node in reversed(editor.nodes):
+        goal = wanted.get(node.outputs[0]) if len(node.outputs) == 1 else None
+        if goal is not None:
+            found += [(-1, each) for each in reversed(_moved_in_type(work, node, goal, wanted, is_moved))]
+        elif _narrows(work, node) and is_moved(node.inputs[0]):
+            wanted[node.inputs[0]] = node.outputs[0]
+        else:
+            found.append((origin, node))
+    editor.nodes = found[::-1]
+
+
+def _narrows(work: Work, node: Node) -> bool:
+    is_cast = node.op == "CAST" and len(node.inputs) == len(node.outputs) == 1 and min(*node.inputs, *node.outputs) >= 0
+    return is_cast and work.input(node, 0).type == "INT64" and work.output(node).type in ("INT32", "FLOAT32")
+
+
+def _moved_in_type(work: Work, node: Node, goal: int, wanted: dict[int, int], is_moved: Any) -> list[Node]:
+    """Return a node that moves elements with its result in another type, and the CASTs that it needs before."""
+    kind = work.tensor(goal).type
+    nodes, inputs = [], list(node.inputs)
+    for position in range(len(inputs) if _MOVES[node.op] is None else 1):
+        source = work.input(node, position)
+        other = work.result(source, kind.lower(), kind=kind)
+        inputs[position] = other
+        if is_moved(source.index):
+            wanted[source.index] = other
+        else:
+            nodes.append(_cast(work, source.index, other))
+    return [*nodes, node._replace(index=-1, inputs=tuple(inputs), outputs=(goal,))]
+
+
+_HOLDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "BOOL": frozenset({"INT8", "UINT8", "INT16", "INT32", "INT64"}),
+        "INT8": frozenset({"INT16", "INT32", "INT64"}),
+        "UINT8": frozenset({"INT16", "INT32", "INT64"}),
+        "INT16": frozenset({"INT32", "INT64"}),
+        "INT32": frozenset({"INT64"}),
+        "INT64": frozenset(),
+    }
+)
+"""The types that hold every value of a type."""
+_INTEGERS = frozenset(_HOLDS)
+
+
+def _join_casts(work: Work) -> None:
+    """A CAST behind one that keeps all values reads what that one reads; where this has its type already, it goes."""
+    editor = work.editor
+    writers = {node.outputs[0]: node for _, node in editor.nodes if node.op == "CAST" and len(node.outputs) == 1}
+    replaced: dict[int, int] = {}
+    orphans: set[int] = set()
+    nodes = []
+    for origin, old in editor.nodes:
+        node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
+        source = _origin(work, node, writers) if node.op == "CAST" and not node.is_custom else None
+        if source is not None and work.tensor(source).type != work.output(node).type:
+            orphans.add(node.inputs[0])
+            kind = _type_number(work.tensor(source))
+            node = editor.with_options(node._replace(inputs=(source,)), in_data_type=kind)
+            writers[node.outputs[0]] = node
+        elif source is not None and node.outputs[0] not in editor.outputs:
+            orphans.add(node.inputs[0])
+            replaced[node.outputs[0]] = source
+            continue
+        nodes.append((origin, node))
+    editor.nodes = nodes
+    editor.replace_operands(replaced)
+    editor.remove_unread(orphans - set(editor.inputs))
+
+
+def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
+    """Return the tensor of which a CAST can be made as well, None if there is none."""
+    if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
+        return None
+    source, target = work.input(node, 0), work.output(node)
+    if source.type == target.type and source.type in _INTEGERS and not source.is_constant:
+        return source.index
+    first = writers.get(source.index)
+    if first is None or len(first.inputs) != 1:
+        return None
+    origin = work.input(first, 0)
+    is_kept = source.type in _HOLDS.get(origin.type, ()) and target.type in (*_INTEGERS, "FLOAT32")
+    return origin.index if is_kept and not origin.is_constant else None
+
+
+def _fold_casts(work: Work) -> None:
+    kept = []
+    for origin, node in work.editor.nodes:
+        compute = None
+        if node.op == "CAST" and not node.is_custom and len(node.outputs) == 1 and node.outputs[0] not in work.editor.outputs:
+            compute = _cast_values(work, work.input(node, 0), work.output(node).type)
+        if compute is None:
+            kept.append((origin, node))
+            continue
+        tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=work.input(node, 0).shape, shape_signature=None)
+        work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
+    work.editor.nodes = kept
+
+
+def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
+    """Return what computes a constant in another type, None where that is not certain to be what the kernel makes of it."""
+    is_certain = source.type in _INTEGERS and kind in (*_INTEGERS, "FLOAT32")
+    if not is_certain and (source.type, kind) != ("FLOAT16", "FLOAT32"):
+        return None
+    if not work.has_elements(source):
+        return None
+    read = work.later(source)
+    return lambda: read().astype(schema.NUMPY_TYPES[kind])
+
+
+PASSES: tuple[Pass, ...] = (
+    _pass(
+        "indices-in-int32",
+        " ".join(_CONSTANT_POSITIONS),
+        "INT64 constants that count or point in INT32",
+        "values that fit",
+        Exactness.EXACT,
+        _narrow_constants,
+    ),
+    Pass(
+        "indices-cast-to-int32",
+        "a CAST to INT32 before operands that count or point, such as indices that are an input of the model",
+        "INT64 operands of which sizes of tensors are the limit",
+        Exactness.EXACT,
+        _narrow_operands,
+        frozenset(_POSITIONS),
+    ),
+    _pass(
+        "positions-in-int32",
+        " ".join(_RESULT_TYPES),
+        "the result in INT32, and CAST to INT64",
+        "a result in INT64, which is a size or a position",
+        Exactness.EXACT,
+        _narrow_results,
+    ),
+)
+
+LAST: tuple[Pass, ...] = (
+    Pass(
+        "casts-before-moves",
+        "lets a CAST from INT64 go before nodes that only move elements, which then move the other type",
+        "a CAST to INT32 or FLOAT32 that alone reads what the nodes before it move",
+        Exactness.EXACT,
+        _cast_before_moves,
+        frozenset({"CAST"}),
+        is_for_all=True,
+    ),
+    Pass(
+        "casts-joined",
+        "leaves out a CAST to a type that holds every value, before another CAST; both, where the second leads back",
+        "integers or booleans",
+        Exactness.EXACT,
+        _join_casts,
+        frozenset({"CAST"}),
+        is_for_all=True,
+    ),
+    Pass(
+        "casts-of-constants",
+        "makes the results of CASTs of constants constants",
+        "integers, booleans or float16 constants, to integers, booleans or float32",
+        Exactness.EXACT,
+        _fold_casts,
+        frozenset({"CAST"}),
+        is_for_all=True,
+    ),
+)

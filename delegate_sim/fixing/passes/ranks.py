@@ -1,0 +1,334 @@
+"""Nodes of more than four dimensions with four or fewer: neighbouring dimensions that stay together are joined."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...model.model import Node, Tensor
+from ..work import Work
+from .base import Exactness, Pass
+from .elementwise import _axes, _pass
+from .joined_axes import MOST, CutAxis, PaddedAxis, RoleAxis, SharedAxis, TiledAxis, around, joined, shared_axes
+from .slices import cuts
+
+_ELEMENT_WISE = """
+ABS ADD ATAN2 CAST CEIL COS DEQUANTIZE DIV ELU EQUAL EXP FLOOR FLOOR_DIV FLOOR_MOD GELU GREATER GREATER_EQUAL HARD_SWISH
+LEAKY_RELU LESS LESS_EQUAL LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW PRELU
+QUANTIZE RELU RELU6 RELU_0_TO_1 RELU_N1_TO_1 ROUND RSQRT SELECT SELECT_V2 SIGN SIN SQRT SQUARE SQUARED_DIFFERENCE SUB TANH
+"""
+_SUMS = "MEAN REDUCE_PROD SUM"
+_LIMITS = "REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN"
+
+_Shape = tuple[int, ...]
+
+
+def _is_lowered(work: Work, node: Node) -> bool:
+    """Whether a node has more dimensions than delegates take, all of which are known."""
+    tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
+    return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
+
+
+def lowered(
+    work: Work,
+    node: Node,
+    operands: Mapping[int, Sequence[int]],
+    results: Sequence[Sequence[int]],
+    constants: Mapping[int, Any] = MappingProxyType({}),
+    **options: Any,
+) -> Sequence[Node] | None:
+    """Return a node between RESHAPEs that give its operands (by position) and its results other shapes; None if that cannot be.
+
+    ``constants`` are operands that count or point, anew; ``options`` those that change.
+    """
+    before: list[Node] = []
+    behind: list[Node] = []
+    inputs, outputs = list(node.inputs), list(node.outputs)
+    for position, shape in operands.items():
+        operand = _with_shape(work, work.input(node, position), tuple(shape), before)
+        if operand is None:
+            return None
+        inputs[position] = operand
+    for position, values in constants.items():
+        inputs[position] = work.constant(f"{work.output(node).name}/operand_{position}", "INT32", values)
+    for place, shape in enumerate(results):
+        target = work.output(node, place)
+        if target.is_per_channel:
+            return None
+        if target.shape != tuple(shape):
+            outputs[place] = work.result(target, f"of_rank_{len(shape)}", shape)
+            behind.append(work.reshape(outputs[place], target.index))
+    same = node._replace(index=-1, inputs=tuple(inputs), outputs=tuple(outputs))
+    return [*before, work.editor.with_options(same, **options) if options else same, *behind]
+
+
+def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node]) -> int | None:
+    """Return a tensor that has the elements of another in another shape; what makes it is added to ``nodes``."""
+    if tensor.shape == shape or (tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)):
+        return tensor.index
+    if tensor.is_per_channel:
+        return None
+    if tensor.is_constant:
+        return work.reshaped(tensor, shape) if work.has_elements(tensor) else None
+    result = work.result(tensor, f"of_rank_{len(shape)}", shape)
+    nodes.append(work.reshape(tensor.index, result))
+    return result
+
+
+def _without_ones(shape: _Shape) -> _Shape:
+    """Return a shape without the dimensions of one element that it begins with: where shapes are matched, they do not count."""
+    return tuple(itertools.dropwhile(lambda size: size == 1, shape))
+
+
+def _element_wise(work: Work, node: Node) -> Sequence[Node] | None:
+    shape = work.output(node).shape
+    operands = [work.tensor(index).shape for index in node.inputs]
+    if not _is_lowered(work, node) or (node.op == "SELECT" and set(operands) != {shape}):
+        return None
+    return _of_shared(work, node, shape, operands)
+
+
+def _of_shared(
+    work: Work, node: Node, shape: _Shape, operands: Sequence[_Shape], *, names_shape: bool = False
+) -> Sequence[Node] | None:
+    axes = shared_axes(shape, operands)
+    found = None if axes is None else joined(axes, SharedAxis.joined)
+    if found is None:
+        return None
+    forms = {position: [axis.of(position) for axis in found] for position in range(len(operands))}
+    wide = [axis.size for axis in found]
+    return lowered(work, node, forms, [wide], {1: wide} if names_shape else {})
+
+
+def _broadcast_to(work: Work, node: Node) -> Sequence[Node] | None:
+    if not _is_lowered(work, node):
+        return None
+    return _of_shared(work, node, work.output(node).shape, [work.input(node, 0).shape], names_shape=True)
+
+
+def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
+    axes, source = _axes(work, node), work.input(node, 0)
+    if not _is_lowered(work, node) or axes is None or source.rank <= MOST:
+        return None
+    roles = [RoleAxis(size, axis in axes) for axis, size in enumerate(source.shape)]
+    found = joined(roles, RoleAxis.joined, RoleAxis.joined_if_single)
+    if found is None or not any(axis.role for axis in found):
+        return None
+    kept = [1 if axis.role else axis.size for axis in found]
+    places = [place for place, axis in enumerate(found) if axis.role]
+    return lowered(work, node, {0: [axis.size for axis in found]}, [kept], {1: places}, keep_dims=True)
+
+
+def _arg_max(work: Work, node: Node) -> Sequence[Node] | None:
+    axes, source = _axes(work, node), work.input(node, 0)
+    if not _is_lowered(work, node) or axes is None or len(axes) != 1 or source.rank <= MOST:
+        return None
+    found = around(source.shape, axes[0])
+    if found is None:
+        return None
+    shape, axis = found
+    return lowered(work, node, {0: shape}, [(*shape[:axis], *shape[axis + 1 :])], {1: axis})
+
+
+def _softmax(work: Work, node: Node) -> Sequence[Node] | None:
+    if not _is_lowered(work, node):
+        return None
+    shape = work.output(node).shape
+    form = (int(np.prod(shape[: 1 - MOST])), *shape[1 - MOST :])
+    return lowered(work, node, {0: form}, [form])
+
+
+def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
+    target = work.output(node)
+    found = around(target.shape, work.options(node).axis % target.rank) if _is_lowered(work, node) else None
+    if found is None or any(work.tensor(index).rank != target.rank for index in node.inputs):
+        return None
+    forms = {place: _resized(found, work.tensor(index).shape) for place, index in enumerate(node.inputs)}
+    return lowered(work, node, forms, [found[0]], axis=found[1])
+
+
+def _resized(found: tuple[_Shape, int], shape: _Shape) -> _Shape:
+    """Return a joined shape with as many elements along its axis as another shape demands."""
+    whole, axis = found
+    others = int(np.prod([size for place, size in enumerate(whole) if place != axis]))
+    return (*whole[:axis], int(np.prod(shape)) // max(others, 1), *whole[axis + 1 :])
+
+
+def _split(work: Work, node: Node) -> Sequence[Node] | None:
+    place, axis_place = (1, 0) if node.op == "SPLIT" else (0, 2)
+    source, values = work.input(node, place), work.values(work.input(node, axis_place))
+    if not _is_lowered(work, node) or values is None or values.size != 1 or source.rank <= MOST:
+        return None
+    found = around(source.shape, int(values.reshape(-1)[0]) % source.rank)
+    if found is None:
+        return None
+    results = [_resized(found, work.tensor(index).shape) for index in node.outputs]
+    return lowered(work, node, {place: found[0]}, results, {axis_place: found[1]})
+
+
+def _gather(work: Work, node: Node) -> Sequence[Node] | None:
+    """Rows of a table of up to three dimensions, by one row of indices."""
+    source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
+    if not _is_lowered(work, node) or options.batch_dims or not source.rank:
+        return None
+    axis = options.axis % source.rank
+    before, behind = [int(np.prod(sizes)) for sizes in (source.shape[:axis], source.shape[axis + 1 :])]
+    first = () if before == 1 else (before,)
+    count = indices.element_count
+    operands = {0: (*first, source.shape[axis], behind), 1: (count,)}
+    return lowered(work, node, operands, [(*first, count, behind)], axis=len(first))
+
+
+def _slice(work: Work, node: Node) -> Sequence[Node] | None:
+    axes = cuts(work, node) if _is_lowered(work, node) else None
+    found = None if axes is None else joined(axes, CutAxis.joined, CutAxis.joined_with_inner)
+    if found is None or work.input(node, 0).rank <= MOST:
+        return None
+    taken = [axis.taken for axis in found]
+    if int(np.prod(taken)) != work.output(node).element_count:
+        return None
+    starts = [axis.start for axis in found]
+    shapes = {0: [axis.size for axis in found]}
+    if node.op == "SLICE":
+        return lowered(work, node, shapes, [taken], {1: starts, 2: taken})
+    ends = [axis.start + (axis.taken - 1) * axis.stride + 1 for axis in found]
+    masks = dict.fromkeys(["begin_mask", "end_mask", "shrink_axis_mask"], 0)
+    return lowered(work, node, shapes, [taken], {1: starts, 2: ends, 3: [axis.stride for axis in found]}, **masks)
+
+
+def _pad(work: Work, node: Node) -> Sequence[Node] | None:
+    source, values = work.input(node, 0), work.values(work.input(node, 1))
+    if not _is_lowered(work, node) or values is None or values.shape != (source.rank, 2) or (values < 0).any():
+        return None
+    axes = [PaddedAxis(size, int(before), int(behind)) for size, (before, behind) in zip(source.shape, values, strict=True)]
+    ways = [PaddedAxis.joined] if node.op == "MIRROR_PAD" else [PaddedAxis.joined, PaddedAxis.joined_with_inner]
+    found = joined(axes, *ways)
+    if found is None:
+        return None
+    sums = [sum(axis) for axis in found]
+    return lowered(work, node, {0: [axis.size for axis in found]}, [sums], {1: [axis[1:] for axis in found]})
+
+
+def _tile(work: Work, node: Node) -> Sequence[Node] | None:
+    source, values = work.input(node, 0), work.values(work.input(node, 1))
+    if not _is_lowered(work, node) or values is None or values.shape != (source.rank,):
+        return None
+    axes = [TiledAxis(size, int(multiple)) for size, multiple in zip(source.shape, values, strict=True)]
+    found = joined(axes, TiledAxis.joined)
+    if found is None:
+        return None
+    sizes, multiples = [list(numbers) for numbers in zip(*found, strict=True)]
+    return lowered(work, node, {0: sizes}, [np.multiply(sizes, multiples).tolist()], {1: multiples})
+
+
+def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
+    """Dimensions before those of the matrices are joined where the same operands are stretched along them."""
+    target = work.output(node)
+    shapes = [work.tensor(index).shape for index in node.inputs]
+    if not _is_lowered(work, node) or min(map(len, shapes)) < 2:
+        return None
+    axes = shared_axes(target.shape[:-2], [shape[:-2] for shape in shapes])
+    found = None if axes is None else joined(axes, SharedAxis.joined, most=MOST - 2)
+    if found is None:
+        return None
+    forms = {place: [*[axis.of(place) for axis in found], *shape[-2:]] for place, shape in enumerate(shapes)}
+    return lowered(work, node, forms, [[*[axis.size for axis in found], *target.shape[-2:]]])
+
+
+def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
+    """Dimensions that stay neighbours are joined, and those of one element left out.
+
+    Where more than four are left, several TRANSPOSEs each bring one to its place.
+    """
+    source, order = work.input(node, 0), work.values(work.input(node, 1))
+    if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
+        return None
+    if work.input(node, 1).type != "INT32":  # which the kernel takes it for
+        return None
+    shape = source.shape
+    goal = tuple([axis for axis in (order.reshape(-1) % source.rank).tolist() if shape[axis] != 1])
+    now = tuple(sorted(goal))
+    nodes: list[Node] = []
+    operand = source.index
+    while now != goal:
+        groups = _next_order(now, goal)
+        ordered = sorted(groups, key=lambda group: now.index(group[0]))
+        sizes = [int(np.prod([shape[axis] for axis in group])) for group in ordered]
+        steps = [ordered.index(group) for group in groups]
+        first = work.result(source, "joined", sizes)
+        last = work.result(work.output(node), "joined", [sizes[step] for step in steps])
+        permutation = work.constant(f"{work.output(node).name}/order", "INT32", steps)
+        nodes += [work.reshape(operand, first), work.node("TRANSPOSE", [first, permutation], [last])]
+        operand = last
+        now = tuple(itertools.chain(*groups))
+    return [*nodes, work.reshape(operand, node.outputs[0])]
+
+
+def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
+    """Return an order on the way to a goal: at most four groups of dimensions that are neighbours now."""
+    following = dict(itertools.pairwise(now))
+    groups: list[_Shape] = []
+    for axis in goal:
+        if groups and following.get(groups[-1][-1]) == axis:
+            groups[-1] = (*groups[-1], axis)
+        else:
+            groups.append((axis,))
+    if len(groups) <= MOST:
+        return groups
+    head = groups[:1] if groups[0][0] == now[0] else []
+    brought = groups[len(head)]
+    start, first = now.index(brought[0]), sum(map(len, head))
+    rest = [now[first:start], now[start + len(brought) :]]
+    return [*head, brought, *[group for group in rest if group]]
+
+
+_MOVES: Mapping[str, Callable[[Work, Node], Sequence[Node] | None]] = MappingProxyType(
+    {
+        "BROADCAST_TO": _broadcast_to,
+        "CONCATENATION": _concatenation,
+        "GATHER": _gather,
+        "MIRROR_PAD": _pad,
+        "PAD": _pad,
+        "PADV2": _pad,
+        "SLICE": _slice,
+        "SPLIT": _split,
+        "SPLIT_V": _split,
+        "STRIDED_SLICE": _slice,
+        "TILE": _tile,
+    }
+)
+_ROWS: Mapping[str, Callable[[Work, Node], Sequence[Node] | None]] = MappingProxyType(
+    {"ARG_MAX": _arg_max, "ARG_MIN": _arg_max, "BATCH_MATMUL": _batch_matmul, "LOG_SOFTMAX": _softmax, "SOFTMAX": _softmax}
+)
+
+
+def _move(work: Work, node: Node) -> Sequence[Node] | None:
+    return _MOVES[node.op](work, node)
+
+
+def _of_rows(work: Work, node: Node) -> Sequence[Node] | None:
+    return _ROWS[node.op](work, node)
+
+
+_BETWEEN = "the node with at most 4 dimensions between RESHAPEs: neighbours that it treats alike are joined"
+_NEEDS = "rank 5 or more, a known shape, operands that count or point constant, at most 4 dimensions left"
+
+PASSES: tuple[Pass, ...] = (
+    _pass(
+        "transpose-of-lower-rank",
+        "TRANSPOSE",
+        "TRANSPOSE of at most 4 dimensions between RESHAPEs, or several: neighbours that stay together are joined",
+        "rank 5 or more, a known shape and a constant order",
+        Exactness.EXACT,
+        _transpose,
+    ),
+    _pass("element-wise-of-rank-4", _ELEMENT_WISE, _BETWEEN, _NEEDS, Exactness.EXACT, _element_wise),
+    _pass("move-of-rank-4", " ".join(_MOVES), _BETWEEN, _NEEDS, Exactness.EXACT, _move),
+    _pass("limit-of-rank-4", _LIMITS, _BETWEEN, _NEEDS, Exactness.EXACT, _reduction),
+    _pass("sum-of-rank-4", _SUMS, _BETWEEN, _NEEDS, Exactness.ROUNDING, _reduction),
+    _pass("rows-of-rank-4", " ".join(_ROWS), _BETWEEN, _NEEDS, Exactness.EXACT, _of_rows),
+)
