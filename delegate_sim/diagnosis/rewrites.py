@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..conversion.attributes import UNFOLDED
 from ..delegates.base import Delegate
 from ..graph.graph import NodeView
 
@@ -36,7 +37,7 @@ def _of_floats(words: str, *operators: str) -> tuple[Rewrite, ...]:
 REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
     {
         "BATCH_MATMUL": _of_floats(
-            "FULLY_CONNECTED for each matrix, which the converter writes with converter.unfold_batchmatmul = True",
+            f"FULLY_CONNECTED for each matrix, which the converter writes with {UNFOLDED}",
             "SPLIT", "RESHAPE", "TRANSPOSE", "FULLY_CONNECTED", "PACK",
         ),
         "BROADCAST_TO": _any_type("MUL with ones of the result's shape", "MUL"),

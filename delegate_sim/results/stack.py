@@ -124,7 +124,7 @@ def simulate_stack(
     by_default = None
     if "cpu" in stack.accelerators:
         by_default = applications.pop()
-    found = dataclasses.replace(assumptions or Assumptions(), registered=_registered(stack))
+    found = (assumptions or Assumptions())._replace(registered=_registered(stack))
     if not applications and by_default is not None:
         applications, by_default = [by_default], None
     last = None if by_default is None else functools.partial(_itself, by_default)
