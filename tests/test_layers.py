@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
     ("errors", "text", "files", "toml", "version"),
-    ("bundles", "toml_lines"),
+    ("bundles", "conversion", "toml_lines"),
     ("model_files",),
     ("releases",),
     ("options",),
