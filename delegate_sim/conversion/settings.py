@@ -21,7 +21,9 @@ class Settings:
     @property
     def name(self) -> str:
         """As ``parse_settings`` reads it: ``int8+dense-per-tensor+fixed``; shapes follow as ``+input=1x224x224x3``."""
-        return "+".join([self.quantization, *self.options, *[f"{name}={'x'.join(map(str, sizes))}" for name, sizes in self.shapes]])
+        return "+".join(
+            [self.quantization, *self.options, *[f"{name}={'x'.join(map(str, sizes))}" for name, sizes in self.shapes]]
+        )
 
     def with_option(self, *names: str) -> Settings:
         """Return the same with further options. Raises OptionError for one that does not exist or does not go with the rest."""

@@ -11,7 +11,6 @@ from ..text import printable
 from .difference import Difference, Facing, compare
 from .inputs import InputArray, from_file, made_up
 
-
 _REAL = frozenset({"FLOAT32", "FLOAT16"})
 _WHOLE = frozenset({"INT32", "INT64"})
 

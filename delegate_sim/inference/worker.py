@@ -56,9 +56,7 @@ class _ModelSide:
         )
         details = self._interpreter.get_input_details(), self._interpreter.get_output_details()
         self.inputs, self.outputs = [[each["index"] for each in own] for own in details]
-        self.stored_inputs, self.stored_outputs = [
-            [_Stored(*each["quantization"], each["dtype"]) for each in own] for own in details
-        ]
+        self.stored_inputs, self.stored_outputs = [[_Stored(each) for each in own] for own in details]
 
     def _do(self, stage: str, action: Any) -> Any:
         (self._folder / "stage.txt").write_text(f"{self.name} {stage}", "utf-8")
@@ -99,8 +97,9 @@ class _ModelSide:
 class _Stored:
     """How the values of a tensor are stored: with a scale and a zero point, a scale of 0 for as they are."""
 
-    def __init__(self, scale: float, zero_point: int, kind: Any) -> None:
-        self.scale, self.zero_point, self.kind = scale, zero_point, kind
+    def __init__(self, details: dict[str, Any]) -> None:
+        self.scale, self.zero_point = details["quantization"]
+        self.kind = details["dtype"]
 
     def real(self, values: Any) -> Any:
         """Return the numbers that stored values stand for."""
@@ -116,7 +115,7 @@ class _Stored:
 
 
 class _Facing:
-    """The second model with its inputs and outputs in the order of the first, and in real numbers where they are stored otherwise."""
+    """The second model with the first one's order of inputs and outputs, in real numbers where they are stored otherwise."""
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:
         self._first, self._second = first, second

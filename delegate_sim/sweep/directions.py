@@ -1,0 +1,63 @@
+"""From what a diagnosis asks of a converter to the settings to try next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..conversion.settings import Settings
+from ..diagnosis.diagnose import Diagnosis
+from ..diagnosis.settings import ConverterSetting, SettingsTogether, settings_for
+from ..errors import OptionError
+
+QUANTIZATIONS: Mapping[ConverterSetting, str] = MappingProxyType(
+    {ConverterSetting.FLOAT: "float", ConverterSetting.FLOAT16: "float16", ConverterSetting.INT8: "int8"}
+)
+"""What of these is a quantisation, and how ``Settings`` call it."""
+OPTIONS: Mapping[ConverterSetting, str] = MappingProxyType(
+    {
+        ConverterSetting.PER_TENSOR: "per-tensor",
+        ConverterSetting.DENSE_PER_TENSOR: "dense-per-tensor",
+        ConverterSetting.OLD_QUANTIZER: "old-quantizer",
+        ConverterSetting.FIXED_SHAPES: "fixed",
+        ConverterSetting.UNFOLD_BATCH_MATMUL: "unfolded",
+    }
+)
+"""What of these is an option, and how ``Settings`` call it."""
+
+
+class Direction(NamedTuple):
+    """Where a cause points: what it asks for, and what it is called."""
+
+    settings: SettingsTogether
+    cause: str
+
+
+def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
+    """Return where the causes of a diagnosis point, the one first whose end brings most."""
+    for finding in diagnosis.findings:
+        for together in settings_for(diagnosis.model, diagnosis.target.delegate, finding.cause):
+            yield Direction(together, finding.cause.name)
+
+
+def followed(settings: Settings, together: SettingsTogether) -> Settings | None:
+    """Return settings changed as a cause asks for; None where that is what they are, or they do not go together."""
+    found = settings
+    try:
+        for setting, name in QUANTIZATIONS.items():
+            if setting in together:
+                found = found.with_quantization(name)
+    except OptionError:
+        return None
+    names = [name for setting, name in OPTIONS.items() if setting in together and name not in found.options]
+    changed = with_options(found, *names) if names else found
+    return None if changed == settings else changed
+
+
+def with_options(settings: Settings, *names: str) -> Settings | None:
+    """Return settings with further options, None if these do not go with them."""
+    try:
+        return settings.with_option(*names)
+    except OptionError:
+        return None
