@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from ..conversion.settings import Settings
 from ..diagnosis.diagnose import Diagnosis
 from ..diagnosis.settings import ConverterSetting, SettingsTogether, settings_for
 from ..errors import OptionError
+from .shapes import Shapes
 
 QUANTIZATIONS: Mapping[ConverterSetting, str] = MappingProxyType(
     {ConverterSetting.FLOAT: "float", ConverterSetting.FLOAT16: "float16", ConverterSetting.INT8: "int8"}
@@ -26,6 +28,10 @@ OPTIONS: Mapping[ConverterSetting, str] = MappingProxyType(
 )
 """What of these is an option, and how ``Settings`` call it."""
 
+FIXED = OPTIONS[ConverterSetting.FIXED_SHAPES]
+EVERYWHERE = (FIXED, OPTIONS[ConverterSetting.UNFOLD_BATCH_MATMUL])
+"""Options that go with every quantisation."""
+
 
 class Direction(NamedTuple):
     """Where a cause points: what it asks for, and what it is called."""
@@ -41,8 +47,11 @@ def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
             yield Direction(together, finding.cause.name)
 
 
-def followed(settings: Settings, together: SettingsTogether) -> Settings | None:
-    """Return settings changed as a cause asks for; None where that is what they are, or they do not go together."""
+def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()) -> Settings | None:
+    """Return settings changed as a cause asks for; None where that is what they are, or they do not go together.
+
+    ``shapes`` are what inputs are fixed to where a cause asks for that.
+    """
     found = settings
     try:
         for setting, name in QUANTIZATIONS.items():
@@ -51,13 +60,14 @@ def followed(settings: Settings, together: SettingsTogether) -> Settings | None:
     except OptionError:
         return None
     names = [name for setting, name in OPTIONS.items() if setting in together and name not in found.options]
-    changed = with_options(found, *names) if names else found
+    changed = with_options(found, *names, shapes=shapes) if names else found
     return None if changed == settings else changed
 
 
-def with_options(settings: Settings, *names: str) -> Settings | None:
-    """Return settings with further options, None if these do not go with them."""
+def with_options(settings: Settings, *names: str, shapes: Shapes = ()) -> Settings | None:
+    """Return settings with further options, None if these do not go with them; ``shapes`` go with that of fixed inputs."""
     try:
-        return settings.with_option(*names)
+        found = settings.with_option(*names)
     except OptionError:
         return None
+    return dataclasses.replace(found, shapes=shapes) if FIXED in names else found

@@ -9,14 +9,13 @@ from typing import NamedTuple
 from ..conversion.converters import Route
 from ..conversion.settings import FLOAT, Settings, knows, settings_for
 from ..diagnosis.diagnose import Cost, Diagnosis
-from .directions import directions, followed, with_options
+from .directions import EVERYWHERE, FIXED, directions, followed, with_options
 from .rows import Origin, SweepRow
+from .shapes import Shapes
 
 BEGINNING = Origin("the beginning")
 ASKED = Origin("asked for")
 EVERYTHING = Origin("everything is tried")
-_EVERYWHERE = ("fixed", "unfolded")
-"""Options that go with every quantisation."""
 
 
 class Trial(NamedTuple):
@@ -35,14 +34,21 @@ Diagnose = Callable[[SweepRow], Iterable[tuple[str, Diagnosis]]]
 
 
 def search(
-    routes: Sequence[Route], asked: Sequence[Settings], everything: bool, take: Take, diagnose: Diagnose
+    routes: Sequence[Route],
+    asked: Sequence[Settings],
+    everything: bool,
+    take: Take,
+    diagnose: Diagnose,
+    shapes: Shapes = (),
 ) -> Iterator[SweepRow]:
     """Return rows as they are found.
 
     Every converter begins with float, then with what is ``asked`` for, or with ``everything`` that the routes know. From each
     model that is taken otherwise than the one it comes from, by any target, the causes of its diagnosis point to the next.
+    ``shapes`` are what inputs are fixed to, which is tried from the beginning.
     """
-    waiting = deque(_beginning(routes, asked, everything))
+    fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
+    waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *asked], everything))
     known = {(trial.route, trial.settings) for trial in waiting}
     while waiting:
         trial = waiting.popleft()
@@ -53,8 +59,8 @@ def search(
         is_changed = trial.parent is None or changes_something(row, trial.parent)
         if not is_changed:
             continue
-        further = _combined(trial, row, routes) if everything else ()
-        for each in (*further, *_pointed(trial, row, routes, diagnose)):
+        further = _combined(trial, row, routes, shapes) if everything else ()
+        for each in (*further, *_pointed(trial, row, routes, diagnose, shapes)):
             if (each.route, each.settings) not in known:
                 known.add((each.route, each.settings))
                 waiting.append(each)
@@ -82,25 +88,25 @@ def _beginning(routes: Sequence[Route], asked: Sequence[Settings], everything: b
     yield from found.values()
 
 
-def _combined(trial: Trial, row: SweepRow, routes: Sequence[Route]) -> Iterator[Trial]:
+def _combined(trial: Trial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[Trial]:
     """Return every setting together with an option that goes with all of them and changes something."""
     if trial.settings.quantization != FLOAT.quantization or len(trial.settings.options) != 1:
         return
     (option,) = trial.settings.options
-    if option not in _EVERYWHERE:
+    if option not in EVERYWHERE:
         return
     origin = EVERYTHING._replace(row=row.number)
     for route in _alongside(trial.route, routes):
         for settings in settings_for(route):
-            together = None if option in settings.options else with_options(settings, option)
+            together = None if option in settings.options else with_options(settings, option, shapes=shapes)
             if together is not None:
                 yield Trial(route, together, origin, row)
 
 
-def _pointed(trial: Trial, row: SweepRow, routes: Sequence[Route], diagnose: Diagnose) -> Iterator[Trial]:
+def _pointed(trial: Trial, row: SweepRow, routes: Sequence[Route], diagnose: Diagnose, shapes: Shapes) -> Iterator[Trial]:
     for label, diagnosis in diagnose(row):
         for direction in directions(diagnosis):
-            settings = followed(trial.settings, direction.settings)
+            settings = followed(trial.settings, direction.settings, shapes)
             if settings is None:
                 continue
             origin = Origin(f"for {label}: {direction.cause}", row.number, label, direction.cause)

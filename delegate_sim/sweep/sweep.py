@@ -23,6 +23,7 @@ from ..results.shown import Shown, Table
 from ..runtime.target import Target
 from .rows import SweepRow, SweepTarget, best_for, pareto
 from .search import Trial, search
+from .shapes import Shapes
 
 SAMPLES = 2
 """Inputs on which each model is compared with the float model."""
@@ -36,6 +37,8 @@ class Asked:
     everything: bool = False
     calibration: Calibration = DRAWN
     limits: Limits = dataclasses.field(default_factory=Limits)
+    shapes: Shapes = ()
+    """What inputs are fixed to."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +107,7 @@ def sweep(
 
     is_interrupted = False
     try:
-        for _ in search(routes, asked.settings, asked.everything, take, judge.diagnoses):
+        for _ in search(routes, asked.settings, asked.everything, take, judge.diagnoses, asked.shapes):
             pass
     except KeyboardInterrupt:
         is_interrupted = True
