@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
 from dataclasses import dataclass
 from enum import Enum
+
+from ..errors import OptionError
+from ..files import open_input
+from ..text import printable
+from .digests import file_digest, files_digest
+from .functions import find_function
+
+IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".bmp")
 
 
 class CalibrationKind(Enum):
@@ -17,18 +27,26 @@ class CalibrationKind(Enum):
 
 @dataclass(frozen=True)
 class Calibration:
-    """Samples of a model's inputs: drawn with a seed, or the user's from a ``.npz`` file, a folder of images or a function."""
+    """Samples of a model's inputs: drawn with a seed, or the user's from a ``.npz`` file, a folder of images or a function.
+
+    Drawn numbers are normally distributed, around 0 with a deviation of 1; drawn integers are at least 0 and below ``integers``.
+    The arrays of a file have one sample after the other along their first dimension. Pixels become numbers from 0 to 1 where an
+    input is float. A function yields samples: each a list of arrays in the order of the inputs, or a dictionary by their names.
+    """
 
     kind: CalibrationKind = CalibrationKind.DRAWN
     path: str = ""
+    """Absolute: of the file, of the folder, or of the function's module."""
     function: str = ""
+    module: str = ""
+    folder: str = ""
+    """What Python's path needs in order to import ``module``."""
     digest: str = ""
     """SHA-256 of the user's data, empty for drawn data."""
     count: int = 8
     """The most samples that are used."""
     seed: int = 0
     integers: int = 2
-    """Drawn integers are below this."""
 
     @property
     def is_drawn(self) -> bool:
@@ -38,7 +56,16 @@ class Calibration:
     @property
     def words(self) -> str:
         """What the data is, for the reader of a table."""
-        raise NotImplementedError
+        name = printable(os.path.basename(self.path))
+        match self.kind:
+            case CalibrationKind.DRAWN:
+                return f"{self.count} samples of random numbers (seed {self.seed}), not of real data"
+            case CalibrationKind.ARRAYS:
+                return f"up to {self.count} samples of {name}"
+            case CalibrationKind.IMAGES:
+                return f"up to {self.count} images of {name}, pixels as numbers from 0 to 1"
+            case CalibrationKind.FUNCTION:
+                return f"up to {self.count} samples of {name}:{self.function}"
 
 
 DRAWN = Calibration()
@@ -49,4 +76,39 @@ def find_calibration(text: str | None, count: int = 8, seed: int = 0) -> Calibra
 
     Raises OptionError where there is none.
     """
-    raise NotImplementedError
+    if count < 1:
+        raise OptionError("at least one sample is needed")
+    if text is None:
+        return Calibration(count=count, seed=seed)
+    try:
+        return _found(text, count, seed)
+    except (OSError, ValueError) as error:
+        words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise OptionError(printable(f"{text}: {words}")) from None
+
+
+def _found(text: str, count: int, seed: int) -> Calibration:
+    path = os.path.abspath(text)
+    if os.path.isdir(path):
+        names = images_in(path)
+        if not names:
+            raise OSError(f"the folder has no images ({', '.join(IMAGE_ENDINGS)})")
+        digest = files_digest([(name, os.path.join(path, name)) for name in names[:count]])
+        return Calibration(CalibrationKind.IMAGES, path, digest=digest, count=count, seed=seed)
+    if os.path.lexists(path):
+        with open_input(path) as file:
+            if not zipfile.is_zipfile(file):
+                raise OSError("cannot be read as a .npz file: it is no archive of numpy.savez")
+        return Calibration(CalibrationKind.ARRAYS, path, digest=file_digest(path), count=count, seed=seed)
+    function = find_function(text)
+    if function is None:
+        raise OSError("there is no such data: it is to be a .npz file, a folder of images, module:function or file.py:function")
+    digest = file_digest(function.path)
+    return Calibration(
+        CalibrationKind.FUNCTION, function.path, function.name, function.module, function.folder, digest, count, seed
+    )
+
+
+def images_in(folder: str) -> list[str]:
+    """Return the names of the images in a folder, in order. Raises OSError."""
+    return sorted([name for name in os.listdir(folder) if name.lower().endswith(IMAGE_ENDINGS)])

@@ -2,12 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from .sources import Source
+from ..errors import OptionError
+from ..text import printable
+from .process import Bounds, run_bounded
+from .sources import Source, SourceKind
 
-NAMES = ("tensorflow", "onnx2tf", "litert-torch", "ai-edge-quantizer")
+
+@dataclass(frozen=True)
+class _Known:
+    """A converter: the distributions that bring it, those that its results depend on, and what it takes."""
+
+    distributions: tuple[str, ...]
+    companions: tuple[str, ...]
+    kinds: tuple[SourceKind, ...]
+    extra: str
+    packages: tuple[str, ...] = ()
+    """What a module imports whose function returns a model that it takes."""
+
+
+_TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly", "tf-nightly-cpu")
+_KNOWN: Mapping[str, _Known] = MappingProxyType(
+    {
+        "tensorflow": _Known(
+            _TENSORFLOW,
+            ("keras", "tf-keras", "numpy"),
+            (SourceKind.SAVED_MODEL, SourceKind.KERAS, SourceKind.FUNCTION),
+            "sweep-tf",
+            ("keras", "tensorflow", "tf_keras"),
+        ),
+        "onnx2tf": _Known(
+            ("onnx2tf",),
+            (*_TENSORFLOW, "tf-keras", "onnx", "onnxsim", "onnxruntime", "numpy"),
+            (SourceKind.ONNX, SourceKind.FUNCTION),
+            "sweep-onnx",
+            ("onnx", "onnx_graphsurgeon", "onnxscript"),
+        ),
+        "litert-torch": _Known(
+            ("litert-torch",),
+            ("torch", "litert-converter", "ai-edge-litert", "torchao"),
+            (SourceKind.TORCH_EXPORT, SourceKind.FUNCTION),
+            "sweep-torch",
+            ("torch", "torchvision"),
+        ),
+        "ai-edge-quantizer": _Known(
+            ("ai-edge-quantizer", "ai-edge-quantizer-nightly"), ("ai-edge-litert", "numpy"), (SourceKind.TFLITE,), "sweep-torch"
+        ),
+    }
+)
+NAMES = tuple(_KNOWN)
+QUANTIZER = "ai-edge-quantizer"
 
 
 @dataclass(frozen=True)
@@ -37,15 +89,37 @@ class Route:
     quantizer: Converter | None = None
 
     @property
+    def steps(self) -> tuple[Converter, ...]:
+        """The converters, in the order in which they run."""
+        return (self.converter,) if self.quantizer is None else (self.converter, self.quantizer)
+
+    @property
     def name(self) -> str:
         """The converters by their names."""
-        return self.converter.name if self.quantizer is None else f"{self.converter.name} + {self.quantizer.name}"
+        return " + ".join([step.name for step in self.steps])
 
     @property
     def version(self) -> str:
         """Their versions."""
-        own = self.converter.version
-        return own if self.quantizer is None else f"{own} + {self.quantizer.version}"
+        return " + ".join([step.version or "missing" for step in self.steps])
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether one of them is missing."""
+        return any(step.is_missing for step in self.steps)
+
+
+_PROBE = """\
+import importlib.metadata as metadata, json, sys
+found = {}
+for name in sys.argv[1:]:
+    try:
+        found[name] = metadata.version(name)
+    except Exception:
+        pass
+print(json.dumps({"python": ".".join(map(str, sys.version_info[:3])), "packages": found}))
+"""
+_PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
@@ -53,13 +127,65 @@ def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ..
 
     ``pythons`` are paths of interpreters, by default this one. Raises OptionError for one that cannot be run.
     """
-    raise NotImplementedError
+    versions = [(python, _versions(python)) for python in dict.fromkeys(map(_interpreter, pythons or [sys.executable]))]
+    found, missing = [], []
+    for name, known in _KNOWN.items():
+        own = [_converter(name, known, python, packages) for python, packages in versions]
+        found += [each for each in own if each is not None]
+        if not any(own):
+            missing.append(Converter(name, install=f"pip install 'delegate-sim[{known.extra}]'"))
+    return (*found, *missing)
+
+
+def _converter(name: str, known: _Known, python: str, packages: Mapping[str, str]) -> Converter | None:
+    version = next((packages[each] for each in known.distributions if each in packages), None)
+    if version is None:
+        return None
+    beside = [(each, packages[each]) for each in known.companions if each in packages]
+    return Converter(name, version, python, (("python", packages["python"]), *beside))
+
+
+def _interpreter(text: str) -> str:
+    """Return the path of an interpreter; links stay as they are, since they tell a virtual environment from the Python behind."""
+    if os.path.isdir(text):
+        inside = [os.path.join(text, *parts) for parts in (("bin", "python"), ("Scripts", "python.exe"))]
+        text = next((path for path in inside if os.path.isfile(path)), text)
+    path = text if os.path.dirname(text) else shutil.which(text) or text
+    return os.path.abspath(path)
+
+
+def _versions(python: str) -> Mapping[str, str]:
+    names = sorted({name for known in _KNOWN.values() for name in (*known.distributions, *known.companions)})
+    with tempfile.TemporaryDirectory() as folder:
+        # Isolated, so that a package in the current folder does not count as installed.
+        ended = run_bounded([python, "-I", "-c", _PROBE, *names], folder, os.environ, _PROBE_BOUNDS)
+    try:
+        answer = json.loads(ended.printed.splitlines()[-1])
+        packages = {str(name): str(version) for name, version in answer["packages"].items()}
+        return {**packages, "python": str(answer["python"])}
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError):
+        what = ended.printed.strip().splitlines()[-1:] or ["it did not answer"]
+        raise OptionError(printable(f"{python}: is no Python interpreter that runs: {what[0][:200]}")) from None
 
 
 def routes(source: Source, converters: Sequence[Converter]) -> tuple[Route, ...]:
-    """Return the routes that take a kind of source, missing converters included: converting with one of these fails in words.
+    """Return the routes that take a source, missing converters included: converting with one of these fails in words.
 
-    A function may return any kind of model: it has the routes of all converters that are installed, and those that do not
-    take what it returns fail in words.
+    A function may return any kind of model. It has the routes of the converters whose packages its module imports, of all
+    where it imports none; those that do not take what it returns fail in words.
     """
-    raise NotImplementedError
+    quantizers = [each for each in converters if each.name == QUANTIZER]
+    found: list[Route] = []
+    for converter in converters:
+        if _takes(_KNOWN[converter.name], source):
+            found.append(Route(converter))
+            beside = [each for each in quantizers if each.python == converter.python] or quantizers
+            found += [Route(converter, quantizer) for quantizer in beside[:1]]
+    return tuple(found)
+
+
+def _takes(known: _Known, source: Source) -> bool:
+    if source.kind not in known.kinds:
+        return False
+    hinted = {package for each in _KNOWN.values() for package in each.packages} & source.packages
+    return source.kind is not SourceKind.FUNCTION or not hinted or bool(hinted.intersection(known.packages))

@@ -2,9 +2,130 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from urllib.parse import quote, unquote
 
+from ..errors import OptionError
+from ..text import printable
 from .converters import Route
+
+_TENSORFLOW = ("tensorflow", "onnx2tf")
+"""The converters whose last step is TensorFlow's."""
+_ALL = (*_TENSORFLOW, "litert-torch")
+_QUANTIZER = "ai-edge-quantizer"
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """What becomes of weights and data: in words, who knows it, and TensorFlow's lines for it."""
+
+    words: str
+    known_to: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    calibrates: bool = False
+    """Whether ranges of data are measured."""
+    integer_type: str = ""
+    """The type of inputs and outputs where they are integers."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A further setting: in words, who knows it, the quantisations that it goes with (none for all), and TensorFlow's lines."""
+
+    words: str
+    known_to: tuple[str, ...]
+    goes_with: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    """How texts of advice name it."""
+
+
+_OPTIMIZED = "converter.optimizations = [tf.lite.Optimize.DEFAULT]"
+_DATASET = "converter.representative_dataset = samples"
+_OPS = "converter.target_spec.supported_ops = [tf.lite.OpsSet.{}]"
+_INT16X8 = "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
+
+QUANTIZATIONS: Mapping[str, Quantization] = MappingProxyType(
+    {
+        "float": Quantization("weights and data in float", _ALL),
+        "float16": Quantization(
+            "weights in float16, data in float",
+            (*_TENSORFLOW, _QUANTIZER),
+            (_OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]"),
+        ),
+        "dynamic-range": Quantization("weights in int8, data quantised at run time", (*_TENSORFLOW, _QUANTIZER), (_OPTIMIZED,)),
+        "int8": Quantization(
+            "weights and data in int8",
+            (*_TENSORFLOW, _QUANTIZER),
+            (_OPTIMIZED, _DATASET, _OPS.format("TFLITE_BUILTINS_INT8")),
+            True,
+            "int8",
+        ),
+        "int16x8": Quantization(
+            "weights in int8, data in int16",
+            (*_TENSORFLOW, _QUANTIZER),
+            (_OPTIMIZED, _DATASET, _OPS.format(_INT16X8)),
+            True,
+            "int16",
+        ),
+        "weights-int8": Quantization("weights in int8, made float again before each use", (_QUANTIZER,)),
+        "weights-int4": Quantization("weights in int4, made float again before each use", (_QUANTIZER,)),
+        "dynamic-range-int4": Quantization("weights in int4, data quantised at run time", (_QUANTIZER,)),
+    }
+)
+_INTEGER = ("int8", "int16x8")
+_QUANTIZED_BY_BOTH = ("dynamic-range", *_INTEGER)
+_QUANTIZED = ("dynamic-range", *_INTEGER, "weights-int8", "weights-int4", "dynamic-range-int4")
+
+OPTIONS: Mapping[str, Option] = MappingProxyType(
+    {
+        "integer-io": Option(
+            "inputs and outputs are integers too",
+            (*_TENSORFLOW, _QUANTIZER),
+            _INTEGER,
+            ("converter.inference_input_type = tf.{type}", "converter.inference_output_type = tf.{type}"),
+            ("converter.inference_input_type",),
+        ),
+        "dense-per-tensor": Option(
+            "one scale for all channels of dense layers",
+            (*_TENSORFLOW, _QUANTIZER),
+            _QUANTIZED_BY_BOTH,
+            ("converter._experimental_disable_per_channel_quantization_for_dense_layers = True",),
+            ("_experimental_disable_per_channel_quantization_for_dense_layers",),
+        ),
+        "per-tensor": Option(
+            "one scale for all channels of every layer",
+            (*_TENSORFLOW, _QUANTIZER),
+            _QUANTIZED_BY_BOTH,
+            ("converter._experimental_disable_per_channel = True",),
+            ("_experimental_disable_per_channel",),
+        ),
+        "old-quantizer": Option(
+            "quantised by TensorFlow's older quantiser",
+            _TENSORFLOW,
+            _QUANTIZED_BY_BOTH,
+            ("converter.{quantizer} = False",),
+            ("experimental_new_quantizer", "experimental_new_dynamic_range_quantizer"),
+        ),
+        "fixed": Option("inputs of fixed sizes", _ALL, advice=("inputs of fixed sizes",)),
+        "unfolded": Option(
+            "FULLY_CONNECTED for each matrix in place of BATCH_MATMUL",
+            _TENSORFLOW,
+            (),
+            ("converter.unfold_batchmatmul = True",),
+            ("unfold_batchmatmul",),
+        ),
+        "channels-last": Option("the first input and output have their channels last", ("litert-torch",)),
+    }
+)
+"""In the order in which a name has them."""
+_OF_CONVERTER = ("fixed", "unfolded", "channels-last")
+"""Options of the step that makes the float model; the others are the quantiser's, where one follows."""
+_EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 
 
 @dataclass(frozen=True)
@@ -12,54 +133,147 @@ class Settings:
     """How a model is converted. ``quantization`` is one of ``QUANTIZATIONS``, ``options`` are of ``OPTIONS`` in their order.
 
     ``shapes`` are the sizes of inputs by name, for the option ``fixed``; an unknown size that is not given becomes 1.
+    Raises OptionError for what does not exist or does not go together.
     """
 
     quantization: str = "float"
     options: tuple[str, ...] = ()
     shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.quantization not in QUANTIZATIONS:
+            raise OptionError(
+                printable(f"there is no quantisation {self.quantization!r}; there are {', '.join(QUANTIZATIONS)}")
+            )
+        for name in self.options:
+            if name not in OPTIONS:
+                raise OptionError(printable(f"there is no setting {name!r}; there are {', '.join(OPTIONS)}"))
+            if not goes_with(name, self.quantization):
+                raise OptionError(f"the setting {name} does not go with {self.quantization}")
+        for group in _EXCLUSIVE:
+            if group <= set(self.options):
+                raise OptionError(f"the settings {' and '.join(sorted(group))} do not go together")
+        if self.shapes and "fixed" not in self.options:
+            raise OptionError("sizes of inputs go with the setting fixed")
+        object.__setattr__(self, "options", tuple([name for name in OPTIONS if name in self.options]))
+
     @property
     def name(self) -> str:
         """As ``parse_settings`` reads it: ``int8+dense-per-tensor+fixed``; shapes follow as ``+input=1x224x224x3``."""
-        return "+".join(
-            [self.quantization, *self.options, *[f"{name}={'x'.join(map(str, sizes))}" for name, sizes in self.shapes]]
-        )
+        shapes = [f"{quote(name, safe='/:._-')}={'x'.join(map(str, sizes))}" for name, sizes in self.shapes]
+        return "+".join([self.quantization, *self.options, *shapes])
 
     def with_option(self, *names: str) -> Settings:
         """Return the same with further options. Raises OptionError for one that does not exist or does not go with the rest."""
-        raise NotImplementedError
+        return dataclasses.replace(self, options=(*self.options, *names))
 
     def with_quantization(self, name: str) -> Settings:
         """Return the same with another quantisation, without the options that do not go with it."""
-        raise NotImplementedError
+        kept = tuple([option for option in self.options if goes_with(option, name)])
+        return dataclasses.replace(self, quantization=name, options=kept)
+
+    def with_shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> Settings:
+        """Return the same with inputs of these sizes."""
+        return dataclasses.replace(self, options=(*self.options, "fixed"), shapes=tuple(shapes.items()))
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether data is needed to measure ranges with."""
+        return QUANTIZATIONS[self.quantization].calibrates
+
+    @property
+    def of_float_model(self) -> Settings:
+        """The settings of the float model that a quantiser goes on from."""
+        return Settings("float", tuple([name for name in self.options if name in _OF_CONVERTER]), self.shapes)
+
+    @property
+    def of_quantizer(self) -> Settings:
+        """What is left for the quantiser."""
+        return Settings(self.quantization, tuple([name for name in self.options if name not in _OF_CONVERTER]))
+
+
+def goes_with(option: str, quantization: str) -> bool:
+    """Whether an option goes with a quantisation."""
+    return not OPTIONS[option].goes_with or quantization in OPTIONS[option].goes_with
 
 
 FLOAT = Settings()
 
+_SHAPE = re.compile(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8})*")
+
 
 def parse_settings(text: str) -> Settings:
     """Read the name of settings. Raises OptionError."""
-    raise NotImplementedError
+    quantization, *parts = text.split("+")
+    options = [part for part in parts if "=" not in part]
+    shapes = []
+    for part in parts:
+        name, separator, sizes = part.rpartition("=")
+        if separator and not _SHAPE.fullmatch(sizes):
+            raise OptionError(printable(f"{text}: {sizes!r} is no shape, such as 1x224x224x3"))
+        if separator:
+            shapes.append((unquote(name), tuple(map(int, sizes.split("x")))))
+    try:
+        return Settings(quantization, tuple(options), tuple(shapes))
+    except OptionError as error:
+        raise OptionError(f"{printable(text)}: {error}") from None
 
 
 def settings_for(route: Route) -> tuple[Settings, ...]:
     """Return the settings to try with a route, simple ones first, each single option once with what it goes with.
 
-    The options ``fixed`` and ``unfolded``, which go with every quantisation, are there with float only; use ``with_option``.
+    The options ``fixed``, ``unfolded`` and ``channels-last``, which go with every quantisation, are there with float only, and
+    float itself only where no quantiser follows; use ``with_option`` for others.
     """
-    raise NotImplementedError
+    plain = [Settings(name) for name in QUANTIZATIONS if name != "float"]
+    found = [FLOAT, *[FLOAT.with_option(name) for name in _OF_CONVERTER]] if route.quantizer is None else []
+    found += plain
+    found += [each.with_option(name) for each in plain for name in OPTIONS if name not in _OF_CONVERTER and _fits(each, name)]
+    return tuple([each for each in found if knows(route, each)])
+
+
+def _fits(settings: Settings, option: str) -> bool:
+    return goes_with(option, settings.quantization)
 
 
 def knows(route: Route, settings: Settings) -> bool:
     """Whether a route knows all of some settings."""
-    raise NotImplementedError
+    if route.quantizer is None:
+        return _is_known(route.converter.name, settings)
+    if settings.quantization == "float":
+        return False
+    return _is_known(route.converter.name, settings.of_float_model) and _is_known(route.quantizer.name, settings.of_quantizer)
+
+
+def _is_known(converter: str, settings: Settings) -> bool:
+    known = [QUANTIZATIONS[settings.quantization].known_to, *[OPTIONS[name].known_to for name in settings.options]]
+    return all(converter in each for each in known)
 
 
 def options_in(text: str) -> tuple[str, ...]:
     """Return the options whose setting a text of advice names, such as ``converter.unfold_batchmatmul = True``."""
-    raise NotImplementedError
+    words = set(re.findall(r"[\w.]+", text))
+    words |= {word.rpartition(".")[2] for word in words}
+    return tuple(
+        [name for name, option in OPTIONS.items() if any(each in words or (" " in each and each in text) for each in option.advice)]
+    )
+
+
+def tensorflow_lines(settings: Settings) -> Iterator[str]:
+    """Return the lines that set TensorFlow's ``converter``; ``samples`` in them is the function that yields data."""
+    quantization = QUANTIZATIONS[settings.quantization]
+    yield from quantization.lines
+    dynamic = "experimental_new_dynamic_range_quantizer"
+    values = {
+        "type": quantization.integer_type,
+        "quantizer": dynamic if settings.quantization == "dynamic-range" else "experimental_new_quantizer",
+    }
+    for name in settings.options:
+        yield from [line.format(**values) for line in OPTIONS[name].lines]
 
 
 def describe(settings: Settings) -> str:
     """Say in words what settings do."""
-    raise NotImplementedError
+    parts = [QUANTIZATIONS[settings.quantization].words, *[OPTIONS[name].words for name in settings.options]]
+    parts += [f"{name} of {' x '.join(map(str, sizes))}" for name, sizes in settings.shapes]
+    return printable(", ".join(parts))

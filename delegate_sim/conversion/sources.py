@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
+
+from ..errors import ModelError
+from ..files import open_input
+from ..text import printable
+from .digests import file_digest, files_below, files_digest
+from .functions import find_function, packages_imported
 
 
 class SourceKind(Enum):
@@ -29,6 +40,28 @@ class Source:
     text: str
     """As the user named it."""
     function: str = ""
+    module: str = ""
+    folder: str = ""
+    """What Python's path needs in order to import ``module``."""
+    packages: frozenset[str] = frozenset()
+    """The outermost packages that a function's module imports."""
+
+
+_ENDINGS: Mapping[str, SourceKind] = MappingProxyType(
+    {
+        ".keras": SourceKind.KERAS,
+        ".h5": SourceKind.KERAS,
+        ".hdf5": SourceKind.KERAS,
+        ".onnx": SourceKind.ONNX,
+        ".pt2": SourceKind.TORCH_EXPORT,
+    }
+)
+_SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
+FORMS = "a SavedModel folder, .keras, .h5, .onnx, .pt2, module:function or file.py:function"
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")
+"""Before a name's length and the name: where a tensor of an ONNX file keeps its weights outside."""
+_MOST_NAME = 127
 
 
 def find_source(text: str) -> Source:
@@ -36,4 +69,72 @@ def find_source(text: str) -> Source:
 
     Raises ModelError where there is none, or it is of no known form.
     """
-    raise NotImplementedError
+    try:
+        return _found(text)
+    except (OSError, ValueError) as error:
+        words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ModelError(printable(f"{text}: {words}")) from None
+
+
+def _found(text: str) -> Source:
+    path = os.path.abspath(text)
+    if os.path.isdir(path):
+        if not any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES):
+            raise OSError("a folder without saved_model.pb is no SavedModel")
+        return Source(SourceKind.SAVED_MODEL, path, files_digest(files_below(path)), text)
+    if os.path.lexists(path):
+        return _of_file(path, text)
+    function = find_function(text)
+    if function is not None:
+        return Source(
+            SourceKind.FUNCTION,
+            function.path,
+            file_digest(function.path),
+            text,
+            function.name,
+            function.module,
+            function.folder,
+            packages_imported(function.path),
+        )
+    raise OSError(f"there is no such model; it is to be {FORMS}")
+
+
+def _of_file(path: str, text: str) -> Source:
+    ending = os.path.splitext(path)[1].lower()
+    kind = _ENDINGS.get(ending)
+    if kind is None:
+        raise OSError(f"is of no form that can be converted: it is to be {FORMS}")
+    with open_input(path) as file:
+        begin = file.read(len(_HDF5))
+        file.seek(0)
+        if ending in (".h5", ".hdf5"):
+            is_sound = begin == _HDF5
+        elif kind is SourceKind.ONNX:
+            is_sound = bool(begin)
+        else:
+            is_sound = zipfile.is_zipfile(file)
+    if not is_sound:
+        raise OSError(f"the content is not that of a {ending} file")
+    if kind is SourceKind.ONNX:
+        outside = _weights_outside(path)
+        digest = files_digest([("", path), *outside]) if outside else file_digest(path)
+    else:
+        digest = file_digest(path)
+    return Source(kind, path, digest, text)
+
+
+def _weights_outside(path: str) -> list[tuple[str, str]]:
+    """Return the files beside an ONNX file that hold its weights."""
+    names: set[str] = set()
+    rest = b""
+    with open_input(path) as file:
+        while piece := file.read(1 << 20):
+            content = rest + piece
+            for match in _LOCATION.finditer(content):
+                name = content[match.end() : match.end() + match[1][0]]
+                if len(name) == match[1][0]:
+                    names.add(name.decode("utf-8", "replace"))
+            rest = content[-(_MOST_NAME + 16) :]
+    folder = os.path.dirname(path)
+    found = [(name, os.path.join(folder, name)) for name in sorted(names)]
+    return [(name, each) for name, each in found if "\0" not in name and os.path.isfile(each)]

@@ -1,0 +1,65 @@
+"""Running a command within limits of time, memory and output, of which no process outlives this one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+
+
+class Bounds(NamedTuple):
+    """What a command may use: seconds, bytes in memory, bytes of files and bytes printed."""
+
+    seconds: float
+    memory: int
+    output: int
+    printed: int
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    status: int | None
+    """The exit code, below 0 a signal's number, None where it could not be started."""
+    broken: str
+    """The bound that it broke: ``time``, ``memory``, ``output`` or ``printed``; ``start`` if it did not start; else empty."""
+    printed: str
+    """The end of what it printed."""
+    seconds: float
+    memory: int
+    """The most bytes in memory, 0 where that cannot be watched."""
+
+
+def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, str], bounds: Bounds) -> Ended:
+    """Run a command in a folder to its end.
+
+    It runs in a session of its own below a supervising process, which ends all of it when a bound is broken, when this process
+    is interrupted, and when this process is gone.
+    """
+    job = {"command": list(command), "folder": folder, "environment": dict(environment), **bounds._asdict()}
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", _SUPERVISOR],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(json.dumps(job).encode() + b"\n")
+        process.stdin.flush()
+        answer = process.stdout.read()
+    finally:
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+    try:
+        return Ended(**json.loads(answer))
+    except (ValueError, TypeError):
+        return Ended(process.returncode, "", "the process that watches the converter was ended from outside", 0.0, 0)
