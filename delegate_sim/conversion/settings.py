@@ -142,9 +142,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.quantization not in QUANTIZATIONS:
-            raise OptionError(
-                printable(f"there is no quantisation {self.quantization!r}; there are {', '.join(QUANTIZATIONS)}")
-            )
+            raise OptionError(printable(f"there is no quantisation {self.quantization!r}; there are {', '.join(QUANTIZATIONS)}"))
         for name in self.options:
             if name not in OPTIONS:
                 raise OptionError(printable(f"there is no setting {name!r}; there are {', '.join(OPTIONS)}"))
@@ -255,7 +253,11 @@ def options_in(text: str) -> tuple[str, ...]:
     words = set(re.findall(r"[\w.]+", text))
     words |= {word.rpartition(".")[2] for word in words}
     return tuple(
-        [name for name, option in OPTIONS.items() if any(each in words or (" " in each and each in text) for each in option.advice)]
+        [
+            name
+            for name, option in OPTIONS.items()
+            if any(each in words or (" " in each and each in text) for each in option.advice)
+        ]
     )
 
 

@@ -7,11 +7,12 @@ from enum import Enum
 from types import MappingProxyType
 
 from ..delegates.base import Delegate
-from ..graph.graph import file_graphs
+from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model
 from ..rules.kinds import Problem
 from .causes import Cause
 from .rewrites import rewriting
+from .roots import form
 
 
 class ConverterSetting(Enum):
@@ -74,6 +75,17 @@ OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
 )
 """By what raised the version of an operator (``versions.features``)."""
 
+OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
+    {
+        "float": (_INT8,),
+        "float16": (_FLOAT, _INT8),
+        "dynamic-range": (_FLOAT, _INT8),
+        "int16": (_INT8, _FLOAT),
+        "integer": (_FLOAT,),
+    }
+)
+"""What else there is where a type is refused that a quantisation chose, by how the model is quantised (``roots.form``)."""
+
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
 """Problems that weights with a scale for each channel may have, which those with one scale do not."""
 
@@ -99,7 +111,15 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
             # What dense layers alone need costs the accuracy of no other.
             is_dense = all(view.op == "FULLY_CONNECTED" for view in by_channel)
             yield from (_DENSE_PER_TENSOR,) if is_dense else (_PER_TENSOR,)
+    if cause.identity.problem is Problem.TYPE and any(_has_numbers(view) for view in views):
+        yield from OF_FORMS[form(model)]
     for view in {view.op: view for view in reversed(views)}.values():
         way = rewriting(view, delegate)
         if way is not None and way.setting:
             yield _together(ConverterSetting(way.setting))
+
+
+def _has_numbers(view: NodeView) -> bool:
+    """Whether a node works on real numbers, for which a quantisation chooses the type."""
+    tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
+    return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

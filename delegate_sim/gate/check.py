@@ -93,9 +93,7 @@ def check_models(
     baseline = Baseline() if configuration.baseline is None else read_baseline(configuration.baseline)
     stale = [] if paths else _stale(baseline, jobs, [target.name for target in targets] if target_names else [])
     if not jobs and not stale:
-        what = (
-            "names no model" if not configuration.models else f"no file matches {', '.join(configuration.models)}"
-        )
+        what = "names no model" if not configuration.models else f"no file matches {', '.join(configuration.models)}"
         raise ConfigurationError(f"{configuration.path}: {what}, so there is nothing to check")
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..conversion.settings import Settings
-from ..diagnosis.diagnose import Diagnosis
+from ..diagnosis.diagnose import Diagnosis, RankedCause
 from ..diagnosis.settings import ConverterSetting, SettingsTogether, settings_for
 from ..errors import OptionError
 from .shapes import Shapes
@@ -41,10 +41,22 @@ class Direction(NamedTuple):
 
 
 def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
-    """Return where the causes of a diagnosis point, the one first whose end brings most."""
+    """Return where the causes of a diagnosis point, the one first whose end brings most.
+
+    Where the end of one brings nothing without that of others, what those ask for goes with it.
+    """
+    asked = {finding.cause.identity: _settings(diagnosis, finding) for finding in diagnosis.findings}
     for finding in diagnosis.findings:
-        for together in settings_for(diagnosis.model, diagnosis.target.delegate, finding.cause):
-            yield Direction(together, finding.cause.name)
+        needed = [asked[identity][0] for identity in finding.needs or () if asked[identity]]
+        for together in asked[finding.cause.identity]:
+            others = frozenset().union(*needed)
+            # What a cause itself asks of types stands.
+            others = others - QUANTIZATIONS.keys() if together & QUANTIZATIONS.keys() else others
+            yield Direction(together | others, finding.cause.name)
+
+
+def _settings(diagnosis: Diagnosis, finding: RankedCause) -> tuple[SettingsTogether, ...]:
+    return settings_for(diagnosis.model, diagnosis.target.delegate, finding.cause)
 
 
 def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()) -> Settings | None:
