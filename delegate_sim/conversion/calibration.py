@@ -41,6 +41,8 @@ class Calibration:
     module: str = ""
     folder: str = ""
     """What Python's path needs in order to import ``module``."""
+    names: tuple[str, ...] = ()
+    """The images that are used."""
     digest: str = ""
     """SHA-256 of the user's data, empty for drawn data."""
     count: int = 8
@@ -93,8 +95,9 @@ def _found(text: str, count: int, seed: int) -> Calibration:
         names = images_in(path)
         if not names:
             raise OSError(f"the folder has no images ({', '.join(IMAGE_ENDINGS)})")
-        digest = files_digest([(name, os.path.join(path, name)) for name in names[:count]])
-        return Calibration(CalibrationKind.IMAGES, path, digest=digest, count=count, seed=seed)
+        used = tuple(names[:count])
+        digest = files_digest([(name, os.path.join(path, name)) for name in used])
+        return Calibration(CalibrationKind.IMAGES, path, names=used, digest=digest, count=count, seed=seed)
     if os.path.lexists(path):
         with open_input(path) as file:
             if not zipfile.is_zipfile(file):
@@ -105,7 +108,14 @@ def _found(text: str, count: int, seed: int) -> Calibration:
         raise OSError("there is no such data: it is to be a .npz file, a folder of images, module:function or file.py:function")
     digest = file_digest(function.path)
     return Calibration(
-        CalibrationKind.FUNCTION, function.path, function.name, function.module, function.folder, digest, count, seed
+        CalibrationKind.FUNCTION,
+        function.path,
+        function.name,
+        function.module,
+        function.folder,
+        digest=digest,
+        count=count,
+        seed=seed,
     )
 
 

@@ -4,28 +4,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import OptionError
+from ..text import printable
 from .calibration import DRAWN, Calibration
 from .converters import Converter, Route
-from .settings import Settings
+from .quantizer_script import quantizer_text
+from .settings import Settings, knows
 from .sources import Source
+from .tensorflow_script import onnx_text, tensorflow_text
+from .torch_script import torch_text
+
+RESULT = "model.tflite"
+"""What a script writes."""
+FLOAT_MODEL = "float.tflite"
+"""What a quantiser's script reads."""
+
+_TEXTS = {"tensorflow": tensorflow_text, "onnx2tf": onnx_text, "litert-torch": torch_text}
 
 
 @dataclass(frozen=True)
 class Script:
-    """One step: a text for a converter's interpreter, which writes ``model.tflite`` into the current folder."""
+    """One step: a text for a converter's interpreter, which writes a file into the current folder."""
 
     converter: Converter
     text: str
 
 
 def scripts(source: Source, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> tuple[Script, ...]:
-    """Return the steps of a conversion; a second one reads what the first one wrote, ``float.tflite``.
+    """Return the steps of a conversion; a second one reads ``float.tflite``, which the first one writes in place of the result.
 
     Raises OptionError for settings that the route does not know.
     """
-    raise NotImplementedError
+    if not knows(route, settings):
+        raise OptionError(f"{route.name} does not know the setting {printable(settings.name)}")
+    make = _TEXTS[route.converter.name]
+    if route.quantizer is None:
+        return (Script(route.converter, make(source, settings, calibration, RESULT)),)
+    first = make(source, settings.of_float_model, calibration, FLOAT_MODEL)
+    second = quantizer_text(settings.of_quantizer, calibration, FLOAT_MODEL, RESULT)
+    return Script(route.converter, first), Script(route.quantizer, second)
 
 
 def code(source: Source, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> str:
     """Return all steps as one text that can be pasted, each with a line in front of it that says what runs it."""
-    raise NotImplementedError
+    steps = [
+        f"# {step.converter.name} {step.converter.version or '(not installed)'}\n{step.text}"
+        for step in scripts(source, route, settings, calibration)
+    ]
+    return "\n".join(steps)

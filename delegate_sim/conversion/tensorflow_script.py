@@ -1,0 +1,148 @@
+"""Scripts whose last step is TensorFlow's converter: for TensorFlow's own models, and for what onnx2tf makes of ONNX."""
+
+from __future__ import annotations
+
+from .calibration import Calibration
+from .data_scripts import data_part
+from .settings import Settings, tensorflow_lines
+from .sources import Source, SourceKind
+
+_LOADED = "model = tf.keras.models.load_model({path!r}, compile=False)\n"
+_CALLED = """\
+sys.path.insert(0, {folder!r})
+from {module} import {function}
+
+model = {function}()
+"""
+_KERAS_INPUTS = "inputs = [({name}, {shape}, tf.as_dtype(each.dtype).as_numpy_dtype) for each in model.inputs]\n"
+_KERAS_OPEN = "converter = tf.lite.TFLiteConverter.from_keras_model(model)\n"
+_KERAS_FIXED = """\
+fixed = [tf.keras.Input(batch_shape=shape, dtype=dtype, name=name) for name, shape, dtype in inputs]
+model = tf.keras.Model(fixed, model(fixed if len(fixed) > 1 else fixed[0]))
+converter = tf.lite.TFLiteConverter.from_keras_model(model)
+"""
+
+_SIGNATURE = """\
+model = tf.saved_model.load({path!r})
+signature = model.signatures["serving_default"]
+"""
+_SIGNATURE_INPUTS = """\
+inputs = [
+    (name, {shape}, each.dtype.as_numpy_dtype)
+    for name, each in signature.structured_input_signature[1].items()
+]
+"""
+_SIGNATURE_OPEN = """\
+converter = tf.lite.TFLiteConverter.from_saved_model({path!r}, signature_keys=["serving_default"])
+"""
+_SIGNATURE_FIXED = """\
+function = tf.function(lambda **tensors: signature(**tensors))
+concrete = function.get_concrete_function(**{name: tf.TensorSpec(shape, dtype, name) for name, shape, dtype in inputs})
+converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], model)
+"""
+
+_ONNX_READ = "model = onnx.load({path!r})\n"
+_ONNX_PREPARED = """\
+onnx.save(model, "source.onnx")  # onnx2tf changes the file that it reads
+"""
+_ONNX_CALIBRATION = """\
+# onnx2tf tries its layers with this file, which it downloads where it is missing.
+trial = "calibration_image_sample_data_20x128x128x3_float32.npy"
+np.save(trial, np.random.default_rng(0).random((20, 128, 128, 3), np.float32))
+"""
+_ONNX_SHAPES = """\
+given = {shapes!r}
+weights = {{each.name for each in model.graph.initializer}}
+shapes = [
+    (each.name, given.get(each.name) or [size.dim_value or 1 for size in each.type.tensor_type.shape.dim])
+    for each in model.graph.input
+    if each.name not in weights
+]
+"""
+_ONNX_CONVERTED = """\
+model = onnx2tf.convert(
+    input_onnx_file_path="source.onnx",
+    output_folder_path="saved_model",{more}
+    non_verbose=True,
+)
+"""
+_ONNX_FIXED = """
+    overwrite_input_shape=[f"{name}:{','.join(map(str, sizes))}" for name, sizes in shapes],"""
+_ONNX_CONVERTER = """\
+function = tf.function(lambda *tensors: model(tensors))
+concrete = function.get_concrete_function(*[tf.TensorSpec(each.shape, each.dtype, each.name) for each in model.inputs])
+converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], model)
+"""
+
+_WRITTEN = """\
+with open({result!r}, "wb") as file:
+    file.write(converter.convert())
+"""
+_FROM_ZERO = "[size or 1 for size in each.shape]"
+
+
+def tensorflow_text(source: Source, settings: Settings, calibration: Calibration, result: str) -> str:
+    """Return the script for a SavedModel, a Keras file or a function that returns a Keras model."""
+    is_saved_model = source.kind is SourceKind.SAVED_MODEL
+    is_fixed = "fixed" in settings.options
+    imports = []
+    if is_saved_model:
+        lines = [_SIGNATURE.format(path=source.path)] if is_fixed or settings.calibrates else []
+        inputs = _SIGNATURE_INPUTS.format(shape=_shape(settings, "name"))
+        converter = _SIGNATURE_FIXED if is_fixed else _SIGNATURE_OPEN.format(path=source.path)
+    else:
+        if source.kind is SourceKind.FUNCTION:
+            imports.append("import sys")
+            lines = [_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
+        else:
+            lines = [_LOADED.format(path=source.path)]
+        inputs = _KERAS_INPUTS.format(name="each.name", shape=_shape(settings, "each.name"))
+        converter = _KERAS_FIXED if is_fixed else _KERAS_OPEN
+    if is_fixed or settings.calibrates:
+        lines.append(inputs)
+    return _whole(imports, lines, converter, settings, calibration, result, moves_channels=False)
+
+
+def onnx_text(source: Source, settings: Settings, calibration: Calibration, result: str) -> str:
+    """Return the script for an ONNX file, or a function that returns an ONNX model."""
+    imports = ["import numpy as np", "import onnx", "import onnx2tf"]
+    if source.kind is SourceKind.FUNCTION:
+        imports.append("import sys")
+        lines = [_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
+    else:
+        lines = [_ONNX_READ.format(path=source.path)]
+    lines.append(_ONNX_PREPARED)
+    is_fixed = "fixed" in settings.options
+    if is_fixed:
+        lines.append(_ONNX_SHAPES.format(shapes={name: list(sizes) for name, sizes in settings.shapes}))
+    lines += [_ONNX_CALIBRATION, _ONNX_CONVERTED.format(more=_ONNX_FIXED if is_fixed else "")]
+    if settings.calibrates:
+        lines.append(_KERAS_INPUTS.format(name="each.name", shape=_FROM_ZERO))
+    return _whole(imports, lines, _ONNX_CONVERTER, settings, calibration, result, moves_channels=True)
+
+
+def _shape(settings: Settings, name: str) -> str:
+    """Return the expression for an input's sizes."""
+    if not settings.shapes:
+        return _FROM_ZERO
+    given = {each: list(sizes) for each, sizes in settings.shapes}
+    return f"{given!r}.get({name}) or {_FROM_ZERO}"
+
+
+def _whole(
+    imports: list[str],
+    lines: list[str],
+    converter: str,
+    settings: Settings,
+    calibration: Calibration,
+    result: str,
+    *,
+    moves_channels: bool,
+) -> str:
+    if settings.calibrates:
+        data, more = data_part(calibration, has_tensorflow=True, moves_channels=moves_channels)
+        imports += ["import numpy as np", *more]
+        lines.append(data)
+    own = "".join([f"{line}\n" for line in tensorflow_lines(settings)])
+    head = "\n".join(sorted({*imports, "import tensorflow as tf"}))
+    return "\n".join([f"{head}\n", *lines, converter + own + _WRITTEN.format(result=result)])

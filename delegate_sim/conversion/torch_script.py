@@ -1,0 +1,49 @@
+"""Scripts of litert-torch, for programs of ``torch.export``."""
+
+from __future__ import annotations
+
+from .calibration import Calibration
+from .settings import Settings
+from .sources import Source, SourceKind
+
+_LOADED = "program = torch.export.load({path!r})\n"
+_CALLED = """\
+sys.path.insert(0, {folder!r})
+from {module} import {function}
+
+program = {function}()
+"""
+_EXAMPLES = "arguments, names = program.example_inputs\n"
+_FIXED = """\
+given = {shapes!r}
+values = [node.meta["val"] for node in program.graph.nodes if node.name in program.graph_signature.user_inputs]
+sizes = [
+    given.get(name) or [size if isinstance(size, int) else 1 for size in value.shape]
+    for name, value in zip(program.graph_signature.user_inputs, values)
+]
+drawn = [torch.zeros(size, dtype=value.dtype) for size, value in zip(sizes, values)]
+arguments, names = torch.utils._pytree.tree_unflatten(drawn, program.call_spec.in_spec)
+"""
+_CONVERTED = """\
+module = program.module(){last}
+litert_torch.convert(module, tuple(arguments), names).export({result!r})
+"""
+_LAST = """
+module = litert_torch.to_channel_last_io(module, args=[0], outputs=[0])
+arguments = (arguments[0].movedim(1, -1), *arguments[1:])"""
+
+
+def torch_text(source: Source, settings: Settings, calibration: Calibration, result: str) -> str:
+    """Return the script for a ``.pt2`` file, or a function that returns an ``ExportedProgram``."""
+    imports = ["import litert_torch", "import torch"]
+    if source.kind is SourceKind.FUNCTION:
+        imports.insert(0, "import sys")
+        lines = [_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
+    else:
+        lines = [_LOADED.format(path=source.path)]
+    if "fixed" in settings.options:
+        lines.append(_FIXED.format(shapes={name: list(sizes) for name, sizes in settings.shapes}))
+    else:
+        lines.append(_EXAMPLES)
+    lines.append(_CONVERTED.format(last=_LAST if "channels-last" in settings.options else "", result=result))
+    return "\n".join(["\n".join(imports) + "\n", *lines])
