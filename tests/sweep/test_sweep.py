@@ -125,7 +125,7 @@ def test_an_interruption_leaves_the_finished_rows(swept):
 
 
 def test_sizes_that_are_given_are_tried_from_the_beginning(swept):
-    found, asked = swept(PHONE, shapes=(("x", (1, 2)),))
+    _found, asked = swept(PHONE, shapes=(("x", (1, 2)),))
     assert asked[:2] == ["float", "float+fixed+x=1x2"]
 
 
