@@ -37,14 +37,14 @@ def _plain(value: object) -> object:
 
 def _parts(found: Swept, shown: Sequence[int], with_code: bool) -> Iterator[str]:
     yield f"### delegate-sim sweep {text(message(found.source.text))}"
-    yield f"**{text(words.verdict(found))}**; calibrated with {text(message(found.asked.calibration.words))}."
+    yield f"**{text(words.verdict(found))}**"
+    yield f"{text(words.converters_text(found))}; {text(words.calibration_text(found))}"
     if found.models:
-        yield _table(words.CONVERSION_TITLES, _CONVERSION_RULE, [words.conversion_cells(each) for each in found.models])
+        yield _table(words.CONVERSION_TITLES, _CONVERSION_RULE, [words.conversion_cells(found, each) for each in found.models])
         yield text(words.LEGEND)
-    for place, target in enumerate(found.targets if found.models else ()):
+    for target in found.targets if found.models else ():
         yield f"**{text(words.target_title(found, target))}**"
-        cells = [words.target_cells(each, each.costs[place]) for each in found.models]
-        yield _table(words.target_titles(target), _TARGET_RULE, cells)
+        yield _table(words.target_titles(target), _TARGET_RULE, words.target_rows(found, target))
     yield from _list("Without a model", list(words.failed_rows(found)))
     yield from _list("Difference not known", list(words.unknown_differences(found)))
     for each in _coded(found, shown, with_code):

@@ -25,20 +25,18 @@ _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 def sweep_lines(found: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
     """Return the text; ``shown`` are numbers of rows whose code is shown besides that of the best."""
     yield from (Line(line, _HEADING) for line in wrapped(verdict(found), width))
-    yield from (Line(line) for line in wrapped(f"calibrated with {message(found.asked.calibration.words)}", width))
+    yield from (Line(line) for text in (converters_text(found), calibration_text(found)) for line in wrapped(text, width))
     models = found.models
     if models:
         yield Line("")
-        rows = [CONVERSION_TITLES, *[conversion_cells(row) for row in models]]
+        rows = [CONVERSION_TITLES, *[conversion_cells(found, row) for row in models]]
         yield from map(Line, table(rows, _RIGHT, width, 6))
         yield Line("")
         yield from (Line(line, _HINT) for line in wrapped(LEGEND, width))
         for target in found.targets:
             yield Line("")
             yield from (Line(line, _HEADING) for line in wrapped(target_title(found, target), width))
-            place = found.targets.index(target)
-            cells = [target_titles(target), *[target_cells(row, row.costs[place]) for row in models]]
-            yield from map(Line, table(cells, _RIGHT_OF_TARGET, width, 7))
+            yield from map(Line, table([target_titles(target), *target_rows(found, target)], _RIGHT_OF_TARGET, width, 5))
     yield from _failed_lines(found, width)
     yield from _unknown_lines(found, width)
     numbers = {row.number: row for row in found.rows}
@@ -63,12 +61,25 @@ def verdict(found: Swept) -> str:
     return f"{text}; interrupted" if found.is_interrupted else text
 
 
-def conversion_cells(row: SweepRow) -> tuple[str, ...]:
-    """Return what a conversion is."""
+def converters_text(found: Swept) -> str:
+    """Return the converters with their versions."""
+    used = [each for row in found.rows for each in (row.conversion.route.converter, row.conversion.route.quantizer) if each]
+    names = dict.fromkeys([f"{each.name} {each.version or 'is missing'}" for each in used])
+    return f"converters: {message(', '.join(names))}"
+
+
+def calibration_text(found: Swept) -> str:
+    """Say what quantisers measured ranges with."""
+    return f"calibrated with {message(found.asked.calibration.words)}"
+
+
+def conversion_cells(found: Swept, row: SweepRow) -> tuple[str, ...]:
+    """Return what a conversion is; versions are told where a converter is there in several."""
     made = row.conversion
     seconds = "kept" if made.is_kept else f"{made.seconds:.1f}"
     origin = f"same file as row {row.same_as}" if row.same_as is not None else origin_text(row)
-    converter = f"{made.route.name} {made.route.version}"
+    versions = {each.conversion.route.version for each in found.rows if each.conversion.route.name == made.route.name}
+    converter = f"{made.route.name} {made.route.version}" if len(versions) > 1 else made.route.name
     return (
         _number(row),
         message(converter),
@@ -97,14 +108,29 @@ def difference_text(row: SweepRow) -> str:
 def target_title(found: Swept, target: SweepTarget) -> str:
     """Return a target with the row that suits it best."""
     best = found.best_for(target.label)
-    told = "none of the models runs" if best is None else f"best is row {best.number}, {message(best.name)}"
+    if best is None:
+        told = "none of the models runs"
+    elif not _takes(found, target, best):
+        told = f"nothing of any conversion is {words_of(target.target.delegate.name).taken}"
+    else:
+        told = f"best is row {best.number}, {message(best.name)}"
     return f"{target.label} on {target.target.release}: {told}"
 
 
 def target_titles(target: SweepTarget) -> tuple[str, ...]:
     """Return the titles of what ``target_cells`` returns."""
     words = words_of(target.target.delegate.name)
-    return ("row", "settings", "outcome", words.taken, "multiply-adds", words.kernels, "border bytes")
+    return ("row", "settings", "outcome", words.taken, "multiply-adds", "kernels", "border bytes")
+
+
+def target_rows(found: Swept, target: SweepTarget) -> list[tuple[str, ...]]:
+    """Return how a target takes each model; what has the same file as an earlier one is left out."""
+    place = found.targets.index(target)
+    return [target_cells(row, row.costs[place]) for row in found.models if row.same_as is None]
+
+
+def _takes(found: Swept, target: SweepTarget, row: SweepRow) -> bool:
+    return row.costs[found.targets.index(target)].measures.is_delegated
 
 
 def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
@@ -122,14 +148,14 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
 
 
 def best_rows(found: Swept) -> list[SweepRow]:
-    """Return the rows that suit a target best, each once."""
-    best = [found.best_for(target.label) for target in found.targets]
-    return list(dict.fromkeys([row for row in best if row is not None]))
+    """Return the rows that suit a target best and of which it takes something, each once."""
+    best = [(target, found.best_for(target.label)) for target in found.targets]
+    return list(dict.fromkeys([row for target, row in best if row is not None and _takes(found, target, row)]))
 
 
 def code_title(found: Swept, row: SweepRow) -> str:
     """Say which row code makes, and for what that is best."""
-    labels = [target.label for target in found.targets if found.best_for(target.label) == row]
+    labels = [each.label for each in found.targets if found.best_for(each.label) == row and _takes(found, each, row)]
     best = f", best for {', '.join(labels)}" if labels else ""
     return f"Row {row.number}{best}: {message(row.name)}"
 

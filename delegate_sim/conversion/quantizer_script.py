@@ -11,12 +11,12 @@ from .settings import Settings
 
 _CALLS: Mapping[str, str] = MappingProxyType(
     {
-        "dynamic-range": "add_dynamic_config(\".*\", {op}, num_bits=8{granularity})",
-        "dynamic-range-int4": "add_dynamic_config(\".*\", {op}, num_bits=4{granularity})",
-        "weights-int8": "add_weight_only_config(\".*\", {op}, num_bits=8{granularity})",
-        "weights-int4": "add_weight_only_config(\".*\", {op}, num_bits=4{granularity})",
-        "int8": "add_static_config(\".*\", {op}, activation_num_bits=8, weight_num_bits=8{granularity})",
-        "int16x8": "add_static_config(\".*\", {op}, activation_num_bits=16, weight_num_bits=8{granularity})",
+        "dynamic-range": 'add_dynamic_config(".*", {op}, num_bits=8{granularity})',
+        "dynamic-range-int4": 'add_dynamic_config(".*", {op}, num_bits=4{granularity})',
+        "weights-int8": 'add_weight_only_config(".*", {op}, num_bits=8{granularity})',
+        "weights-int4": 'add_weight_only_config(".*", {op}, num_bits=4{granularity})',
+        "int8": 'add_static_config(".*", {op}, activation_num_bits=8, weight_num_bits=8{granularity})',
+        "int16x8": 'add_static_config(".*", {op}, activation_num_bits=16, weight_num_bits=8{granularity})',
     }
 )
 _FLOAT16 = """\
