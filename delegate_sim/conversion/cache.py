@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
+from collections.abc import Mapping
 from types import TracebackType
+from typing import Any
+
+from ..errors import OptionError
+from ..files import alone_with, read_whole, write_chunks, write_whole
+from ..text import printable
+from .digests import file_digest
+
+_FORMAT = 1
+_PIECE = 1 << 20
 
 
 class ConversionCache:
-    """A folder of conversions. Without a path it is a temporary one, which is removed at the end of ``with``."""
+    """A folder of conversions. Without a path it is a temporary one, which is removed at the end of ``with``.
+
+    An entry is a file of JSON, named after its key, and a model's file, named after its own digest. Both are written whole or not
+    at all, and what does not fit together is taken for missing, so that several runs may use a folder at once. Raises OptionError
+    for a folder that cannot be made.
+    """
 
     def __init__(self, folder: str | None) -> None:
-        self.folder = folder
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="delegate-sim-")
+            folder = self._temporary.name
+        self.folder = os.path.abspath(folder)
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+        except OSError as error:
+            raise OptionError(printable(f"{folder}: {error.strerror}")) from None
 
     def __enter__(self) -> ConversionCache:
         """Return itself."""
@@ -17,8 +43,50 @@ class ConversionCache:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Remove a temporary folder."""
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def model_path(self, digest: str) -> str:
+        """Return where the model of a digest is, or would be."""
+        return os.path.join(self.folder, f"{digest}.tflite")
+
+    def find(self, key: str) -> Mapping[str, Any] | None:
+        """Return what is kept for a key, None if nothing is, or its model is not as it was."""
+        try:
+            entry = json.loads(read_whole(self._path(key)))
+            if entry["format"] != _FORMAT or entry["key"] != key:
+                return None
+            digest = entry["digest"]
+            if digest and file_digest(self.model_path(digest)) != digest:
+                return None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return entry if isinstance(entry, dict) else None
+
+    def keep(self, key: str, entry: Mapping[str, Any], model: str | None) -> None:
+        """Keep an entry, and the model's file if there is one, which is copied. Raises OSError."""
+        if model is not None:
+            path = self.model_path(entry["digest"])
+            with alone_with(path):
+                write_chunks(path, _pieces(model), is_updated=True)
+        path = self._path(key)
+        with alone_with(path):
+            write_whole(path, json.dumps({"format": _FORMAT, "key": key, **entry}, indent=1), is_updated=True)
+
+    def _path(self, key: str) -> str:
+        return os.path.join(self.folder, f"{key}.json")
+
+
+def _pieces(path: str) -> Any:
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
 
 
 def default_folder() -> str:
     """Return the user's folder for conversions."""
-    raise NotImplementedError
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "delegate-sim", "conversions")

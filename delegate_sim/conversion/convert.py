@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
+from ..errors import OptionError
+from ..text import printable
 from .cache import ConversionCache
 from .calibration import DRAWN, Calibration
-from .converters import Route
+from .converters import Converter, Route
+from .digests import file_digest
+from .process import Bounds, Ended, run_bounded
+from .scripts import FLOAT_MODEL, RESULT, Script, code, scripts
 from .settings import Settings
 from .sources import Source
+
+_SCRIPT = "convert.py"
+_IDENTIFIER = b"TFL3"
 
 
 class FailureKind(Enum):
@@ -42,6 +60,8 @@ class Limits:
     """Bytes that its processes hold together; watched on Linux only."""
     output: int = 4 << 30
     """Bytes of the files that it writes."""
+    printed: int = 256 << 20
+    """Bytes that it prints."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +80,7 @@ class Conversion:
     """SHA-256 of the file."""
     failure: Failure | None = None
     seconds: float = 0.0
-    """How long it took when it ran."""
+    """How long its steps took when they ran."""
     memory: int = 0
     """The most bytes held, as far as watched."""
     printed: str = ""
@@ -81,4 +101,200 @@ def convert(
 
     KeyboardInterrupt passes through once every process of the conversion has ended.
     """
-    raise NotImplementedError
+    limits = limits or Limits()
+    result = Conversion(source, route, settings, calibration, code(source, route, settings, calibration))
+    missing = next((step for step in route.steps if step.is_missing), None)
+    if missing is not None:
+        line = f"{missing.name} is not installed: {missing.install}"
+        return dataclasses.replace(result, failure=Failure(FailureKind.MISSING, line))
+    key = _key(source, route, settings, calibration)
+    entry = cache.find(key)
+    kept = None if entry is None else _from_entry(result, entry, cache, limits)
+    if kept is not None:
+        return kept
+    before = None
+    if route.quantizer is not None:
+        before = convert(source, Route(route.converter), settings.of_float_model, cache, calibration, limits)
+        if before.failure is not None:
+            return dataclasses.replace(before, route=route, settings=settings, code=result.code)
+    return _run(result, key, before, cache, limits)
+
+
+def _key(source: Source, route: Route, settings: Settings, calibration: Calibration) -> str:
+    """Return what a conversion is kept by: all that its result depends on, wherever the source and the data lie."""
+    elsewhere = dataclasses.replace(source, path=f"/source{os.path.splitext(source.path)[1]}", folder="/")
+    data = dataclasses.replace(calibration, path="/data" if calibration.path else "", folder="/")
+    content = {
+        "scripts": [step.text for step in scripts(elsewhere, route, settings, data)],
+        "source": [source.kind.value, source.digest],
+        "data": calibration.digest if settings.calibrates else "",
+        "converters": [dataclasses.astuple(step) for step in route.steps],
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _run(result: Conversion, key: str, before: Conversion | None, cache: ConversionCache, limits: Limits) -> Conversion:
+    script = scripts(result.source, result.route, result.settings, result.calibration)[-1]
+    with tempfile.TemporaryDirectory(prefix="delegate-sim-", ignore_cleanup_errors=True) as folder:
+        if before is not None:
+            shutil.copyfile(before.path, os.path.join(folder, FLOAT_MODEL))
+        ended = _run_script(script, folder, limits)
+        model = os.path.join(folder, RESULT)
+        failure = _failure(script.converter, ended, model, limits)
+        result = dataclasses.replace(
+            result,
+            failure=failure,
+            seconds=ended.seconds + (before.seconds if before else 0.0),
+            memory=max(ended.memory, before.memory if before else 0),
+            printed="\n".join(map(printable, _lines(ended.printed))),
+        )
+        if failure is None:
+            digest = file_digest(model)
+            result = dataclasses.replace(result, digest=digest, size=os.path.getsize(model), path=cache.model_path(digest))
+        elif not _is_lasting(failure, ended):
+            return result
+        try:
+            cache.keep(key, _entry(result, limits), model if failure is None else None)
+        except OSError as error:
+            raise OptionError(printable(f"{cache.folder}: a model cannot be kept there: {error.strerror or error}")) from None
+    return result
+
+
+def _run_script(script: Script, folder: str, limits: Limits) -> Ended:
+    with open(os.path.join(folder, _SCRIPT), "w", encoding="utf-8") as file:
+        file.write(script.text)
+    temporary = os.path.join(folder, "temporary")
+    os.mkdir(temporary)
+    environment = {
+        **os.environ,
+        # As in an activated environment, whose own programs some converters call.
+        "PATH": os.pathsep.join([os.path.dirname(script.converter.python), os.environ.get("PATH", os.defpath)]),
+        "TMPDIR": temporary,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    bounds = Bounds(limits.seconds, limits.memory, limits.output, limits.printed)
+    return run_bounded([script.converter.python, "-u", _SCRIPT], folder, environment, bounds)
+
+
+def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> Failure | None:
+    name = converter.name
+    match ended.broken:
+        case "time":
+            return Failure(FailureKind.TIMED_OUT, f"{name} was stopped after {limits.seconds:g} seconds")
+        case "memory":
+            return Failure(FailureKind.OUT_OF_MEMORY, f"{name} was stopped when it held more than {_bytes(limits.memory)}")
+        case "output":
+            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped when it had written {_bytes(limits.output)} of files")
+        case "printed":
+            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped when it had printed more than {_bytes(limits.printed)}")
+        case "":
+            pass
+        case _:
+            return Failure(FailureKind.CRASHED, _shortened(f"{name} did not run: {ended.printed or 'it was ended from outside'}"))
+    if ended.status is not None and ended.status < 0:
+        return Failure(FailureKind.CRASHED, f"{name} crashed ({_signal(-ended.status)})")
+    if ended.status != 0:
+        line = error_line(ended.printed)
+        is_memory = "MemoryError" in line or "std::bad_alloc" in ended.printed
+        kind = FailureKind.OUT_OF_MEMORY if is_memory else FailureKind.ERROR
+        return Failure(kind, _shortened(f"{name}: {line or f'it ended with status {ended.status} and said nothing'}"))
+    try:
+        with open(model, "rb") as file:
+            if file.read(8)[4:] == _IDENTIFIER:
+                return None
+    except OSError:
+        return Failure(FailureKind.ERROR, f"{name} ended well, but wrote no model")
+    return Failure(FailureKind.ERROR, f"{name} ended well, but what it wrote is no TFLite model")
+
+
+def _is_lasting(failure: Failure, ended: Ended) -> bool:
+    """Whether the same would fail again: not what the system, or somebody, ended."""
+    return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _bytes(count: int) -> str:
+    return f"{count / (1 << 30):.3g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.3g} MiB"
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:.*)?$")
+_TRACEBACK = "Traceback (most recent call last):"
+_MOST_LINE = 300
+_MOST_LINES = 400
+
+
+def _lines(printed: str) -> list[str]:
+    """Return what was printed without colours, and of lines that were overwritten the last state."""
+    clean = _COLOURS.sub("", printed).replace("\r\n", "\n")
+    return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
+
+
+def error_line(printed: str) -> str:
+    """Return the line that says best what went wrong: the exception of the last traceback, or the last line about an error."""
+    lines = [line.rstrip() for line in _lines(printed)]
+    starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
+    if starts:
+        for place in range(starts[-1] + 1, len(lines)):
+            if lines[place] and not lines[place].startswith(" ") and _EXCEPTION.match(lines[place]):
+                more = next((line.strip() for line in lines[place + 1 :] if line.strip()), "")
+                is_empty = lines[place].endswith(":")
+                return f"{lines[place]} {more}" if is_empty and more else lines[place]
+    said = [line.strip() for line in lines if line.strip()]
+    errors = [line for line in said if re.match(r"(error|fatal)\b", line, re.IGNORECASE)]
+    return (errors or said or [""])[-1]
+
+
+def _shortened(line: str) -> str:
+    line = printable(line)
+    return line if len(line) <= _MOST_LINE else f"{line[: _MOST_LINE - 3]}..."
+
+
+def _entry(result: Conversion, limits: Limits) -> Mapping[str, Any]:
+    failure = result.failure
+    return {
+        "digest": result.digest,
+        "size": result.size,
+        "failure": None if failure is None else [failure.kind.value, failure.line],
+        "seconds": result.seconds,
+        "memory": result.memory,
+        "printed": result.printed,
+        "limits": dataclasses.asdict(limits),
+    }
+
+
+_OF_LIMITS: Mapping[FailureKind, tuple[str, ...]] = {
+    FailureKind.TIMED_OUT: ("seconds",),
+    FailureKind.OUT_OF_MEMORY: ("memory",),
+    FailureKind.TOO_LARGE: ("output", "printed"),
+}
+"""The limits that a failure comes from: with greater ones it is tried again."""
+
+
+def _from_entry(result: Conversion, entry: Mapping[str, Any], cache: ConversionCache, limits: Limits) -> Conversion | None:
+    try:
+        failure = None
+        if entry["failure"] is not None:
+            kind, line = entry["failure"]
+            failure = Failure(FailureKind(kind), printable(str(line)))
+            if any(getattr(limits, name) > entry["limits"][name] for name in _OF_LIMITS.get(failure.kind, ())):
+                return None
+        return dataclasses.replace(
+            result,
+            path="" if failure else cache.model_path(str(entry["digest"])),
+            size=int(entry["size"]),
+            digest=str(entry["digest"]),
+            failure=failure,
+            seconds=float(entry["seconds"]),
+            memory=int(entry["memory"]),
+            printed="\n".join(map(printable, str(entry["printed"]).split("\n"))),
+            is_kept=True,
+        )
+    except (KeyError, TypeError, ValueError):
+        return None

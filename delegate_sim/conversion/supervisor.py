@@ -153,6 +153,11 @@ def _watch(command: subprocess.Popen[bytes], job: dict[str, Any], printed: _Prin
             return "output", most
 
 
+def _wait_for_end(lifeline: IO[bytes], is_left: threading.Event) -> None:
+    lifeline.read()
+    is_left.set()
+
+
 def main() -> None:
     """Run the job."""
     lifeline = sys.stdin.buffer
@@ -173,14 +178,14 @@ def main() -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=is_posix,
-            preexec_fn=(lambda: _limited(job["output"])) if is_posix else None,
+            preexec_fn=(lambda: _limited(job["output"])) if is_posix else None,  # noqa: PLW1509 - no other thread is there yet
         )
     except OSError as error:
         _answer({"status": None, "broken": "start", "printed": str(error), "seconds": 0.0, "memory": 0})
         return
     assert command.stdout is not None
     printed = _Printed(command.stdout)
-    threading.Thread(target=lambda: (lifeline.read(), is_left.set()), daemon=True).start()
+    threading.Thread(target=_wait_for_end, args=(lifeline, is_left), daemon=True).start()
     broken, memory = _watch(command, job, printed, is_left)
     seconds = time.monotonic() - begin
     _end(command)
