@@ -152,7 +152,7 @@ def command(
         tuple(map(parse_settings, settings)),
         everything,
         find_calibration(data),
-        Limits(time_limit or limits.seconds, round((memory_limit or limits.memory / _GIB) * _GIB), limits.output),
+        Limits(time_limit or limits.seconds, round(memory_limit * _GIB) if memory_limit else limits.memory),
         parse_shapes(shapes),
     )
     found_routes = routes(source, find_converters(pythons or None))

@@ -60,7 +60,7 @@ def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSo
         converter,
         None if data is None else _from(root, data),
         tuple([os.path.join(root, python) for python in pythons]),
-        Limits(seconds, round(memory * _GIB), limits.output),
+        Limits(seconds, round(memory * _GIB)),
     )
 
 

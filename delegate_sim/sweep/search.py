@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ..conversion.convert import FailureKind
 from ..conversion.converters import Route
 from ..conversion.settings import FLOAT, Settings, knows, settings_for
 from ..diagnosis.diagnose import Cost, Diagnosis
@@ -45,15 +46,21 @@ def search(
 
     Every converter begins with float, then with what is ``asked`` for, or with ``everything`` that the routes know. From each
     model that is taken otherwise than the one it comes from, by any target, the causes of its diagnosis point to the next.
-    ``shapes`` are what inputs are fixed to, which is tried from the beginning.
+    ``shapes`` are what inputs are fixed to, which is tried from the beginning. What is not installed is tried once.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
     waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *asked], everything))
     known = {(trial.route, trial.settings) for trial in waiting}
+    missing: set[Route] = set()
     while waiting:
         trial = waiting.popleft()
+        if trial.route in missing:
+            continue
         row = take(trial, len(waiting))
         yield row
+        failure = row.conversion.failure
+        if failure is not None and failure.kind is FailureKind.MISSING:
+            missing.add(trial.route)
         if not row.is_model or row.same_as is not None:
             continue
         is_changed = trial.parent is None or changes_something(row, trial.parent)

@@ -15,6 +15,7 @@ from fixtures.builder import ModelBuilder
 TENSORFLOW = Route(Converter("tensorflow", "2.99.0", "/python"))
 QUANTIZED = Route(TENSORFLOW.converter, Converter("ai-edge-quantizer", "0.9.9", "/python"))
 MISSING = Route(Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
+HALF = Route(TENSORFLOW.converter, Converter("ai-edge-quantizer", install="pip install 'delegate-sim[sweep-torch]'"))
 SOURCE = Source(SourceKind.KERAS, "/models/net.keras", "0" * 64, "models/net.keras")
 UNITS = 4
 
@@ -80,8 +81,9 @@ class Fake:
         found = self.failures.get(settings.name)
         if isinstance(found, BaseException):
             raise found
-        if route.converter.is_missing:
-            found = Failure(FailureKind.MISSING, f"not installed: {route.converter.install}")
+        lacking = next((each for each in (route.converter, route.quantizer) if each is not None and each.is_missing), None)
+        if lacking is not None:
+            found = Failure(FailureKind.MISSING, f"not installed: {lacking.install}")
         if found is not None:
             return Conversion(*given, failure=found, seconds=1.0)
         content = bytes(self.make(settings).bytes())

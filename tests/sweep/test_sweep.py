@@ -12,7 +12,7 @@ from delegate_sim.sweep import sweep as sweep_module
 from delegate_sim.sweep.sweep import Asked, sweep, with_labels
 from tests.diagnosis.diagnoses import target
 
-from .conversions import MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
+from .conversions import HALF, MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
 
 PHONE = target("nnapi", {"nnapi_runtime": "13"})
 INTEGER_ONLY = target("hexagon", {"min_nodes_per_partition": 1})
@@ -104,6 +104,13 @@ def test_a_missing_converter_is_a_row_that_says_what_to_install(swept):
     assert row.failure == "missing: not installed: pip install 'delegate-sim[sweep-tf]'"
     assert found.best_for("nnapi") is None
     assert found.models == ()
+
+
+def test_what_is_not_installed_is_tried_once(swept):
+    found, asked = swept(PHONE, INTEGER_ONLY, routes=(TENSORFLOW, HALF), settings=(parse_settings("int8+fixed"),))
+    rows = [row for row in found.rows if row.conversion.route == HALF]
+    assert [row.conversion.failure.kind for row in rows] == [FailureKind.MISSING]
+    assert len(asked) > 4
 
 
 def test_a_file_that_is_no_model_is_a_row(swept, tmp_path, monkeypatch):
