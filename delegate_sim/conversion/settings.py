@@ -119,7 +119,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             ("converter.unfold_batchmatmul = True",),
             ("unfold_batchmatmul",),
         ),
-        "channels-last": Option("the first input and output have their channels last", ("litert-torch",)),
+        "channels-last": Option("inputs of 4 dimensions have their channels last", ("litert-torch",)),
     }
 )
 """In the order in which a name has them."""

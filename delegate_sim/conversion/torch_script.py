@@ -29,8 +29,9 @@ module = program.module(){last}
 litert_torch.convert(module, tuple(arguments), names).export({result!r})
 """
 _LAST = """
-module = litert_torch.to_channel_last_io(module, args=[0], outputs=[0])
-arguments = (arguments[0].movedim(1, -1), *arguments[1:])"""
+images = [place for place, each in enumerate(arguments) if each.dim() == 4]
+module = litert_torch.to_channel_last_io(module, args=images)
+arguments = [each.movedim(1, -1) if each.dim() == 4 else each for each in arguments]"""
 
 
 def torch_text(source: Source, settings: Settings, calibration: Calibration, result: str) -> str:
