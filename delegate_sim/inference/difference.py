@@ -144,12 +144,14 @@ def compare(
     repeats: int = 2,
     then: Continuation | None = None,
     facing: Facing | None = None,
+    looks_for_unsteady: bool = True,
 ) -> Difference:
     """Run two models on the same inputs in a process of their own, and compare them.
 
     ``tensors`` are those of the first model's first subgraph, with their names, that the second has at the same
     index; ``then`` goes on where the second one ends; ``facing`` is for a second model whose inputs and outputs are
-    in another order or stored otherwise. Raises FixError with the runtime's message where a model does not run.
+    in another order or stored otherwise. Where something differs the first model runs beside itself too, unless
+    nobody ``looks_for_unsteady`` outputs. Raises FixError with the runtime's message where a model does not run.
     """
     check_installed()
     with tempfile.TemporaryDirectory() as name:
@@ -168,7 +170,7 @@ def compare(
             "facing": None if facing is None else asdict(facing),
         }
         found = _run(folder, job)
-        for _ in range(_REPETITIONS if any(entry["bits"] for entry in _entries(found)) else 0):
+        for _ in range(_REPETITIONS if looks_for_unsteady and any(entry["bits"] for entry in _entries(found)) else 0):
             if _note_unsteady(found, _run(folder, {**job, "b": job["a"], "then": None, "facing": None, "repeats": 0})):
                 break
     graph = first.subgraphs[0]

@@ -21,17 +21,20 @@ def compare_models(
     data: Sequence[str] = (),
     samples: int = 2,
     given: Sequence[Sequence[InputArray]] = (),
+    *,
+    is_timed: bool = True,
 ) -> Difference:
     """Run two models on the same inputs: made up ones, those of .npz files, and those ``given`` in the order of the first's.
 
     What one of them stores as integers with a scale and the other in another type compares as the real numbers that it stands
-    for. Raises FixError where their inputs or outputs differ in number, shape, or a type that stands for something else, or where
+    for. Without ``is_timed`` each model runs once on each input, and latency and what differs from run to run are
+    not looked at. Raises FixError where their inputs or outputs differ in number, shape, or a type that stands for something else, or where
     one does not run.
     """
     graph = first.subgraphs[0]
     facing = _facing(first, second)
     inputs = [from_file(each, first, graph) for each in data] + [made_up(first, graph, seed, {}) for seed in range(samples)]
-    return compare(first, second, [*given, *inputs], {}, facing=facing)
+    return compare(first, second, [*given, *inputs], {}, 2 if is_timed else 0, facing=facing, looks_for_unsteady=is_timed)
 
 
 def _facing(first: Model, second: Model) -> Facing | None:
