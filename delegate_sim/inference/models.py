@@ -27,9 +27,9 @@ def compare_models(
     """Run two models on the same inputs: made up ones, those of .npz files, and those ``given`` in the order of the first's.
 
     What one of them stores as integers with a scale and the other in another type compares as the real numbers that it stands
-    for. Without ``is_timed`` each model runs once on each input, and latency and what differs from run to run are
-    not looked at. Raises FixError where their inputs or outputs differ in number, shape, or a type that stands for something else, or where
-    one does not run.
+    for. Without ``is_timed`` each model runs once on each input, and latency and what differs from run to run are not looked
+    at. Raises FixError where their inputs or outputs differ in number, shape, or a type that stands for something else, or
+    where one does not run.
     """
     graph = first.subgraphs[0]
     facing = _facing(first, second)
