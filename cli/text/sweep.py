@@ -44,7 +44,8 @@ def sweep_lines(found: Swept, width: int, shown: Sequence[int] = (), with_code: 
     for row in dict.fromkeys(coded):
         yield Line("")
         yield from (Line(line, _HEADING) for line in wrapped(code_title(found, row), width))
-        yield from (Line(f"  {printable(line)}".rstrip()) for line in row.conversion.code.splitlines())
+        # Not indented, so that it can be pasted.
+        yield from (Line(printable(line)) for line in row.conversion.code.splitlines())
 
 
 LEGEND = (

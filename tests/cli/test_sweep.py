@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +22,7 @@ from delegate_sim.conversion.converters import Converter
 from delegate_sim.sweep import sweep as sweep_module
 from delegate_sim_cli.commands import sweep as command_module
 from tests.cli.test_schemas import validate
+from tests.conversion.fakes import make_environment, make_source, processes_with
 from tests.sweep.conversions import Fake
 
 PHONE = ("--for", "nnapi", "--option", "nnapi_runtime=13")
@@ -187,3 +195,62 @@ def test_limits_and_the_folder_are_handed_on(run, source, convert, tmp_path, mon
     run("sweep", source, *PHONE, "--cache", tmp_path / "kept", "--time-limit", 7, "--memory-limit", 2)
     assert seen["folder"] == str(tmp_path / "kept")
     assert (seen["limits"].seconds, seen["limits"].memory) == (7, 2 << 30)
+
+
+def test_the_code_that_is_shown_runs_and_makes_the_same_file(run, tmp_path, monkeypatch):
+    """Pasted from the text into the converter's own Python; the converter is a fake one in an environment of its own."""
+    monkeypatch.chdir(tmp_path)
+    python = make_environment(tmp_path / "environment")
+    source = make_source(tmp_path, "good")
+    kept = tmp_path / "kept"
+    given = ("sweep", source, *PHONE, "--setting", "int8", "--python", python, "--cache", kept, "--no-code")
+    found = json.loads(run(*given, "--format", "json").stdout)
+    (row,) = [row for row in found["rows"] if (row["converter"], row["settings"]) == ("tensorflow", "int8")]
+    shown = run(*given, "--show-code", row["number"]).stdout
+    code = shown[shown.index("# tensorflow 9.9.1") :]
+    assert code.strip() == row["code"].strip()
+    pasted = tmp_path / "pasted"
+    pasted.mkdir()
+    subprocess.run([python, "-"], input=code, text=True, cwd=pasted, check=True, capture_output=True)
+    digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in kept.glob("*.tflite")}
+    assert hashlib.sha256((pasted / "model.tflite").read_bytes()).hexdigest() in digests
+
+
+@pytest.mark.parametrize(("name", "words"), [("crashing", "crashed"), ("chatting", "output too large"), ("hanging", "timed out")])
+def test_a_converter_that_misbehaves_is_a_row_with_one_line(run, tmp_path, monkeypatch, name, words):
+    monkeypatch.chdir(tmp_path)
+    python = make_environment(tmp_path / "environment")
+    source = make_source(tmp_path, name)
+    limit = ("--time-limit", 5) if name == "hanging" else ()
+    result = run("sweep", source, *PHONE, "--python", python, "--no-cache", *limit, "--format", "json")
+    assert result.exit_code == 2
+    (row,) = json.loads(result.stdout)["rows"]
+    assert row["failure"]["kind"] == words
+    assert "\n" not in row["failure"]["line"]
+    assert len(row["failure"]["line"]) < 1000
+    assert processes_with("straggler") == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_leaves_the_finished_rows_and_no_process(tmp_path):
+    """The whole program, interrupted while a converter hangs."""
+    python = make_environment(tmp_path / "environment")
+    source = make_source(tmp_path, "hanging")
+    note = tmp_path / "note"
+    # Who runs the tests may have told its processes to ignore the signal.
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from delegate_sim_cli.main import main; main()"
+    )
+    command = [sys.executable, "-c", program, "sweep", source, *PHONE, "--python", python, "--no-cache"]
+    environment = {**os.environ, "FAKE_NOTE": str(note)}
+    began = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not note.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    converter = int(note.read_text().split()[0])
+    began.send_signal(signal.SIGINT)
+    output, errors = began.communicate(timeout=60)
+    assert (began.returncode, errors) == (130, "")
+    assert "0 conversions tried; interrupted" in " ".join(output.split())
+    assert processes_with("straggler") == []
+    assert not Path(f"/proc/{converter}").exists() or sys.platform != "linux"
