@@ -1,0 +1,109 @@
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from delegate_sim.conversion.sources import SourceKind, find_source
+from delegate_sim.errors import ModelError
+from tests.conversion.fakes import make_source
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name, content):
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return name
+
+
+def archive(name):
+    with zipfile.ZipFile(name, "w") as made:
+        made.writestr("a", "")
+    return name
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: archive("m.keras"), SourceKind.KERAS),
+        (lambda: write("m.h5", b"\x89HDF\r\n\x1a\n..."), SourceKind.KERAS),
+        (lambda: write("M.ONNX", b"\x08\x07"), SourceKind.ONNX),
+        (lambda: archive("m.pt2"), SourceKind.TORCH_EXPORT),
+        (lambda: write("saved/saved_model.pb", b"x") and "saved", SourceKind.SAVED_MODEL),
+        (lambda: write("m.py", "def make(): pass") and "m.py:make", SourceKind.FUNCTION),
+        (lambda: write("pack/m.py", "def make(): pass") and "pack.m:make", SourceKind.FUNCTION),
+        (lambda: write("pack/__init__.py", "from .m import make") and "pack:make", SourceKind.FUNCTION),
+    ],
+)
+def test_a_source_is_known_by_its_form(make, kind):
+    text = make()
+    found = find_source(text)
+    assert (found.kind, found.text) == (kind, text)
+    assert os.path.isabs(found.path)
+    assert len(found.digest) == 64
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: "absent.keras", "absent.keras: there is no such model; it is to be a SavedModel folder, "),
+        (lambda: "", ": a folder without saved_model.pb is no SavedModel"),
+        (lambda: write("empty/a", "") and "empty", "empty: a folder without saved_model.pb is no SavedModel"),
+        (lambda: write("m.pb", "x"), "m.pb: is of no form that can be converted: it is to be "),
+        (lambda: write("m.keras", "no archive"), "m.keras: the content is not that of a .keras file"),
+        (lambda: write("m.h5", "no archive"), "m.h5: the content is not that of a .h5 file"),
+        (lambda: write("m.pt2", ""), "m.pt2: the content is not that of a .pt2 file"),
+        (lambda: write("m.onnx", ""), "m.onnx: the content is not that of a .onnx file"),
+        (lambda: os.mkfifo("m.onnx") or "m.onnx", "m.onnx: is not a regular file"),
+        (lambda: os.symlink("nowhere", "m.onnx") or "m.onnx", "m.onnx: No such file or directory"),
+        (lambda: "absent:make", "absent:make: there is no module 'absent' here or on Python's path"),
+        (lambda: "absent.py:make", "absent.py:make: No such file or directory"),
+        (lambda: write("a-b.py", "def make(): pass") and "a-b.py:make", "a-b.py:make: 'a-b' is no name that a module can have"),
+        (lambda: write("m.py", "x = 1") and "m.py:make", "m.py:make: "),
+        (lambda: write("m.py", "def make(:") and "m.py:make", "m.py:make: is no Python that can be read: "),
+        (lambda: write("m.py", b"\xff\xfe\0") and "m.py:make", "m.py:make: is no Python that can be read: "),
+        (lambda: "a\x1b[31m\nb", "a\\x1b[31m\\nb: there is no such model"),
+        (lambda: "a\0b", "a\\x00b: "),
+    ],
+)
+def test_what_is_no_source_is_one_line(make, words):
+    text = make()
+    with pytest.raises(ModelError) as caught:
+        find_source(text)
+    assert str(caught.value).startswith(words)
+    assert str(caught.value).isprintable()
+
+
+def test_a_module_is_not_imported_and_its_packages_are_known():
+    text = "import keras\nfrom torch import nn\nfrom . import x\nraise SystemExit\ndef make():\n    import onnx.helper\n"
+    found = find_source(write("m.py", text) + ":make")
+    assert found.packages == {"keras", "torch", "onnx"}
+    assert (found.module, found.function, found.folder) == ("m", "make", os.getcwd())
+
+
+def test_a_folder_changes_its_digest_with_each_file():
+    write("saved/saved_model.pb", "x")
+    digests = {find_source("saved").digest}
+    for name, content in (("variables/a", "1"), ("variables/a", "2"), ("variables/b", "2")):
+        write(f"saved/{name}", content)
+        digests.add(find_source("saved").digest)
+    assert len(digests) == 4
+
+
+def test_weights_outside_an_onnx_file_count():
+    write("m.onnx", b"\x08\x07...\n\x08location\x12\x06m.data...")
+    write("m.data", "1")
+    first = find_source("m.onnx").digest
+    write("m.data", "2")
+    assert find_source("m.onnx").digest != first
+
+
+def test_the_same_content_has_the_same_digest_elsewhere(tmp_path):
+    first = find_source(make_source(tmp_path, "a"))
+    second = find_source(make_source(tmp_path, "b"))
+    assert first.digest == second.digest
