@@ -28,7 +28,7 @@ from delegate_sim.diagnosis.settings import settings_for
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.target import Target
-from delegate_sim.sweep.sweep import Asked, Swept, sweep
+from delegate_sim.sweeping.sweep import Asked, Swept, sweep
 from delegate_sim_cli.formats.conversions import conversions_markdown
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "sweep.md"

@@ -19,9 +19,9 @@ from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
-from delegate_sim.sweep.shapes import parse_shapes
-from delegate_sim.sweep.sweep import Asked, Swept, sweep, with_labels
-from delegate_sim.sweep.writing import check_free, write_best
+from delegate_sim.sweeping.shapes import parse_shapes
+from delegate_sim.sweeping.sweep import Asked, Swept, sweep, with_labels
+from delegate_sim.sweeping.writing import check_free, write_best
 
 from ..delegate_flags import ALL_DELEGATES, DelegateCommand, DelegateName, defaults_option, pairs_option
 from ..exits import DONE, INTERRUPTED, USAGE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.sweep.rows import SweepRow
-from delegate_sim.sweep.sweep import Swept
-from delegate_sim.sweep.tables import sweep_tables
+from delegate_sim.sweeping.rows import SweepRow
+from delegate_sim.sweeping.sweep import Swept
+from delegate_sim.sweeping.tables import sweep_tables
 from delegate_sim.text import printable
 
 from ..layout import message

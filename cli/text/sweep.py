@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.diagnosis.diagnose import Cost
 from delegate_sim.results.words import words_of
-from delegate_sim.sweep.rows import SweepRow, SweepTarget
-from delegate_sim.sweep.sweep import Swept
+from delegate_sim.sweeping.rows import SweepRow, SweepTarget
+from delegate_sim.sweeping.sweep import Swept
 from delegate_sim.text import printable
 
 from ..layout import counted, message, share, wrapped
@@ -77,7 +77,7 @@ def calibration_text(found: Swept) -> str:
 def conversion_cells(found: Swept, row: SweepRow) -> tuple[str, ...]:
     """Return what a conversion is; versions are told where a converter is there in several."""
     made = row.conversion
-    seconds = "kept" if made.is_kept else f"{made.seconds:.1f}"
+    seconds = f"{made.seconds:.1f}{' (kept)' if made.is_kept else ''}"
     origin = f"same file as row {row.same_as}" if row.same_as is not None else origin_text(row)
     versions = {each.conversion.route.version for each in found.rows if each.conversion.route.name == made.route.name}
     converter = f"{made.route.name} {made.route.version}" if len(versions) > 1 else made.route.name

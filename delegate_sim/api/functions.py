@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..results.comparison import Comparison
     from ..results.report import Report
     from ..results.stack import StackResult
-    from ..sweep.sweep import Swept
+    from ..sweeping.sweep import Swept
 
 
 @public
@@ -326,9 +326,9 @@ def sweep(
     from ..conversion.converters import find_converters, routes
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
-    from ..sweep.shapes import parse_shapes
-    from ..sweep.sweep import Asked, sweep
-    from ..sweep.writing import check_free, write_best
+    from ..sweeping.shapes import parse_shapes
+    from ..sweeping.sweep import Asked, sweep
+    from ..sweeping.writing import check_free, write_best
 
     require_truth("everything", everything)
     require_truth("replace", replace)

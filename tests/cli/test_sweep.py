@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import io
@@ -19,11 +20,11 @@ import pytest
 from delegate_sim import load
 from delegate_sim.conversion.convert import Failure, FailureKind
 from delegate_sim.conversion.converters import Converter
-from delegate_sim.sweep import sweep as sweep_module
+from delegate_sim.sweeping import sweep as sweep_module
 from delegate_sim_cli.commands import sweep as command_module
 from tests.cli.test_schemas import validate
-from tests.conversion.fakes import make_environment, make_source, processes_with
-from tests.sweep.conversions import Fake
+from tests.conversion.fakes import make_environment, make_source
+from tests.sweeping.conversions import Fake
 
 PHONE = ("--for", "nnapi", "--option", "nnapi_runtime=13")
 
@@ -222,13 +223,25 @@ def test_a_converter_that_misbehaves_is_a_row_with_one_line(run, tmp_path, monke
     python = make_environment(tmp_path / "environment")
     source = make_source(tmp_path, name)
     limit = ("--time-limit", 5) if name == "hanging" else ()
+    monkeypatch.setenv("FAKE_NOTE", str(tmp_path / "note"))
     result = run("sweep", source, *PHONE, "--python", python, "--no-cache", *limit, "--format", "json")
     assert result.exit_code == 2
     (row,) = json.loads(result.stdout)["rows"]
     assert row["failure"]["kind"] == words
     assert "\n" not in row["failure"]["line"]
     assert len(row["failure"]["line"]) < 1000
-    assert processes_with("straggler") == []
+    assert processes_given(tmp_path / "note") == []
+
+
+def processes_given(note):
+    """The processes that were started with a note of this path, which they hand on to their own."""
+    mark = f"FAKE_NOTE={note}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in path.read_bytes().split(b"\0") and int(path.parent.name) != os.getpid():
+                found.append(int(path.parent.name))
+    return found
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
@@ -243,14 +256,15 @@ def test_ctrl_c_leaves_the_finished_rows_and_no_process(tmp_path):
     )
     command = [sys.executable, "-c", program, "sweep", source, *PHONE, "--python", python, "--no-cache"]
     environment = {**os.environ, "FAKE_NOTE": str(note)}
-    began = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not note.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    converter = int(note.read_text().split()[0])
-    began.send_signal(signal.SIGINT)
-    output, errors = began.communicate(timeout=60)
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as began:
+        try:
+            deadline = time.monotonic() + 120
+            while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
+                time.sleep(0.1)
+            began.send_signal(signal.SIGINT)
+            output, errors = began.communicate(timeout=60)
+        finally:
+            began.kill()
     assert (began.returncode, errors) == (130, "")
     assert "0 conversions tried; interrupted" in " ".join(output.split())
-    assert processes_with("straggler") == []
-    assert not Path(f"/proc/{converter}").exists() or sys.platform != "linux"
+    assert processes_given(note) == []

@@ -13,7 +13,7 @@ from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
 from tests.conversion.fakes import make_environment, make_source
 from tests.gate.models import upsampler
-from tests.sweep.conversions import Fake
+from tests.sweeping.conversions import Fake
 
 CONFIGURATION = """
 [sources.net]

@@ -15,7 +15,7 @@ from delegate_sim.conversion.settings import FLOAT
 from delegate_sim.diagnosis.diagnose import Cost
 from delegate_sim.inference.difference import Difference, TensorDifference
 from delegate_sim.results.measures import FAILS_LATER, Measures
-from delegate_sim.sweep.rows import Origin, SweepRow, best_for, delegated_share, pareto
+from delegate_sim.sweeping.rows import Origin, SweepRow, best_for, delegated_share, pareto
 
 from .conversions import SOURCE, TENSORFLOW
 

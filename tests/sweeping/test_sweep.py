@@ -8,8 +8,8 @@ from delegate_sim.conversion.cache import ConversionCache
 from delegate_sim.conversion.convert import Failure, FailureKind
 from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.errors import OptionError
-from delegate_sim.sweep import sweep as sweep_module
-from delegate_sim.sweep.sweep import Asked, sweep, with_labels
+from delegate_sim.sweeping import sweep as sweep_module
+from delegate_sim.sweeping.sweep import Asked, sweep, with_labels
 from tests.diagnosis.diagnoses import target
 
 from .conversions import HALF, MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
