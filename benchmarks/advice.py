@@ -195,24 +195,25 @@ _NETWORKS: Mapping[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {
 }
 
 
+_SETTINGS: Mapping[str, str] = {"dynamic": "dynamic-range"}
+"""Settings that the table calls otherwise."""
+
+
 def convert(tf: Any, model: Any, batch: int | None, setting: str) -> bytes:
     """Convert a network with a batch, None for one of unknown size."""
     import numpy as np
+
+    from delegate_sim.conversion.settings import Settings, tensorflow_lines
 
     spec = tf.TensorSpec([batch, *model.input_shape[1:]], tf.float32, name="input")
     concrete = tf.function(model.call).get_concrete_function(spec)
     constants = importlib.import_module("tensorflow.python.framework.convert_to_constants")
     frozen = constants.convert_variables_to_constants_v2(concrete, lower_control_flow=False)
     converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
-    if setting != "float":
-        converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    if setting == "float16":
-        converter.target_spec.supported_types = [tf.float16]
-    if setting == "int8":
-        random = np.random.default_rng(0)
-        samples = [random.random([batch or 1, *model.input_shape[1:]], np.float32) for _ in range(4)]
-        converter.representative_dataset = lambda: ([sample] for sample in samples)
-        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+    random = np.random.default_rng(0)
+    data = [random.random([batch or 1, *model.input_shape[1:]], np.float32) for _ in range(4)]
+    for line in tensorflow_lines(Settings(_SETTINGS.get(setting, setting))):
+        exec(line, {"tf": tf, "converter": converter, "samples": lambda: ([sample] for sample in data)})
     converted: bytes = converter.convert()
     return converted
 

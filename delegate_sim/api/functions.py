@@ -327,7 +327,7 @@ def sweep(
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
     from ..sweeping.shapes import parse_shapes
-    from ..sweeping.sweep import Asked, sweep
+    from ..sweeping.sweep import Asked, sweep, with_labels
     from ..sweeping.writing import check_free, write_best
 
     require_truth("everything", everything)
@@ -335,6 +335,9 @@ def sweep(
     targets = targets_of(delegates, runtime, defaults, own_resolver)
     if (best_for is None) != (output is None):
         raise OptionError("best_for names the target whose best model is written to output: give both")
+    labels = [each.label for each in with_labels(targets)]
+    if best_for is not None and best_for not in labels:
+        raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")
     found = find_source(paths_of(source, "source")[0])
     if output is not None:
         check_free(found, os.fsdecode(output), replaces=replace)

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 from ..errors import OptionError
 from ..text import printable
+from . import attributes
 from .converters import Route
 
 _TENSORFLOW = ("tensorflow", "onnx2tf")
@@ -44,31 +45,28 @@ class Option:
     """How texts of advice name it."""
 
 
-_OPTIMIZED = "converter.optimizations = [tf.lite.Optimize.DEFAULT]"
-_DATASET = "converter.representative_dataset = samples"
-_OPS = "converter.target_spec.supported_ops = [tf.lite.OpsSet.{}]"
-_INT16X8 = "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
-
 QUANTIZATIONS: Mapping[str, Quantization] = MappingProxyType(
     {
         "float": Quantization("weights and data in float", _ALL),
         "float16": Quantization(
             "weights in float16, data in float",
             (*_TENSORFLOW, _QUANTIZER),
-            (_OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]"),
+            (attributes.OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]"),
         ),
-        "dynamic-range": Quantization("weights in int8, data quantised at run time", (*_TENSORFLOW, _QUANTIZER), (_OPTIMIZED,)),
+        "dynamic-range": Quantization(
+            "weights in int8, data quantised at run time", (*_TENSORFLOW, _QUANTIZER), (attributes.OPTIMIZED,)
+        ),
         "int8": Quantization(
             "weights and data in int8",
             (*_TENSORFLOW, _QUANTIZER),
-            (_OPTIMIZED, _DATASET, _OPS.format("TFLITE_BUILTINS_INT8")),
+            (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT8)),
             True,
             "int8",
         ),
         "int16x8": Quantization(
             "weights in int8, data in int16",
             (*_TENSORFLOW, _QUANTIZER),
-            (_OPTIMIZED, _DATASET, _OPS.format(_INT16X8)),
+            (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT16X8)),
             True,
             "int16",
         ),
@@ -94,21 +92,21 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             "one scale for all channels of dense layers",
             (*_TENSORFLOW, _QUANTIZER),
             _QUANTIZED_BY_BOTH,
-            ("converter._experimental_disable_per_channel_quantization_for_dense_layers = True",),
+            (attributes.DENSE_PER_TENSOR,),
             ("_experimental_disable_per_channel_quantization_for_dense_layers",),
         ),
         "per-tensor": Option(
             "one scale for all channels of every layer",
             (*_TENSORFLOW, _QUANTIZER),
             _QUANTIZED_BY_BOTH,
-            ("converter._experimental_disable_per_channel = True",),
+            (attributes.PER_TENSOR,),
             ("_experimental_disable_per_channel",),
         ),
         "old-quantizer": Option(
             "quantised by TensorFlow's older quantiser",
             _TENSORFLOW,
             _QUANTIZED_BY_BOTH,
-            ("converter.{quantizer} = False",),
+            ("{quantizer}",),
             ("experimental_new_quantizer", "experimental_new_dynamic_range_quantizer"),
         ),
         "fixed": Option("inputs of fixed sizes", _ALL, advice=("inputs of fixed sizes",)),
@@ -116,7 +114,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             "FULLY_CONNECTED for each matrix in place of BATCH_MATMUL",
             _TENSORFLOW,
             (),
-            ("converter.unfold_batchmatmul = True",),
+            (attributes.UNFOLDED,),
             ("unfold_batchmatmul",),
         ),
         "channels-last": Option("inputs of 4 dimensions have their channels last", ("litert-torch",)),
@@ -265,10 +263,11 @@ def tensorflow_lines(settings: Settings) -> Iterator[str]:
     """Return the lines that set TensorFlow's ``converter``; ``samples`` in them is the function that yields data."""
     quantization = QUANTIZATIONS[settings.quantization]
     yield from quantization.lines
-    dynamic = "experimental_new_dynamic_range_quantizer"
     values = {
         "type": quantization.integer_type,
-        "quantizer": dynamic if settings.quantization == "dynamic-range" else "experimental_new_quantizer",
+        "quantizer": attributes.OLD_DYNAMIC_RANGE_QUANTIZER
+        if settings.quantization == "dynamic-range"
+        else attributes.OLD_QUANTIZER,
     }
     for name in settings.options:
         yield from [line.format(**values) for line in OPTIONS[name].lines]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..conversion.attributes import UNFOLDED
 from ..delegates.base import Delegate
 from ..graph.graph import NodeView
 
@@ -39,7 +40,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
     {
         "BATCH_MATMUL": (
             Rewrite(
-                "FULLY_CONNECTED for each matrix, which the converter writes with converter.unfold_batchmatmul = True",
+                f"FULLY_CONNECTED for each matrix, which the converter writes with {UNFOLDED}",
                 ("SPLIT", "RESHAPE", "TRANSPOSE", "FULLY_CONNECTED", "PACK"),
                 setting="unfold-batch-matmul",
             ),

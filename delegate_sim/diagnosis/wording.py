@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..conversion import attributes
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
 from ..options import as_typed
@@ -49,14 +50,14 @@ _TAKEN: Mapping[str, str] = MappingProxyType(
     {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers of one scale"}
 )
 _QUANTIZED_FULLY = (
-    "quantise fully: converter.optimizations = [tf.lite.Optimize.DEFAULT], converter.representative_dataset, and "
-    "converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]"
+    f"quantise fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
+    f"{attributes.OPERATORS.format(attributes.INT8)}"
 )
 _CONVERSIONS: Mapping[str, str] = MappingProxyType(
     {
         "float": "convert in float: leave converter.optimizations empty",
         "int8": _QUANTIZED_FULLY,
-        "int8-per-tensor": f"{_QUANTIZED_FULLY}; with converter._experimental_disable_per_channel = True",
+        "int8-per-tensor": f"{_QUANTIZED_FULLY}; with {attributes.PER_TENSOR}",
     }
 )
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ..conversion.attributes import DENSE_PER_TENSOR, INT16X8, OLD_DYNAMIC_RANGE_QUANTIZER, OPTIMIZED, PER_TENSOR
 from ..rules.kinds import Explanation
 
 _FLOAT_CONVERSION = "leave converter.optimizations empty for a float model"
 _FULL_INTEGER = "set converter.representative_dataset for full integer quantisation"
-_PER_TENSOR = "converter._experimental_disable_per_channel = True"
-_INT16X8 = "tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
 _WEIGHTS_OF_ANOTHER_TOOL = (
     "Quantise the weights to INT8 instead, in the tool that made them narrower: the post-training quantisation of "
     "tf.lite.TFLiteConverter produces no such weights. "
@@ -37,7 +36,7 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
             "INT8 weights with float data",
             "The weights are quantised, the data is not: the kernel quantises its operand at run time. Dynamic range "
             "quantisation produces such nodes.",
-            "converter.optimizations = [tf.lite.Optimize.DEFAULT] without a representative dataset causes it: "
+            f"{OPTIMIZED} without a representative dataset causes it: "
             f"{_FLOAT_CONVERSION}, {_FULL_INTEGER}, or add tf.float16 to converter.target_spec.supported_types for float16 "
             "weights.",
         ),
@@ -45,16 +44,16 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
             "operand quantised asymmetrically at run time",
             "The option asymmetric_quantize_inputs of a node with quantised weights and float data is set: the kernel gives the "
             "operand a zero point of its own when it quantises it.",
-            "Dynamic range quantisation always sets it (converter.optimizations = [tf.lite.Optimize.DEFAULT] without a "
+            f"Dynamic range quantisation always sets it ({OPTIMIZED} without a "
             f"representative dataset): {_FLOAT_CONVERSION}, or {_FULL_INTEGER}. To keep dynamic range quantisation without it, "
-            f"set converter.experimental_new_dynamic_range_quantizer = False and {_PER_TENSOR}.",
+            f"set {OLD_DYNAMIC_RANGE_QUANTIZER} and {PER_TENSOR}.",
         ),
         "per-channel": Explanation(
             "one scale for each channel",
             "The weights of a node with float data, or the tensor that is quantised or dequantised, have one scale for each "
             "channel instead of a single one.",
-            f"{_PER_TENSOR} gives one scale for each tensor; for FULLY_CONNECTED only, so does "
-            "converter._experimental_disable_per_channel_quantization_for_dense_layers = True. Accuracy may suffer.",
+            f"{PER_TENSOR} gives one scale for each tensor; for FULLY_CONNECTED only, so does {DENSE_PER_TENSOR}. Accuracy may "
+            "suffer.",
         ),
         "int8-type": Explanation(
             "INT8 data",
@@ -65,7 +64,7 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         "int16-type": Explanation(
             "INT16 data",
             "The operator works on tensors of type INT16, which quantisation with 16-bit activations and 8-bit weights produces.",
-            f"{_INT16X8} in converter.target_spec.supported_ops causes it: use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead. Give "
+            f"{INT16X8} in converter.target_spec.supported_ops causes it: use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead. Give "
             "data that the model itself keeps in INT16 another type with tf.cast.",
         ),
         "int16-unquantized": Explanation(
@@ -82,7 +81,7 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         "quantized-bias-type": Explanation(
             "explicit type of the bias",
             "The option quantized_bias_type of a node with INT16 data and INT8 weights says in which type it accumulates.",
-            f"Quantisation with {_INT16X8} causes it, whatever converter._experimental_full_integer_quantization_bias_type is: "
+            f"Quantisation with {INT16X8} causes it, whatever converter._experimental_full_integer_quantization_bias_type is: "
             "use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead.",
         ),
         "int4-weights": Explanation(

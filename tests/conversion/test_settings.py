@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delegate_sim.conversion.attributes import DENSE_PER_TENSOR
 from delegate_sim.conversion.converters import Converter, Route
 from delegate_sim.conversion.settings import (
     FLOAT,
@@ -16,7 +17,6 @@ from delegate_sim.conversion.settings import (
     settings_for,
     tensorflow_lines,
 )
-from delegate_sim.delegates.nnapi.advice import DENSE_CHANNELS
 from delegate_sim.diagnosis.rewrites import REWRITES
 from delegate_sim.errors import OptionError
 from delegate_sim.versions.features import FEATURES
@@ -112,7 +112,7 @@ def test_another_quantisation_leaves_out_what_does_not_go_with_it():
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-        (DENSE_CHANNELS, ("dense-per-tensor",)),
+        (f"quantise dense layers per tensor: {DENSE_PER_TENSOR}", ("dense-per-tensor",)),
         (REWRITES["BATCH_MATMUL"][0].words, ("unfolded",)),
         (FEATURES["asymmetric-quantize-inputs"].advice, ("per-tensor", "old-quantizer")),
         (FEATURES["per-channel"].advice, ("dense-per-tensor", "per-tensor")),

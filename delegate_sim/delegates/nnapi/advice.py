@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
+from ...conversion.attributes import DENSE_PER_TENSOR
 from ...graph.graph import Graph
 from ...model.model import Tensor
 from ...nnapi_runtime import OperandType, OperationType
 from .calls import RefusedCall
 from .mapping import MappedPartition
 from .runtime_kinds import KINDS, PREFIX
-
-DENSE_CHANNELS = "converter._experimental_disable_per_channel_quantization_for_dense_layers = True"
-"""The converter's setting that keeps FULLY_CONNECTED weights quantised per tensor."""
 
 _CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL.name
 _OPERAND = re.compile(r"\b(input|output) (\d+)")
@@ -34,7 +32,7 @@ def change_for(call: RefusedCall, tensor: Tensor | None) -> str:
 
 def _change_of_channels(operation: str, tensor: Tensor | None) -> str:
     if operation == "FULLY_CONNECTED":
-        return f"quantise dense layers per tensor: {DENSE_CHANNELS}"
+        return f"quantise dense layers per tensor: {DENSE_PER_TENSOR}"
     return (
         f"quantise fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float: "
         f"NNAPI "
