@@ -86,6 +86,8 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
 )
 """What else there is where a type is refused that a quantisation chose, by how the model is quantised (``roots.form``)."""
 
+_OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
+"""Problems that end where the layer is written with other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
 """Problems that weights with a scale for each channel may have, which those with one scale do not."""
 
@@ -103,17 +105,17 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
     if cause.identity.problem is Problem.OPERATOR_VERSION:
         for code in cause.identity.subject:
             yield from OF_FEATURES.get(code, ())
+    problem = cause.identity.problem
     graphs = file_graphs(model)
     views = [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
-    if cause.identity.problem in _OF_CHANNELS:
-        by_channel = [view for view in views if any(tensor.is_constant and tensor.is_per_channel for tensor in view.inputs)]
-        if by_channel:
-            # What dense layers alone need costs the accuracy of no other.
-            is_dense = all(view.op == "FULLY_CONNECTED" for view in by_channel)
-            yield from (_DENSE_PER_TENSOR,) if is_dense else (_PER_TENSOR,)
-    if cause.identity.problem is Problem.TYPE and any(_has_numbers(view) for view in views):
+    by_channel = [view for view in views if any(tensor.is_constant and tensor.is_per_channel for tensor in view.inputs)]
+    if problem in _OF_CHANNELS and by_channel:
+        # What dense layers alone need costs the accuracy of no other.
+        is_dense = all(view.op == "FULLY_CONNECTED" for view in by_channel)
+        yield _DENSE_PER_TENSOR if is_dense else _PER_TENSOR
+    elif problem is Problem.TYPE and any(_has_numbers(view) for view in views):
         yield from OF_FORMS[form(model)]
-    for view in {view.op: view for view in reversed(views)}.values():
+    for view in {view.op: view for view in reversed(views)}.values() if problem in _OF_OPERATORS else ():
         way = rewriting(view, delegate)
         if way is not None and way.setting:
             yield _together(ConverterSetting(way.setting))

@@ -43,11 +43,14 @@ class Direction(NamedTuple):
 def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
     """Return where the causes of a diagnosis point, the one first whose end brings most.
 
-    Where the end of one brings nothing without that of others, what those ask for goes with it.
+    Where the end of one brings nothing without that of others, what those ask for goes with it; one whose end brings nothing
+    even then points nowhere.
     """
     asked = {finding.cause.identity: _settings(diagnosis, finding) for finding in diagnosis.findings}
     for finding in diagnosis.findings:
-        needed = [asked[identity][0] for identity in finding.needs or () if asked[identity]]
+        if finding.needs is None:
+            continue
+        needed = [asked[identity][0] for identity in finding.needs if asked[identity]]
         for together in asked[finding.cause.identity]:
             others = frozenset().union(*needed)
             # What a cause itself asks of types stands.
