@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import OptionError
@@ -269,11 +270,13 @@ def _entry(result: Conversion, limits: Limits) -> Mapping[str, Any]:
     }
 
 
-_OF_LIMITS: Mapping[FailureKind, tuple[str, ...]] = {
-    FailureKind.TIMED_OUT: ("seconds",),
-    FailureKind.OUT_OF_MEMORY: ("memory",),
-    FailureKind.TOO_LARGE: ("output", "printed"),
-}
+_OF_LIMITS: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
+    {
+        FailureKind.TIMED_OUT: ("seconds",),
+        FailureKind.OUT_OF_MEMORY: ("memory",),
+        FailureKind.TOO_LARGE: ("output", "printed"),
+    }
+)
 """The limits that a failure comes from: with greater ones it is tried again."""
 
 

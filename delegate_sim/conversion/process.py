@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -52,11 +53,13 @@ def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, s
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        process.stdin.write(json.dumps(job).encode() + b"\n")
-        process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it has been ended
+            process.stdin.write(json.dumps(job).encode() + b"\n")
+            process.stdin.flush()
         answer = process.stdout.read()
     finally:
-        process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
         process.wait()
         process.stdout.close()
     try:

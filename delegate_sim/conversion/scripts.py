@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..errors import OptionError
 from ..text import printable
@@ -19,7 +21,9 @@ RESULT = "model.tflite"
 FLOAT_MODEL = "float.tflite"
 """What a quantiser's script reads."""
 
-_TEXTS = {"tensorflow": tensorflow_text, "onnx2tf": onnx_text, "litert-torch": torch_text}
+_TEXTS: Mapping[str, Callable[[Source, Settings, Calibration, str], str]] = MappingProxyType(
+    {"tensorflow": tensorflow_text, "onnx2tf": onnx_text, "litert-torch": torch_text}
+)
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         ),
         "fixed": Option("inputs of fixed sizes", _ALL, advice=("inputs of fixed sizes",)),
         "unfolded": Option(
-            "FULLY_CONNECTED for each matrix in place of BATCH_MATMUL",
+            "FULLY_CONNECTED for each matrix in place of BATCH_MATMUL of known sizes",
             _TENSORFLOW,
             (),
             (attributes.UNFOLDED,),

@@ -48,6 +48,15 @@ torch.export.save(torch.export.export(module, (image,), dynamic_shapes=({0: torc
 names = dict(input_names=["image"], output_names=["result"], dynamic_axes={"image": {0: "batch"}})
 torch.onnx.export(module, (image,), "model.onnx", dynamo=False, **names)
 """
+DRAW = """
+import tensorflow as tf
+tf.io.write_file("images/a.png", tf.io.encode_png(tf.fill((20, 30, 4), tf.cast(51, tf.uint8))))
+"""
+MAKE = """
+import keras
+def make():
+    return keras.models.load_model({path!r})
+"""
 RUN = """
 import json, os, sys, traceback
 failed = {}
@@ -144,7 +153,7 @@ def operators(model):
     return {node.op for subgraph in model.subgraphs for node in subgraph.nodes}
 
 
-def assert_as_asked(name, model, quantizes_conv=True):
+def assert_as_asked(name, model):
     """The model has what its settings ask for."""
     settings = parse_settings(name)
     [subgraph] = model.subgraphs
@@ -168,7 +177,7 @@ def assert_as_asked(name, model, quantizes_conv=True):
     if "fixed" in settings.options:
         assert all(min(tensor.shape_signature or tensor.shape) > 0 for tensor in inputs)
         assert inputs[0].shape[0] == 1
-    if "unfolded" in settings.options:
+    if {"fixed", "unfolded"} <= set(settings.options):
         assert "BATCH_MATMUL" not in operators(model)
     if "channels-last" in settings.options:
         assert inputs[0].shape[1:] == (8, 8, 4)
@@ -227,10 +236,7 @@ def test_the_users_data_is_used(of_keras, tmp_path):
 
 
 def test_images_are_read_with_tensorflow(of_keras, tmp_path):
-    draw = (
-        "import tensorflow as tf; tf.io.write_file('images/a.png', tf.io.encode_png(tf.fill((20, 30, 4), tf.cast(51, tf.uint8))))"
-    )
-    run(converter("tensorflow").python, draw, tmp_path)
+    run(converter("tensorflow").python, DRAW, tmp_path)
     route = Route(converter("tensorflow"))
     found = convert_all(of_keras / "model.keras", route, ["int8+integer-io"], tmp_path, str(tmp_path / "images"))
     subgraph = found["int8+integer-io"].subgraphs[0]
@@ -238,9 +244,7 @@ def test_images_are_read_with_tensorflow(of_keras, tmp_path):
 
 
 def test_a_function_gives_the_model(of_keras, tmp_path):
-    (tmp_path / "mine.py").write_text(
-        f"import keras\ndef make():\n    return keras.models.load_model({str(of_keras)!r} + '/model.keras')\n"
-    )
+    (tmp_path / "mine.py").write_text(MAKE.format(path=str(of_keras / "model.keras")))
     source = find_source(f"{tmp_path / 'mine.py'}:make")
     [route] = [each for each in routes(source, [converter("tensorflow")]) if each.quantizer is None]
     text = scripts(source, route, parse_settings("float+fixed"))[0].text
