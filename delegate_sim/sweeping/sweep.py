@@ -10,23 +10,18 @@ from typing import Any
 from ..conversion.cache import ConversionCache
 from ..conversion.calibration import DRAWN, Calibration
 from ..conversion.convert import Conversion, Limits, convert
-from ..conversion.converters import Route
+from ..conversion.converters import Converter, Route
 from ..conversion.settings import FLOAT, Settings
 from ..conversion.sources import Source
 from ..diagnosis.diagnose import Diagnosis, diagnose
-from ..errors import DelegateSimError, ModelError, OptionError, fault_text
-from ..inference.difference import Difference
-from ..inference.models import compare_models
-from ..model.model import Model
+from ..errors import ModelError, OptionError, fault_text
 from ..model.reader import load
 from ..results.shown import Shown, Table
 from ..runtime.target import Target
+from .differences import difference_from
 from .rows import SweepRow, SweepTarget, best_for, pareto
 from .search import Trial, search
 from .shapes import Shapes
-
-SAMPLES = 2
-"""Inputs on which each model is compared with the float model."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,7 @@ def sweep(
     """
     asked = asked or Asked()
     labelled = with_labels(targets)
-    judge = _Judge(labelled)
+    judge = _Judge(labelled, cache)
 
     def take(trial: Trial, left: int) -> SweepRow:
         show(len(judge.rows), left + 1, f"{trial.route.name}: {trial.settings.name}")
@@ -130,12 +125,13 @@ def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
 class _Judge:
     """Judges conversions as they come; ``rows`` are those that are finished."""
 
-    def __init__(self, targets: Sequence[SweepTarget]) -> None:
+    def __init__(self, targets: Sequence[SweepTarget], cache: ConversionCache) -> None:
         self.rows: list[SweepRow] = []
         self._targets = targets
         self._latest: tuple[Diagnosis, ...] = ()
-        self._references: dict[Any, str] = {}
-        """The file of each converter's float model."""
+        self._cache = cache
+        self._references: dict[Converter, Conversion] = {}
+        """Each converter's float model."""
 
     def diagnoses(self, row: SweepRow) -> Iterator[tuple[str, Diagnosis]]:
         """Return the diagnosis of the latest row on each target."""
@@ -167,22 +163,12 @@ class _Judge:
                 return dataclasses.replace(row, unreadable=fault_text(error))
             row = dataclasses.replace(row, costs=tuple([each.now for each in self._latest]))
         if made.settings == FLOAT and made.route.quantizer is None:
-            self._references.setdefault(made.route.converter, made.path)
-        return self._compared(row, model)
+            self._references.setdefault(made.route.converter, made)
+        return self._compared(row)
 
-    def _compared(self, row: SweepRow, model: Model) -> SweepRow:
+    def _compared(self, row: SweepRow) -> SweepRow:
         reference = self._references.get(row.conversion.route.converter)
         if reference is None:
             return dataclasses.replace(row, no_difference="there is no float model to compare with")
-        difference, why = _difference(reference, model)
+        difference, why = difference_from(reference, row.conversion, self._cache)
         return dataclasses.replace(row, difference=difference, no_difference=why)
-
-
-def _difference(reference: str, model: Model) -> tuple[Difference | None, str]:
-    try:
-        found = compare_models(load(reference), model, samples=SAMPLES, is_timed=False)
-    except DelegateSimError as error:
-        return None, str(error)
-    if found.problem:
-        return found, found.problem
-    return found, "" if found.relative < float("inf") else "all outputs of the float model are 0"

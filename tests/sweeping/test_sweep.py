@@ -8,6 +8,7 @@ from delegate_sim.conversion.cache import ConversionCache
 from delegate_sim.conversion.convert import Failure, FailureKind
 from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.errors import OptionError
+from delegate_sim.sweeping import differences as differences_module
 from delegate_sim.sweeping import sweep as sweep_module
 from delegate_sim.sweeping.sweep import Asked, sweep, with_labels
 from tests.diagnosis.diagnoses import target
@@ -160,6 +161,14 @@ def test_the_difference_is_from_the_float_model(swept):
     error = rows["int8+fixed"].error
     assert error is not None
     assert 0 < error < 1
+
+
+def test_a_difference_is_measured_once(swept, monkeypatch):
+    pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'fix'")
+    first, _ = swept(PHONE)
+    monkeypatch.setattr(differences_module, "compare_models", None)
+    second, _ = swept(PHONE)
+    assert [row.error for row in second.rows] == [row.error for row in first.rows] == [0, 0]
 
 
 def test_a_difference_that_cannot_be_measured_says_why(swept, monkeypatch):
