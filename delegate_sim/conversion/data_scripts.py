@@ -75,8 +75,9 @@ from {module} import {function}
 
 def samples():
     for sample in itertools.islice({function}(), {count}):
-        given = sample if isinstance(sample, dict) else {{each[0]: array for each, array in zip(inputs, sample)}}
-        yield {{name: np.asarray(given[name], dtype) for name, _, dtype in inputs}}
+        given = sample if isinstance(sample, dict) else {{}}
+        values = list(given.values() or sample)
+        yield {{name: np.asarray(given.get(name, value), dtype) for (name, _, dtype), value in zip(inputs, values)}}
 """
 
 

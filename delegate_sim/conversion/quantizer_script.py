@@ -40,12 +40,15 @@ inputs = [(name, list(each["shape"]), each["dtype"]) for name, each in details.i
 """
 
 
-def quantizer_text(settings: Settings, calibration: Calibration, model: str, result: str) -> str:
-    """Return the script that reads a float model and writes a quantised one."""
+def quantizer_text(settings: Settings, calibration: Calibration, model: str, result: str, *, moves_channels: bool) -> str:
+    """Return the script that reads a float model and writes a quantised one.
+
+    ``moves_channels`` says that the float model has its channels last where that of the user has them second.
+    """
     imports = {"from ai_edge_quantizer import qtyping", "from ai_edge_quantizer.quantizer import Quantizer"}
     lines = []
     if settings.calibrates:
-        data, more = data_part(calibration, has_tensorflow=False, moves_channels=False)
+        data, more = data_part(calibration, has_tensorflow=False, moves_channels=moves_channels)
         imports |= {"import numpy as np", "from ai_edge_litert.interpreter import Interpreter", *more}
         lines += [_INPUTS.format(model=model), data]
     recipe = [f"quantizer = Quantizer({model!r})\n", *_recipe(settings)]

@@ -45,7 +45,8 @@ def scripts(source: Source, route: Route, settings: Settings, calibration: Calib
     if route.quantizer is None:
         return (Script(route.converter, make(source, settings, calibration, RESULT)),)
     first = make(source, settings.of_float_model, calibration, FLOAT_MODEL)
-    second = quantizer_text(settings.of_quantizer, calibration, FLOAT_MODEL, RESULT)
+    moves_channels = route.converter.name == "onnx2tf" or "channels-last" in settings.options
+    second = quantizer_text(settings.of_quantizer, calibration, FLOAT_MODEL, RESULT, moves_channels=moves_channels)
     return Script(route.converter, first), Script(route.quantizer, second)
 
 

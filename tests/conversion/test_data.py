@@ -74,6 +74,12 @@ def test_channels_are_moved_where_the_converter_moved_them(shape, given):
     assert np.array_equal(found[1]["x"][0], expected[1])
 
 
+def test_samples_by_other_names_are_taken_in_order():
+    Path("mine.py").write_text(MINE)
+    inputs = [("args_0", [1, 5], np.int32), ("args_1", [], np.float32)]
+    assert samples(find_calibration("mine.py:data", 2), inputs)[1]["args_0"].tolist() == [[8] * 5]
+
+
 def test_samples_of_a_function():
     Path("mine.py").write_text(MINE)
     found = samples(find_calibration("mine.py:data", 2))
