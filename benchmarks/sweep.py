@@ -221,7 +221,7 @@ def sections(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     by_name = {entry["model"]: entry for entry in records}
     for mark, name in EXAMPLES.items():
         if name in by_name:
-            yield mark, by_name[name]["page"].split("\n", 2)[2].strip()
+            yield mark, by_name[name]["page"].split("\n", 2)[2].replace(" (kept)", "").strip()
 
 
 def main() -> None:

@@ -103,7 +103,7 @@ def difference_text(row: SweepRow) -> str:
     error = row.error
     if error is None:
         return "unknown"
-    return "none" if not error else f"{100 * error:.2g} %"
+    return "none" if not error else f"{100 * error:.2g} %" if error < 0.1 else f"{100 * error:,.0f} %"
 
 
 def target_title(found: Swept, target: SweepTarget) -> str:
