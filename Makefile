@@ -12,8 +12,9 @@ TIME ?= 60
 SEED ?= 1
 MODELS ?=
 TENSORFLOW ?= python3
+TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table sweep-models sweep-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
 
 setup: $(STAMP)
 
@@ -94,6 +95,15 @@ gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared 
 
 fix-table: setup  ## remake the tables of docs/fix.md, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m benchmarks.fix --write $(ARGS)
+
+SWEEP ?= sweep-models
+
+sweep-models:  ## write the source models of docs/sweep.md (TENSORFLOW and TORCH are Pythons with these)
+	$(TENSORFLOW) -m benchmarks.sweep_models $(SWEEP) keras
+	$(TORCH) -m benchmarks.sweep_models $(SWEEP) torch onnx
+
+sweep-table: setup  ## remake the tables of docs/sweep.md from these (ARGS='--python PATH ...' names the converters)
+	$(BIN)/python -m benchmarks.sweep --models $(SWEEP) --write $(ARGS)
 
 peers: setup  ## remake the table in docs/analyzer.md that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \

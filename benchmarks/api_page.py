@@ -26,6 +26,9 @@ CLASSES = (
     ("fixing/search.py", ("FixPlan", "FixStep", "Trial")),
     ("fixing/score.py", ("Standing",)),
     ("inference/difference.py", ("Difference", "TensorDifference")),
+    ("sweeping/sweep.py", ("Swept",)),
+    ("sweeping/rows.py", ("SweepRow", "SweepTarget", "Origin")),
+    ("conversion/convert.py", ("Conversion", "Failure")),
     ("gate/check.py", ("Checked", "Update")),
     ("gate/results.py", ("Results", "Case")),
     ("results/findings.py", ("Finding", "Location")),
@@ -64,6 +67,7 @@ _TABLES = """\
 | `Report` | `nodes`, `partitions`, `runs`, `on_cpu` (nodes on the CPU by operator and reason); of a chain `placement` |
 | `Diagnosis` | `causes`, and those of a report of the run as it is |
 | `Comparison` | `nodes` (those that differ), `runs` |
+| `Swept` | `rows` (a row for each conversion), `targets` (one for each on each target) |
 | `Checked`, `Results` | `cases`, `findings` |
 | `Reconciliation` | `nodes` (those that ran on the device's CPU), `tally` |
 """

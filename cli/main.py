@@ -23,6 +23,7 @@ _COMMANDS = {
     "compare": ("compare", "Two models, or two targets, side by side: which nodes move, and why."),
     "whatif": ("whatif", "What would happen if nodes were accepted, or versions, shapes or options changed."),
     "fix": ("fix", "A model rewritten so that delegates take more of it, proven to compute the same."),
+    "sweep": ("sweep", "A source model converted in many ways: which conversion suits which delegate."),
     "diff": ("diff", "What two models compute on this CPU, side by side: errors and latency."),
     "report": ("report", "A page to look at: the graph, where it is cut, and why, as one HTML file."),
     "export": ("export", "What delegates do to a model, for Model Explorer, Graphviz and others."),

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from .api.functions import analyze, check, compare, compiled_model, diagnose, diff, fix, load, reconcile, simulate, whatif
+from .api.functions import analyze, check, compare, compiled_model, diagnose, diff, fix, load, reconcile, simulate, sweep, whatif
 from .errors import DelegateSimError, FixError, MissingPackageError, ModelError, OptionError
 from .version import __version__
 
@@ -29,5 +29,6 @@ __all__ = [
     "load",
     "reconcile",
     "simulate",
+    "sweep",
     "whatif",
 ]

@@ -33,7 +33,7 @@ LAYERS = (
     ("results", "inference"),
     ("fixing",),
     ("device", "diagnosis", "live"),
-    ("export", "gate", "page", "scan"),
+    ("export", "gate", "page", "scan", "sweeping"),
     ("api",),
 )
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""

@@ -23,7 +23,8 @@ Examples:
   delegate-sim diff model.tflite fixed.tflite --tolerance 0.001 --format json
 
 Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a delegate. The exit
-code is 1 if an output differs by more than the tolerance.
+code is 1 if an output differs by more than the tolerance. What one of them stores as integers with a scale, and the other
+otherwise, compares as the real numbers that it stands for.
 """
 
 SCHEMA = "delegate-sim/diff/1"

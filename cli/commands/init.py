@@ -100,6 +100,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
         yield from _options_hint(name)
         yield '# models = ["models/vision/*.tflite"]'
         yield ""
+    yield from _source_lines()
     yield "# Limits that apply whatever the baseline says. Targets may have their own, as [targets.NAME.budgets]."
     yield "# [budgets]"
     yield "# max-partitions = 3"
@@ -120,6 +121,20 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield '# models = ["models/large/*.tflite"]'
     yield f'# targets = ["{names[0]}"]'
     yield "# max-partitions = 10"
+
+
+def _source_lines() -> Iterator[str]:
+    yield "# Source models that are converted and then checked under a name of their own; sweep finds the settings. time-limit is"
+    yield "# in seconds, memory-limit in GiB; python is an environment that has the converter."
+    yield "# [sources.classifier]"
+    yield '# source = "models/classifier.keras"'
+    yield '# settings = "int8+dense-per-tensor"'
+    yield '# data = "models/inputs.npz"'
+    yield '# converter = "tensorflow"'
+    yield '# python = "converters/bin/python"'
+    yield "# time-limit = 900"
+    yield "# memory-limit = 12"
+    yield ""
 
 
 def _options_hint(name: str) -> Iterator[str]:

@@ -91,6 +91,14 @@ def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, own_reso
     return Target(found, values, parse_release(agreed([runtime, release])), defaults, own_resolver)
 
 
+def targets_of(delegates: Any, runtime: Any, defaults: Any, own_resolver: bool) -> list[Target]:
+    """Return a target for each delegate: one name, or pairs of a name and options; raises OptionError."""
+    pairs = [(delegates, {})] if isinstance(delegates, str) else list(delegates)
+    if not pairs:
+        raise OptionError("no delegate is given")
+    return [target_of(name, options, runtime, defaults, own_resolver) for name, options in pairs]
+
+
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
     """Return a target that differs in what ``changed`` names: the delegate, the runtime, the defaults, or options.
 

@@ -22,6 +22,7 @@ from .arguments import (
     require_truth,
     supposition_of,
     target_of,
+    targets_of,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ..results.comparison import Comparison
     from ..results.report import Report
     from ..results.stack import StackResult
+    from ..sweeping.sweep import Swept
 
 
 @public
@@ -275,10 +277,7 @@ def fix(
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
-    pairs = [(delegates, {})] if isinstance(delegates, str) else list(delegates)
-    targets = [target_of(name, options, runtime, defaults, own_resolver) for name, options in pairs]
-    if not targets:
-        raise OptionError("no delegate is given")
+    targets = targets_of(delegates, runtime, defaults, own_resolver)
     found = model_of(model)
     given = parse_shapes(found, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
     plan = search.search(found, targets, kinds[allow], given)
@@ -287,6 +286,75 @@ def fix(
     if output is None or not plan.is_changed:
         return Fixed(plan, None)
     return fix(plan, os.fsdecode(output), replaces=replace, proves=proves, data=paths_of(data, "data"), samples=samples)
+
+
+@public
+def sweep(
+    source: str | os.PathLike[str],
+    delegates: str | Sequence[tuple[str, Mapping[str, Any]]],
+    *,
+    everything: bool = False,
+    settings: str | Sequence[str] = (),
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    best_for: str | None = None,
+    output: str | os.PathLike[str] | None = None,
+    replace: bool = False,
+    pythons: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    runtime: str | None = None,
+    defaults: str = "api",
+    own_resolver: bool = False,
+) -> Swept:
+    """Convert a source model in many ways, and tell how every delegate takes what comes of each.
+
+    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``; the converters are those of
+    this Python, or of ``pythons``. ``delegates`` is a name, or pairs of a name and options. The search begins with float and with
+    ``settings`` (``int8+dense-per-tensor``), and goes where diagnosis points; ``everything`` tries all that the converters know.
+    ``shapes`` are what inputs are fixed to, ``data`` what quantisers measure ranges with: a .npz file, a folder of images or a
+    function; by default numbers are drawn. The model that is ``best_for`` a target is written to ``output``, which
+    ``replace`` lets replace a file. Limits are seconds and bytes for each step of a conversion. Conversions are kept in the
+    folder ``cache``, by default the user's own. After KeyboardInterrupt the result has the finished rows (``is_interrupted``).
+    Raises as ``analyze`` does, ModelError for a source that is not there or of no known form, FixError where nothing can be
+    written. A conversion that fails is a row with the reason.
+    """
+    from ..conversion.cache import ConversionCache, default_folder
+    from ..conversion.calibration import find_calibration
+    from ..conversion.convert import Limits
+    from ..conversion.converters import find_converters, routes
+    from ..conversion.settings import parse_settings
+    from ..conversion.sources import find_source
+    from ..sweeping.shapes import parse_shapes
+    from ..sweeping.sweep import Asked, sweep, with_labels
+    from ..sweeping.writing import check_free, write_best
+
+    require_truth("everything", everything)
+    require_truth("replace", replace)
+    targets = targets_of(delegates, runtime, defaults, own_resolver)
+    if (best_for is None) != (output is None):
+        raise OptionError("best_for names the target whose best model is written to output: give both")
+    labels = [each.label for each in with_labels(targets)]
+    if best_for is not None and best_for not in labels:
+        raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")
+    found = find_source(paths_of(source, "source")[0])
+    if output is not None:
+        check_free(found, os.fsdecode(output), replaces=replace)
+    limits = Limits()
+    asked = Asked(
+        tuple(map(parse_settings, names_of(settings, "settings"))),
+        everything,
+        find_calibration(None if data is None else paths_of(data, "data")[0]),
+        Limits(limits.seconds if time_limit is None else time_limit, limits.memory if memory_limit is None else memory_limit),
+        parse_shapes([f"{name}={','.join(map(str, sizes))}" for name, sizes in (shapes or {}).items()]),
+    )
+    ways = routes(found, find_converters(paths_of(pythons, "pythons") or None))
+    with ConversionCache(default_folder() if cache is None else os.fsdecode(cache)) as kept:
+        swept = sweep(found, targets, ways, kept, asked)
+        if best_for is not None and output is not None and not swept.is_interrupted:
+            write_best(swept, best_for, os.fsdecode(output), replaces=replace)
+    return swept
 
 
 def diff(

@@ -24,6 +24,8 @@ class Rewrite(NamedTuple):
     operators: tuple[str, ...]
     types: frozenset[str] = _FLOATS
     """The types of the first operand for which it holds; none for all."""
+    setting: str = ""
+    """The setting of a converter (``ConverterSetting``) that writes it so, empty where the model's code has to."""
 
 
 def _any_type(words: str, *operators: str) -> tuple[Rewrite, ...]:
@@ -36,9 +38,12 @@ def _of_floats(words: str, *operators: str) -> tuple[Rewrite, ...]:
 
 REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
     {
-        "BATCH_MATMUL": _of_floats(
-            f"FULLY_CONNECTED for each matrix, which the converter writes with {UNFOLDED}",
-            "SPLIT", "RESHAPE", "TRANSPOSE", "FULLY_CONNECTED", "PACK",
+        "BATCH_MATMUL": (
+            Rewrite(
+                f"FULLY_CONNECTED for each matrix, which the converter writes with {UNFOLDED}",
+                ("SPLIT", "RESHAPE", "TRANSPOSE", "FULLY_CONNECTED", "PACK"),
+                setting="unfold-batch-matmul",
+            ),
         ),
         "BROADCAST_TO": _any_type("MUL with ones of the result's shape", "MUL"),
         "CEIL": _of_floats("NEG, FLOOR and NEG", "NEG", "FLOOR"),
@@ -92,8 +97,14 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:
     """Return how a node can be written for a delegate, empty if that is not known or the delegate lacks an operator of it."""
+    way = rewriting(view, delegate)
+    return "" if way is None else way.words
+
+
+def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
+    """Return the same as data, None where ``rewrite`` returns nothing."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     for way in known:
         if (not way.types or view.input(0).type in way.types) and all(delegate.rules.rule_of(op) for op in way.operators):
-            return way.words
-    return ""
+            return way
+    return None

@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..errors import ModelError, fault_text
+from ..conversion.convert import Conversion
+from ..errors import DelegateSimError, fault_text
 from ..model.model import Model
 from ..model.reader import load
 from ..results.findings import ERROR, Finding
@@ -18,7 +19,8 @@ from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
 from .judgement import judge, run_target, take_entry, update_command
-from .results import FAILED, INTERNAL_ERROR, UNREADABLE_MODEL, Case, Results, unreadable_case
+from .results import FAILED, FAILED_CONVERSION, INTERNAL_ERROR, UNREADABLE_MODEL, Case, Results, unreadable_case
+from .sources import ConfiguredSource, converted
 
 
 class Update(NamedTuple):
@@ -58,11 +60,12 @@ class Checked(Shown):
 
 
 class _Job(NamedTuple):
-    """One model and the targets that apply to it."""
+    """One model and the targets that apply to it; ``source`` is what it is converted from, if it is."""
 
     model: str
     path: str
     targets: tuple[ConfiguredTarget, ...]
+    source: ConfiguredSource | None = None
 
 
 def check_models(
@@ -124,7 +127,13 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
         models = [os.path.relpath(os.path.abspath(path), configuration.root).replace(os.sep, "/") for path in paths]
     else:
         models = configuration.find_models()
-    for model in dict.fromkeys(models):
+    own = set(models)
+    for source in configuration.sources:
+        concerned = tuple(target for target in targets if configuration.concerns(target, source.name))
+        if concerned and (not paths or not own.isdisjoint({source.name, source.path})):
+            yield _Job(source.name, _from_here(configuration, source.path or source.name), concerned, source)
+    known = {each for source in configuration.sources for each in (source.name, source.path)}
+    for model in dict.fromkeys([model for model in models if model not in known]):
         concerned = tuple(target for target in targets if configuration.concerns(target, model))
         if concerned:
             yield _Job(model, _from_here(configuration, model), concerned)
@@ -149,11 +158,13 @@ def _cases(
 ) -> Iterator[Case]:
     """Check one model; with ``taken``, put its new entries there and check against those; with ``reports``, run it live too."""
     try:
-        model = load(job.path)
+        made = None if job.source is None else converted(job.source)
+        model = load(job.path if made is None else made.path)
         model.sha256  # noqa: B018  # reads the file, which may fail too
-    except ModelError as error:
+    except DelegateSimError as error:
+        code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
         for target in job.targets:
-            yield _unanswered(job, target, str(error))
+            yield _unanswered(job, target, str(error), code)
         return
     except Exception as error:  # the other models are to have their cases, whatever it is
         for target in job.targets:
@@ -162,9 +173,17 @@ def _cases(
     for target in job.targets:
         try:
             case = _case(configuration, job, model, target, baseline, taken)
+            if made is not None:
+                case = dataclasses.replace(case, notes=(_made_note(made), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
         except Exception as error:  # the other models are to have their cases, whatever it is
             yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
+
+
+def _made_note(made: Conversion) -> str:
+    """Say what the model was converted with."""
+    data = f", calibrated with {made.calibration.words}" if made.settings.calibrates else ""
+    return f"converted by {made.route.name} {made.route.version} with {made.settings.name}{data}"
 
 
 def _unanswered(job: _Job, target: ConfiguredTarget, message: str, code: str = UNREADABLE_MODEL) -> Case:
@@ -233,7 +252,8 @@ def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]
 
 def _stale_case(configuration: Configuration, key: EntryKey, entry: Entry) -> Case:
     path = _from_here(configuration, key.model)
-    is_gone = not os.path.isfile(os.path.join(configuration.root, key.model))
+    is_source = any(source.name == key.model for source in configuration.sources)
+    is_gone = not is_source and not os.path.isfile(os.path.join(configuration.root, key.model))
     known = any(target.name == key.target for target in configuration.targets)
     why = (
         "the model does not exist"

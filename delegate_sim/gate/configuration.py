@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from .. import toml
 from ..delegates.base import Delegate
-from ..delegates.registry import DELEGATE_NAMES, find_delegate
+from ..delegates.registry import DELEGATE_NAMES
 from ..errors import DelegateSimError, OptionError
 from ..files import read_whole
-from ..model.schema import enum_names, is_operator
 from ..model_files import is_pattern, matches_parts, matching_files, models_below
-from ..options import DEFAULT_SETS, RELEASE, boolean, parse_options, without_release
+from ..options import RELEASE, boolean, parse_options, without_release
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..text import printable
 from ..toml_lines import line_of
-from ..version import __version__
-from .budgets import Allowance, Budgets, Tolerance
+from .budgets import Budgets, Tolerance
+from .configuration_table import (
+    ConfigurationProblem,
+    ConfigurationTable,
+    check_version,
+    parse_allowance,
+    parse_baseline,
+    parse_count,
+    parse_defaults,
+    parse_delegate,
+    parse_operators,
+    parse_patterns,
+    parse_releases,
+    parse_share,
+    parse_targets,
+)
 from .platforms import platform_options
+from .sources import ConfiguredSource, read_source
 
 OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"
@@ -77,6 +90,8 @@ class Configuration:
     targets: tuple[ConfiguredTarget, ...]
     budgets: Budgets
     overrides: tuple[Override, ...]
+    sources: tuple[ConfiguredSource, ...] = ()
+    """What is converted, and then checked as a model of its own name."""
 
     def find_models(self) -> list[str]:
         """Return the models that the patterns match, sorted."""
@@ -133,103 +148,60 @@ def read_configuration(path: str) -> Configuration:
         if table is None:
             raise ConfigurationError(printable(f"{path}: has no table [tool.delegate-sim]"))
     try:
-        return _configuration(path, _Table(table, prefix))
-    except _ConfigurationProblem as problem:
+        return _configuration(path, ConfigurationTable(table, prefix))
+    except ConfigurationProblem as problem:
         key = ".".join(str(part) for part in problem.key[len(prefix) :])
         line = line_of(text, problem.key)
         raise ConfigurationError(printable(f"{path}:{line}: {f'{key}: ' if key else ''}{problem}")) from problem
 
 
-class _ConfigurationProblem(Exception):
-    """The value of a key is wrong."""
-
-    def __init__(self, key: tuple[str | int, ...], message: str) -> None:
-        super().__init__(message)
-        self.key = key
-
-
-Parse = Callable[[Any], Any]
-
-
-class _Table:
-    """A table of the file, whose keys are read one by one; those left over are unknown."""
-
-    def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
-        if not isinstance(content, dict):
-            raise _ConfigurationProblem(key, f"takes a table, not {content!r}")
-        self.content = content
-        self.key = key
-        self._known: list[str] = []
-
-    def take(self, name: str, parse: Parse, default: Any = None) -> Any:
-        """Return the parsed value of a key, or the default if it is not there."""
-        self._known.append(name)
-        if name not in self.content:
-            return default
-        try:
-            return parse(self.content[name])
-        except (ValueError, OptionError) as error:
-            raise _ConfigurationProblem((*self.key, name), str(error)) from error
-
-    def table(self, name: str) -> _Table | None:
-        """Return the table of a key, or None."""
-        self._known.append(name)
-        return _Table(self.content[name], (*self.key, name)) if name in self.content else None
-
-    def tables(self, name: str) -> list[_Table]:
-        """Return the tables of a key that may be given several times."""
-        self._known.append(name)
-        found = self.content.get(name, [])
-        if not isinstance(found, list):
-            raise _ConfigurationProblem((*self.key, name), f"must be written as [[{name}]]")
-        return [_Table(content, (*self.key, name, number)) for number, content in enumerate(found)]
-
-    def finish(self) -> None:
-        """Refuse keys that are not known."""
-        for name in self.content:
-            if name not in self._known:
-                near = get_close_matches(name, self._known, n=1)
-                known = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(self._known))}"
-                raise _ConfigurationProblem((*self.key, name), f"there is no such key; {known}")
-
-
-def _configuration(path: str, table: _Table) -> Configuration:
-    table.take("required-version", _check_version)
+def _configuration(path: str, table: ConfigurationTable) -> Configuration:
+    table.take("required-version", check_version)
     root = os.path.dirname(os.path.abspath(path))
-    models = table.take("models", _patterns, ())
-    exclude = table.take("exclude", _patterns, ())
-    baseline = table.take("baseline", _baseline, DEFAULT_BASELINE)
-    runtime = table.take("runtime", _releases, (parse_release(DEFAULT_RELEASE),))
-    defaults = table.take("defaults", _defaults, "benchmark")
+    models = table.take("models", parse_patterns, ())
+    exclude = table.take("exclude", parse_patterns, ())
+    baseline = table.take("baseline", parse_baseline, DEFAULT_BASELINE)
+    runtime = table.take("runtime", parse_releases, (parse_release(DEFAULT_RELEASE),))
+    defaults = table.take("defaults", parse_defaults, "benchmark")
     budgets = _budgets_in(table.table("budgets"))
     targets = table.table("targets")
     if targets is None or not targets.content:
-        raise _ConfigurationProblem(table.key, "there is no target; write one as [targets.NAME] with a delegate")
+        raise ConfigurationProblem(table.key, "there is no target; write one as [targets.NAME] with a delegate")
     found = tuple(
         target
         for name, content in targets.content.items()
-        for target in _targets(name, _Table(content, (*targets.key, name)), runtime, defaults, root)
+        for target in _targets(name, ConfigurationTable(content, (*targets.key, name)), runtime, defaults, root)
     )
     overrides = tuple(_override(override, found) for override in table.tables("overrides"))
+    sources = _sources(table.table("sources"), root)
     table.finish()
     baseline_path = None if baseline is None else os.path.join(root, baseline)
-    return Configuration(path, root, models, exclude, baseline_path, found, budgets, overrides)
+    return Configuration(path, root, models, exclude, baseline_path, found, budgets, overrides, sources)
 
 
-def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: str, root: str) -> list[ConfiguredTarget]:
-    delegate = table.take("delegate", _delegate)
+def _sources(table: ConfigurationTable | None, root: str) -> tuple[ConfiguredSource, ...]:
+    if table is None:
+        return ()
+    own = {name: ConfigurationTable(content, (*table.key, name)) for name, content in table.content.items()}
+    return tuple([read_source(name, content, root) for name, content in own.items()])
+
+
+def _targets(
+    name: str, table: ConfigurationTable, runtime: tuple[Release, ...], defaults: str, root: str
+) -> list[ConfiguredTarget]:
+    delegate = table.take("delegate", parse_delegate)
     if delegate is None:
-        raise _ConfigurationProblem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
-    defaults = table.take("defaults", _defaults, defaults)
-    releases = table.take("runtime", _releases, runtime)
+        raise ConfigurationProblem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
+    defaults = table.take("defaults", parse_defaults, defaults)
+    releases = table.take("runtime", parse_releases, runtime)
     given = table.table("options")
     if given is not None and without_release(given.content)[1] is not None:
-        releases = given.take(RELEASE, _releases)
+        releases = given.take(RELEASE, parse_releases)
         del given.content[RELEASE]
     options = _options(delegate, given, defaults, root)
     platforms = table.take(delegate.platform.key, lambda value: platform_options(delegate, value)) if delegate.platform else None
     resolver = table.take("own-resolver", boolean, False)
-    models = table.take("models", _patterns)
+    models = table.take("models", parse_patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return [
@@ -242,7 +214,7 @@ def _targets(name: str, table: _Table, runtime: tuple[Release, ...], defaults: s
     ]
 
 
-def _options(delegate: Delegate, given: _Table | None, defaults: str, root: str) -> Mapping[str, Any]:
+def _options(delegate: Delegate, given: ConfigurationTable | None, defaults: str, root: str) -> Mapping[str, Any]:
     paths = {option.name for option in delegate.options if option.is_path}
     values: dict[str, Any] = {}
     for key, value in ({} if given is None else given.content).items():
@@ -252,22 +224,22 @@ def _options(delegate: Delegate, given: _Table | None, defaults: str, root: str)
             parse_options(delegate.name, delegate.options, {name: values[name]}, defaults)
         except OptionError as error:
             assert given is not None
-            raise _ConfigurationProblem((*given.key, key), str(error)) from error
+            raise ConfigurationProblem((*given.key, key), str(error)) from error
     return parse_options(delegate.name, delegate.options, values, defaults)
 
 
-def _override(table: _Table, targets: Sequence[ConfiguredTarget]) -> Override:
+def _override(table: ConfigurationTable, targets: Sequence[ConfiguredTarget]) -> Override:
     names = list(dict.fromkeys([name for target in targets for name in (target.group, target.name)]))
-    models = table.take("models", _patterns)
-    chosen = table.take("targets", lambda value: _known_targets(value, names))
+    models = table.take("models", parse_patterns)
+    chosen = table.take("targets", lambda value: parse_targets(value, names))
     if models is None and chosen is None:
-        raise _ConfigurationProblem(table.key, "names neither models nor targets; what applies to all belongs in [budgets]")
+        raise ConfigurationProblem(table.key, "names neither models nor targets; what applies to all belongs in [budgets]")
     budgets = _budgets(table)
     table.finish()
     return Override(models, chosen, budgets)
 
 
-def _budgets_in(table: _Table | None) -> Budgets:
+def _budgets_in(table: ConfigurationTable | None) -> Budgets:
     if table is None:
         return Budgets()
     budgets = _budgets(table)
@@ -275,147 +247,27 @@ def _budgets_in(table: _Table | None) -> Budgets:
     return budgets
 
 
-def _budgets(table: _Table) -> Budgets:
+def _budgets(table: ConfigurationTable) -> Budgets:
     tolerance = table.table("tolerance")
     return Budgets(
-        table.take("max-partitions", _count),
-        table.take("min-delegated-share", _share),
-        table.take("max-fallback", _count),
-        table.take("forbid-fallback-ops", _operators),
+        table.take("max-partitions", parse_count),
+        table.take("min-delegated-share", parse_share),
+        table.take("max-fallback", parse_count),
+        table.take("forbid-fallback-ops", parse_operators),
         Tolerance() if tolerance is None else _tolerance(tolerance),
     )
 
 
-def _tolerance(table: _Table) -> Tolerance:
+def _tolerance(table: ConfigurationTable) -> Tolerance:
     tolerance = Tolerance(
-        table.take("partitions", _allowance),
-        table.take("delegate-kernels", _allowance),
-        table.take("fallback-nodes", _allowance),
-        table.take("delegated-share", _share),
-        table.take("border-bytes", _allowance),
+        table.take("partitions", parse_allowance),
+        table.take("delegate-kernels", parse_allowance),
+        table.take("fallback-nodes", parse_allowance),
+        table.take("delegated-share", parse_share),
+        table.take("border-bytes", parse_allowance),
     )
     table.finish()
     return tolerance
-
-
-def _releases(value: Any) -> tuple[Release, ...]:
-    """Parse one release of the runtime, or a list of several."""
-    if not isinstance(value, list):
-        return (parse_release(value),)
-    if not value:
-        raise ValueError("takes a release or a non-empty list of releases")
-    return tuple(dict.fromkeys(map(parse_release, value)))
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"takes a whole number of at least 0, not {value!r}")
-    return value
-
-
-_PER_CENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
-
-
-def _share(value: Any) -> float:
-    per_cent = _PER_CENT.fullmatch(value) if isinstance(value, str) else None
-    share = float(per_cent[1]) / 100 if per_cent else value
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise ValueError(f'takes a share from 0 to 1, or a string such as "90 %", not {value!r}')
-    return float(share)
-
-
-def _allowance(value: Any) -> Allowance:
-    if isinstance(value, str):
-        per_cent = _PER_CENT.fullmatch(value)
-        if per_cent:
-            return Allowance(share=float(per_cent[1]) / 100)
-    elif isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return Allowance(number=value)
-    raise ValueError(f'takes a whole number of at least 0, or a string such as "10 %", not {value!r}')
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"takes a string, not {value!r}")
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, list):
-        raise ValueError(f"takes a list of strings, not {value!r}")
-    return tuple(map(_text, value))
-
-
-def _patterns(value: Any) -> tuple[str, ...]:
-    patterns = tuple(pattern.removeprefix("./") for pattern in _texts(value))
-    for pattern in patterns:
-        _inside(pattern)
-    return patterns
-
-
-def _operators(value: Any) -> tuple[str, ...]:
-    names = _texts(value)
-    for name in names:
-        if name.isupper() and not is_operator(name):
-            near = get_close_matches(name, enum_names("BuiltinOperator").values(), n=1)
-            raise ValueError(f"there is no operator {name}{f'; did you mean {near[0]}?' if near else ''}")
-    return names
-
-
-def _inside(path: str) -> str:
-    """Return a path that does not lead out of the configuration's folder: who checks a repository writes nowhere else."""
-    if os.path.isabs(path) or ".." in re.split(r"[/\\\\]", path):
-        raise ValueError(f"takes what is in the folder of this file or below, not {path!r}")
-    return path
-
-
-def _baseline(value: Any) -> str | None:
-    return None if value is False else _inside(_text(value))
-
-
-def _defaults(value: Any) -> str:
-    if value not in DEFAULT_SETS:
-        raise ValueError(f"takes {' or '.join(DEFAULT_SETS)}, not {value!r}")
-    return str(value)
-
-
-def _delegate(value: Any) -> Delegate:
-    return find_delegate(_text(value))
-
-
-def _known_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
-    names = _texts(value)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"there is no target {name!r}; known are {', '.join(known)}")
-    return names
-
-
-_CLAUSE = re.compile(r"\s*(==|!=|<=|>=|<|>)?\s*(\d+(?:\.\d+)*)\s*")
-
-
-def _check_version(value: Any) -> None:
-    """Raise ValueError if this version does not satisfy the requirement."""
-    own = _release_numbers(__version__)
-    for clause in _text(value).split(","):
-        match = _CLAUSE.fullmatch(clause)
-        if match is None:
-            raise ValueError(f'takes a version such as ">=1.2,<2", not {value!r}')
-        asked = _release_numbers(match[2])
-        fits = {
-            "==": own == asked, "!=": own != asked, "<=": own <= asked, ">=": own >= asked, "<": own < asked, ">": own > asked,
-        }[match[1] or "=="]  # fmt: skip
-        if not fits:
-            raise ValueError(f"{value} is required, but this is delegate-sim {__version__}")
-
-
-def _release_numbers(version: str) -> tuple[int, ...]:
-    numbers = [int(part) for part in version.split(".")]
-    while numbers and not numbers[-1]:
-        numbers.pop()
-    return tuple(numbers)
 
 
 def _parsed(path: str) -> tuple[str, dict[str, Any]]:

@@ -95,6 +95,12 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             "The file is missing, cannot be opened, or is not a TFLite model.",
             "Repair or restore the file.",
         ),
+        "failed-conversion": Explanation(
+            "source model that cannot be converted",
+            "The configuration names a source model and settings. The source is missing, no installed converter takes it with "
+            "these settings, or the converter failed, hung or used more memory than the configuration allows.",
+            "Try it with delegate-sim sweep SOURCE --for DELEGATE --setting SETTINGS, and install what it names.",
+        ),
         "internal-error": Explanation(
             "error of delegate-sim itself",
             "Something in the model is beyond what the program is prepared for. The other models are not affected.",

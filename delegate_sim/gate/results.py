@@ -57,6 +57,7 @@ class Case:
 
 
 UNREADABLE_MODEL = "unreadable-model"
+FAILED_CONVERSION = "failed-conversion"
 INTERNAL_ERROR = "internal-error"
 
 

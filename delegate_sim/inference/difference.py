@@ -122,6 +122,19 @@ class Continuation:
     """What tensors of the whole are in it."""
 
 
+@dataclass(frozen=True)
+class Facing:
+    """Which inputs and outputs of a second model are those of the first, by position, and which compare as real numbers.
+
+    Values that the two models store in different types, with a scale or without, compare as the numbers that they stand for.
+    """
+
+    order: Mapping[str, Sequence[int]]
+    """Under ``inputs`` and ``outputs``: for each of the first model, where the second has it."""
+    in_real_numbers: Mapping[str, Sequence[bool]]
+    """Likewise, whether the values are stored in different types."""
+
+
 def check_installed() -> None:
     """Raise MissingPackageError unless the runtime is installed."""
     if importlib.util.find_spec(_PACKAGE) is None:
@@ -135,11 +148,15 @@ def compare(
     tensors: Mapping[int, str],
     repeats: int = 2,
     then: Continuation | None = None,
+    facing: Facing | None = None,
+    looks_for_unsteady: bool = True,
 ) -> Difference:
     """Run two models on the same inputs in a process of their own, and compare them.
 
     ``tensors`` are those of the first model's first subgraph, with their names, that the second has at the same
-    index; ``then`` goes on where the second one ends. Raises FixError with the runtime's message where a model does not run.
+    index; ``then`` goes on where the second one ends; ``facing`` is for a second model whose inputs and outputs are
+    in another order or stored otherwise. Where something differs the first model runs beside itself too, unless
+    nobody ``looks_for_unsteady`` outputs. Raises FixError with the runtime's message where a model does not run.
     """
     check_installed()
     with tempfile.TemporaryDirectory() as name:
@@ -155,10 +172,11 @@ def compare(
             "tensors": list(tensors),
             "repeats": repeats,
             "then": None if then is None else {**asdict(then), "path": os.path.abspath(then.path)},
+            "facing": None if facing is None else asdict(facing),
         }
         found = _run(folder, job)
-        for _ in range(_REPETITIONS if any(entry["bits"] for entry in _entries(found)) else 0):
-            if _note_unsteady(found, _run(folder, {**job, "b": job["a"], "then": None, "repeats": 0})):
+        for _ in range(_REPETITIONS if looks_for_unsteady and any(entry["bits"] for entry in _entries(found)) else 0):
+            if _note_unsteady(found, _run(folder, {**job, "b": job["a"], "then": None, "facing": None, "repeats": 0})):
                 break
     graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]

@@ -55,8 +55,9 @@ class _ModelSide:
                 experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
             ),
         )
-        self.inputs = [each["index"] for each in self._interpreter.get_input_details()]
-        self.outputs = [each["index"] for each in self._interpreter.get_output_details()]
+        details = self._interpreter.get_input_details(), self._interpreter.get_output_details()
+        self.inputs, self.outputs = [[each["index"] for each in own] for own in details]
+        self.stored_inputs, self.stored_outputs = [[_Stored(each) for each in own] for own in details]
 
     def _do(self, stage: str, action: Any) -> Any:
         (self._folder / "stage.txt").write_text(f"{self.name} {stage}", "utf-8")
@@ -94,6 +95,66 @@ class _ModelSide:
             return None
 
 
+class _Stored:
+    """How the values of a tensor are stored: with a scale and a zero point, a scale of 0 for as they are."""
+
+    def __init__(self, details: dict[str, Any]) -> None:
+        self.scale, self.zero_point = details["quantization"]
+        self.kind = details["dtype"]
+
+    def real(self, values: Any) -> Any:
+        """Return the numbers that stored values stand for."""
+        numbers = values.astype(np.float64)
+        return (numbers - self.zero_point) * self.scale if self.scale else numbers
+
+    def stored(self, numbers: Any) -> Any:
+        """Return what is stored for numbers, the nearest that there is."""
+        if not self.scale:
+            return numbers.astype(self.kind)
+        limits = np.iinfo(self.kind)
+        return np.clip(np.rint(numbers / self.scale) + self.zero_point, limits.min, limits.max).astype(self.kind)
+
+
+class _Facing:
+    """The second model with the first one's order of inputs and outputs, in real numbers where they are stored otherwise."""
+
+    def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:
+        self._first, self._second = first, second
+        self._order, self._is_real = facing["order"], facing["in_real_numbers"]
+        self.inputs = [second.inputs[place] for place in self._order["inputs"]]
+        self.outputs = [second.outputs[place] for place in self._order["outputs"]]
+
+    @property
+    def seconds(self) -> list[float]:
+        """How long each run took."""
+        return self._second.seconds
+
+    def run(self, inputs: list[Any], repeats: int) -> None:
+        """Run the model on inputs of the first."""
+        own = list(inputs)
+        for number, place in enumerate(self._order["inputs"]):
+            values = inputs[number]
+            if self._is_real["inputs"][number]:
+                values = self._second.stored_inputs[place].stored(self._first.stored_inputs[number].real(values))
+            own[place] = values
+        self._second.run(own, repeats)
+
+    def output(self, number: int) -> Any:
+        """Return the value of the output that stands for one of the first model."""
+        place = self._order["outputs"][number]
+        found = self._second.output(place)
+        return self._second.stored_outputs[place].real(found) if self._is_real["outputs"][number] and found is not None else found
+
+    def first_output(self, number: int) -> Any:
+        """Return the value of an output of the first model as it compares with this one's."""
+        found = self._first.output(number)
+        return self._first.stored_outputs[number].real(found) if self._is_real["outputs"][number] and found is not None else found
+
+    def tensor(self, index: int) -> Any:
+        """Return the value of a tensor, None if it has none."""
+        return self._second.tensor(index)
+
+
 class _ModelChain:
     """Two models in the place of one: the second reads inputs of the whole and outputs of the first."""
 
@@ -129,9 +190,11 @@ def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     keeps = bool(job["tensors"])
     first = _ModelSide("a", job["a"], keeps, folder)
     other = _ModelSide("b", job["b"], keeps, folder)
-    second: _ModelSide | _ModelChain = other
+    second: _ModelSide | _ModelChain | _Facing = other
     if job["then"] is not None:
         second = _ModelChain(other, _ModelSide("then", job["then"]["path"], keeps, folder), job["then"])
+    elif job["facing"] is not None:
+        second = _Facing(first, other, job["facing"])
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
         raise _Stopped("b", "the models do not have as many inputs and outputs as each other")
     outputs = [_Tally() for _ in first.outputs]
@@ -140,7 +203,8 @@ def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         first.run(inputs, job["repeats"])
         second.run(inputs, job["repeats"])
         for number, tally in enumerate(outputs):
-            tally.add(first.output(number), second.output(number))
+            own = second.first_output(number) if isinstance(second, _Facing) else first.output(number)
+            tally.add(own, second.output(number))
         for index, tally in tensors.items():
             tally.add(first.tensor(index), second.tensor(index))
     return {

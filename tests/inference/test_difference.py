@@ -138,3 +138,56 @@ def test_quantised_inputs_have_the_whole_range():
     model = load(builder.bytes())
     (made,) = made_up(model, model.subgraphs[0], 0, {})
     assert (made.min(), made.max(), made.dtype) == (-128, 127, np.int8)
+
+
+def adding(folder, name, values, *, scale=0.0, zero_point=0, kind="FLOAT32", backwards=False):
+    """A signed model that adds a number to each of its inputs, stored as integers if there is a scale."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    stored = {"scale": scale, "zero_point": zero_point} if scale else {}
+    inputs, outputs = {}, {}
+    for number in range(len(values))[:: -1 if backwards else 1]:
+        x, y = graph.input(f"x{number}", kind, [1, 4], **stored), graph.tensor(f"y{number}", kind, [1, 4], **stored)
+        data = np.full((1, 4), round(values[number] / scale) + zero_point if scale else values[number])
+        graph.node("ADD", [x, graph.tensor(f"w{number}", kind, [1, 4], data=data, **stored)], [y], 1, {})
+        inputs[f"x{number}"], outputs[f"y{number}"] = x, y
+    graph.outputs(*outputs.values())
+    builder.signature("serving_default", graph, inputs, outputs)
+    path = folder / f"{name}.tflite"
+    builder.write(path)
+    return load(path)
+
+
+@pytest.mark.parametrize(("kind", "zero_point"), [("INT8", -3), ("UINT8", 125), ("INT16", 0)])
+def test_integers_with_a_scale_compare_as_the_numbers_that_they_stand_for(tmp_path, kind, zero_point):
+    np.savez(tmp_path / "x.npz", x0=np.array([[0, 1, 2, 3]], np.float32))
+    models = [adding(tmp_path, "float", [1]), adding(tmp_path, kind, [1], scale=0.25, zero_point=zero_point, kind=kind)]
+    (output,) = compare_models(*models, [str(tmp_path / "x.npz")], 0).outputs
+    assert (output.problem, output.elements, output.different, output.range) == ("", 4, 0, 4)
+
+
+def test_the_error_of_integers_is_in_the_unit_of_the_numbers(tmp_path):
+    np.savez(tmp_path / "x.npz", x0=np.array([[0, 1, 2, 3]], np.float32))
+    models = [adding(tmp_path, "float", [1]), adding(tmp_path, "int8", [1.5], scale=0.25, kind="INT8")]
+    (output,) = compare_models(*models, [str(tmp_path / "x.npz")], 0).outputs
+    assert (output.mean, output.greatest) == (0.5, 0.5)
+
+
+def test_what_integers_cannot_hold_is_cut_off(tmp_path):
+    np.savez(tmp_path / "x.npz", x0=np.array([[0, 1, 100, -100]], np.float32))
+    models = [adding(tmp_path, "float", [0]), adding(tmp_path, "int8", [0], scale=0.5, kind="INT8")]
+    (output,) = compare_models(*models, [str(tmp_path / "x.npz")], 0).outputs
+    assert (output.different, output.greatest) == (2, 36.5)
+
+
+def test_ends_in_another_order_are_found_by_the_names_of_their_signature(tmp_path):
+    np.savez(tmp_path / "x.npz", x0=np.full((1, 4), 1, np.float32), x1=np.full((1, 4), 2, np.float32))
+    models = [adding(tmp_path, "one", [1, 5]), adding(tmp_path, "other", [1, 5], backwards=True)]
+    found = compare_models(*models, [str(tmp_path / "x.npz")], 0)
+    assert found.is_same
+    assert [output.range for output in found.outputs] == [2, 7]
+
+
+def test_integers_without_a_scale_do_not_stand_for_numbers(tmp_path):
+    with pytest.raises(FixError, match="input 0 is INT32, not FLOAT32"):
+        compare_models(adding(tmp_path, "a", [1]), adding(tmp_path, "b", [1], kind="INT32"))

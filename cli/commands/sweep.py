@@ -1,0 +1,222 @@
+"""``delegate-sim sweep``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from delegate_sim.conversion.cache import ConversionCache, default_folder
+from delegate_sim.conversion.calibration import find_calibration
+from delegate_sim.conversion.convert import Limits
+from delegate_sim.conversion.converters import find_converters, routes
+from delegate_sim.conversion.settings import parse_settings
+from delegate_sim.conversion.sources import find_source
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.sweeping.shapes import parse_shapes
+from delegate_sim.sweeping.sweep import Asked, Swept, sweep, with_labels
+from delegate_sim.sweeping.writing import check_free, write_best
+
+from ..delegate_flags import ALL_DELEGATES, DelegateCommand, DelegateName, defaults_option, pairs_option
+from ..exits import DONE, INTERRUPTED, USAGE
+from ..resolver_option import own_resolver_option
+from ..target_options import chosen_targets
+from ..terminal import show_progress, width, write, write_file, write_lines
+from ..text.sweep import best_rows, sweep_lines
+
+if TYPE_CHECKING:
+    from delegate_sim.page.content import PageView
+
+FORMATS = ("text", "json", "csv", "markdown")
+_GIB = 1 << 30
+
+_EPILOG = """\b
+Examples:
+  delegate-sim sweep model.keras --for nnapi --for gpu
+  delegate-sim sweep saved_model --for nnapi --option nnapi_runtime=13 --setting int8 --data inputs.npz
+  delegate-sim sweep model.onnx --for gpu --for npu-google --python onnx/bin/python --report page.html
+  delegate-sim sweep models.py:classifier --for gpu --all --format csv > conversions.csv
+  delegate-sim sweep model.keras --for nnapi --best-for nnapi -o model.tflite
+
+SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
+file.py:function). The converters are those that are installed beside delegate-sim, or in the Pythons that --python names; each
+conversion runs in a process of its own. The search begins with float and goes where diagnose points; --all tries everything that
+the converters know (docs/sweep.md). Conversions are kept, so that a second run costs nothing. The exit code is 2 if there is no
+model at all; after Ctrl-C the finished rows are written, and it is 130.
+"""
+
+
+@click.command("sweep", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("source_text", metavar="SOURCE")
+@click.option(
+    "--for",
+    "delegates",
+    multiple=True,
+    required=True,
+    type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
+    help="A delegate that the model is for; may be given several times.",
+)
+@click.option("--all", "everything", is_flag=True, help="Try everything that the converters know.")
+@click.option(
+    "--setting",
+    "settings",
+    metavar="NAME",
+    multiple=True,
+    help="Also begin with these settings, as in int8 or int8+dense-per-tensor.",
+)
+@click.option(
+    "--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="What an input's sizes are fixed to, as in input=1,224,224,3."
+)
+@click.option(
+    "--data",
+    metavar="DATA",
+    help="What quantisers measure ranges with: a .npz file, a folder of images, or a function; by default numbers are drawn.",
+)
+@click.option("--best-for", metavar="TARGET", help="The target whose best model is written, with -o.")
+@click.option("-o", "written", metavar="FILE", type=click.Path(), help="Where to write that model.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--report", "page", metavar="FILE.html", type=click.Path(), help="Also write the page of the best conversions.")
+@click.option(
+    "--python", "pythons", metavar="PATH", multiple=True, help="A Python that has converters; may be given several times."
+)
+@click.option(
+    "--time-limit", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="What each step of a conversion may take."
+)
+@click.option(
+    "--memory-limit", metavar="GIB", type=click.FloatRange(0, min_open=True), help="What its processes may hold together."
+)
+@click.option(
+    "--cache", metavar="FOLDER", type=click.Path(), help="Where conversions are kept; by default the user's own folder."
+)
+@click.option("--no-cache", is_flag=True, help="Keep no conversions, and take none that are kept.")
+@pairs_option
+@click.option(
+    "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
+)
+@defaults_option
+@own_resolver_option
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="The form of the table.")
+@click.option(
+    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Show the code of a row besides the best."
+)
+@click.option("--no-code", is_flag=True, help="Leave out the code of the best rows.")
+def command(
+    source_text: str,
+    delegates: Sequence[str],
+    everything: bool,
+    settings: Sequence[str],
+    shapes: Sequence[str],
+    data: str | None,
+    best_for: str | None,
+    written: str | None,
+    force: bool,
+    page: str | None,
+    pythons: Sequence[str],
+    time_limit: float | None,
+    memory_limit: float | None,
+    cache: str | None,
+    no_cache: bool,
+    pairs: Sequence[str],
+    release: str,
+    defaults: str,
+    own_resolver: bool,
+    form: str,
+    shown: Sequence[int],
+    no_code: bool,
+    **flags: str | None,
+) -> int:
+    """Convert SOURCE in many ways, and show how every delegate takes what comes of it."""
+    if (best_for is None) != (written is None):
+        raise click.UsageError("--best-for TARGET and -o FILE go together")
+    if cache is not None and no_cache:
+        raise click.UsageError("--cache names a folder to keep conversions in, --no-cache keeps none")
+    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
+    labels = [target.label for target in with_labels(targets)]
+    if best_for is not None and best_for not in labels:
+        raise click.UsageError(f"--best-for takes one of the targets, {', '.join(labels)}, not {best_for}")
+    source = find_source(source_text)
+    if written is not None:
+        check_free(source, written, replaces=force)
+    if page is not None:
+        from delegate_sim.page.layout import require_library
+
+        require_library()
+    limits = Limits()
+    asked = Asked(
+        tuple(map(parse_settings, settings)),
+        everything,
+        find_calibration(data),
+        Limits(time_limit or limits.seconds, round(memory_limit * _GIB) if memory_limit else limits.memory),
+        parse_shapes(shapes),
+    )
+    found_routes = routes(source, find_converters(pythons or None))
+    with ConversionCache(None if no_cache else cache or default_folder()) as kept:
+        found = sweep(source, targets, found_routes, kept, asked, _show)
+        _write_table(found, form, shown, not no_code)
+        if found.is_interrupted:
+            return INTERRUPTED
+        if best_for is not None and written is not None:
+            size = write_best(found, best_for, written, replaces=force)
+            _tell(form, f"{written}: the best for {best_for}, {size:,} bytes")
+        if page is not None and found.models:
+            _tell(form, f"{page}: {_write_page(found, page):,} views")
+    return DONE if found.models else USAGE
+
+
+def _show(done: int, left: int, name: str) -> None:
+    show_progress(f"{done:,} of at least {done + left:,}: {name}")
+
+
+def _write_table(found: Swept, form: str, shown: Sequence[int], with_code: bool) -> None:
+    for number in shown:
+        if number > len(found.rows):
+            raise click.UsageError(f"--show-code: there is no row {number}; there are {len(found.rows)}")
+    if form == "json":
+        import json
+
+        write(json.dumps(found.to_dict(), indent=2) + "\n", form)
+    elif form == "text":
+        write_lines(sweep_lines(found, width(), shown, with_code))
+    else:
+        from ..formats.conversions import conversions_markdown, conversions_sheet
+
+        write(conversions_sheet(found) if form == "csv" else conversions_markdown(found, shown, with_code))
+
+
+def _tell(form: str, text: str) -> None:
+    """Say what was written, where standard output is for people; elsewhere it is told on standard error."""
+    click.echo(text, err=form != "text")
+
+
+def _write_page(found: Swept, path: str) -> int:
+    from delegate_sim.page.document import page
+
+    with tempfile.TemporaryDirectory() as folder:
+        views = list(_views(found, folder))
+        write_file(path, page(views))
+    return len(views)
+
+
+def _views(found: Swept, folder: str) -> Iterator[PageView]:
+    """Return the first model and the best ones on every target, under the names of their settings."""
+    from delegate_sim.diagnosis.diagnose import diagnose
+    from delegate_sim.model.reader import load
+    from delegate_sim.page.content import PageView
+
+    best = {row.number for row in (*found.models[:1], *best_rows(found), *[row for row in found.rows if row.is_best])}
+    for row in found.models:
+        if row.number not in best:
+            continue
+        name = row.conversion.settings.name.replace("/", "_").replace(os.sep, "_")
+        path = Path(folder, f"{row.number} {name}.tflite")
+        shutil.copyfile(row.conversion.path, path)
+        model = load(path)
+        for target in found.targets:
+            diagnosis = diagnose(model, target.target)
+            yield PageView(model, diagnosis.run, diagnosis)

@@ -1,0 +1,67 @@
+"""The table of conversions as Markdown, and as comma-separated values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.sweeping.rows import SweepRow
+from delegate_sim.sweeping.sweep import Swept
+from delegate_sim.sweeping.tables import sweep_tables
+from delegate_sim.text import printable
+
+from ..layout import message
+from ..text import sweep as words
+from .comma_separated import cell, sheet
+from .markdown_syntax import code_block, row, text
+
+_TARGET_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---:")
+_CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")
+
+
+def conversions_markdown(found: Swept, shown: Sequence[int] = (), with_code: bool = True) -> str:
+    """Return the tables and the code of the best rows, and of those ``shown``."""
+    return "\n\n".join([part for part in _parts(found, shown, with_code) if part]) + "\n"
+
+
+def conversions_sheet(found: Swept) -> str:
+    """Return a row for each conversion, with the numbers of every target."""
+    table = sweep_tables(found)["rows"]()
+    return sheet(table.columns, [[_plain(value) for value in values] for values in table.rows])
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return cell(value) if isinstance(value, str) else "" if value is None else value
+
+
+def _parts(found: Swept, shown: Sequence[int], with_code: bool) -> Iterator[str]:
+    yield f"### delegate-sim sweep {text(message(found.source.text))}"
+    yield f"**{text(words.verdict(found))}**"
+    yield f"{text(words.converters_text(found))}; {text(words.calibration_text(found))}"
+    if found.models:
+        yield _table(words.CONVERSION_TITLES, _CONVERSION_RULE, [words.conversion_cells(found, each) for each in found.models])
+        yield text(words.LEGEND)
+    for target in found.targets if found.models else ():
+        yield f"**{text(words.target_title(found, target))}**"
+        yield _table(words.target_titles(target), _TARGET_RULE, words.target_rows(found, target))
+    yield from _list("Without a model", list(words.failed_rows(found)))
+    yield from _list("Difference not known", list(words.unknown_differences(found)))
+    for each in _coded(found, shown, with_code):
+        yield f"**{text(words.code_title(found, each))}**"
+        yield code_block([printable(line) for line in each.conversion.code.splitlines()]).replace("```\n", "```python\n", 1)
+
+
+def _coded(found: Swept, shown: Sequence[int], with_code: bool) -> list[SweepRow]:
+    numbers = {each.number: each for each in found.rows}
+    return list(dict.fromkeys([*(words.best_rows(found) if with_code else ()), *[numbers[number] for number in shown]]))
+
+
+def _list(heading: str, items: Sequence[str]) -> Iterator[str]:
+    if items:
+        yield f"**{heading}**"
+        yield "\n".join([f"- {text(item)}" for item in items])
+
+
+def _table(titles: Sequence[str], rule: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    return "\n".join([row(titles), row(rule), *[row([text(each) for each in line]) for line in cells]])

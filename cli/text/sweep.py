@@ -1,0 +1,198 @@
+"""The table of conversions as text: what each is, how every target takes it, and the code of the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.diagnosis.diagnose import Cost
+from delegate_sim.results.words import words_of
+from delegate_sim.sweeping.rows import SweepRow, SweepTarget
+from delegate_sim.sweeping.sweep import Swept
+from delegate_sim.text import printable
+
+from ..layout import counted, message, share, wrapped
+from ..terminal import Line
+from .tables import table
+
+_HEADING = "bold"
+_BAD = "bold red"
+_HINT = "cyan"
+CONVERSION_TITLES = ("row", "converter", "settings", "bytes", "difference", "seconds", "tried")
+_RIGHT = (0, 3, 4, 5)
+_RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
+
+
+def sweep_lines(found: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
+    """Return the text; ``shown`` are numbers of rows whose code is shown besides that of the best."""
+    yield from (Line(line, _HEADING) for line in wrapped(verdict(found), width))
+    yield from (Line(line) for text in (converters_text(found), calibration_text(found)) for line in wrapped(text, width))
+    models = found.models
+    if models:
+        yield Line("")
+        rows = [CONVERSION_TITLES, *[conversion_cells(found, row) for row in models]]
+        yield from map(Line, table(rows, _RIGHT, width, 6))
+        yield Line("")
+        yield from (Line(line, _HINT) for line in wrapped(LEGEND, width))
+        for target in found.targets:
+            yield Line("")
+            yield from (Line(line, _HEADING) for line in wrapped(target_title(found, target), width))
+            yield from map(Line, table([target_titles(target), *target_rows(found, target)], _RIGHT_OF_TARGET, width, 5))
+    yield from _failed_lines(found, width)
+    yield from _unknown_lines(found, width)
+    numbers = {row.number: row for row in found.rows}
+    coded = [*(best_rows(found) if with_code else ()), *[numbers[number] for number in shown]]
+    for row in dict.fromkeys(coded):
+        yield Line("")
+        yield from (Line(line, _HEADING) for line in wrapped(code_title(found, row), width))
+        # Not indented, so that it can be pasted.
+        yield from (Line(printable(line)) for line in row.conversion.code.splitlines())
+
+
+LEGEND = (
+    "*: no other row is at least as good in every target's share of multiply-adds, in size and in difference, and better in one. "
+    "Difference: the greatest error of an output as a share of its range, from the same converter's float model, on this CPU."
+)
+
+
+def verdict(found: Swept) -> str:
+    """Return what was done in a line."""
+    failed = len(found.rows) - len(found.models)
+    text = f"{message(found.source.text)}: {counted(len(found.rows), 'conversion')} tried"
+    text += f", {failed:,} without a model" if failed else ""
+    return f"{text}; interrupted" if found.is_interrupted else text
+
+
+def converters_text(found: Swept) -> str:
+    """Return the converters with their versions."""
+    used = [each for row in found.rows for each in (row.conversion.route.converter, row.conversion.route.quantizer) if each]
+    names = dict.fromkeys([f"{each.name} {each.version or 'is missing'}" for each in used])
+    return f"converters: {message(', '.join(names))}"
+
+
+def calibration_text(found: Swept) -> str:
+    """Say what quantisers measured ranges with."""
+    return f"calibrated with {message(found.asked.calibration.words)}"
+
+
+def conversion_cells(found: Swept, row: SweepRow) -> tuple[str, ...]:
+    """Return what a conversion is; versions are told where a converter is there in several."""
+    made = row.conversion
+    seconds = f"{made.seconds:.1f}{' (kept)' if made.is_kept else ''}"
+    origin = f"same file as row {row.same_as}" if row.same_as is not None else origin_text(row)
+    versions = {each.conversion.route.version for each in found.rows if each.conversion.route.name == made.route.name}
+    converter = f"{made.route.name} {made.route.version}" if len(versions) > 1 else made.route.name
+    return (
+        _number(row),
+        message(converter),
+        message(made.settings.name),
+        f"{made.size:,}",
+        difference_text(row),
+        seconds,
+        origin,
+    )
+
+
+def origin_text(row: SweepRow) -> str:
+    """Say why a conversion was tried."""
+    origin = row.origin
+    return message(origin.words if origin.row is None else f"{origin.words} (row {origin.row})")
+
+
+def difference_text(row: SweepRow) -> str:
+    """Return the greatest error as a percentage."""
+    error = row.error
+    if error is None:
+        return "unknown"
+    return "none" if not error else f"{100 * error:.2g} %" if error < 0.1 else f"{100 * error:,.0f} %"
+
+
+def target_title(found: Swept, target: SweepTarget) -> str:
+    """Return a target with the row that suits it best."""
+    best = found.best_for(target.label)
+    if best is None:
+        told = "none of the models runs"
+    elif not _takes(found, target, best):
+        told = f"nothing of any conversion is {words_of(target.target.delegate.name).taken}"
+    else:
+        told = f"best is row {best.number}, {message(best.name)}"
+    return f"{target.label} on {target.target.release}: {told}"
+
+
+def target_titles(target: SweepTarget) -> tuple[str, ...]:
+    """Return the titles of what ``target_cells`` returns."""
+    words = words_of(target.target.delegate.name)
+    return ("row", "settings", "outcome", words.taken, "multiply-adds", "kernels", "border bytes")
+
+
+def target_rows(found: Swept, target: SweepTarget) -> list[tuple[str, ...]]:
+    """Return how a target takes each model; what has the same file as an earlier one is left out."""
+    place = found.targets.index(target)
+    return [target_cells(row, row.costs[place]) for row in found.models if row.same_as is None]
+
+
+def _takes(found: Swept, target: SweepTarget, row: SweepRow) -> bool:
+    return row.costs[found.targets.index(target)].measures.is_delegated
+
+
+def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
+    """Return how a target takes a row."""
+    measures = cost.measures
+    return (
+        _number(row),
+        message(row.conversion.settings.name),
+        measures.outcome,
+        share(measures.delegated_nodes, measures.nodes),
+        share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-",
+        f"{measures.delegate_kernels:,}",
+        f"{measures.border_bytes:,}",
+    )
+
+
+def best_rows(found: Swept) -> list[SweepRow]:
+    """Return the rows that suit a target best and of which it takes something, each once."""
+    best = [(target, found.best_for(target.label)) for target in found.targets]
+    return list(dict.fromkeys([row for target, row in best if row is not None and _takes(found, target, row)]))
+
+
+def code_title(found: Swept, row: SweepRow) -> str:
+    """Say which row code makes, and for what that is best."""
+    labels = [each.label for each in found.targets if found.best_for(each.label) == row and _takes(found, each, row)]
+    best = f", best for {', '.join(labels)}" if labels else ""
+    return f"Row {row.number}{best}: {message(row.name)}"
+
+
+def failed_rows(found: Swept) -> Iterator[str]:
+    """Return a line for each conversion without a model."""
+    for row in found.rows:
+        if not row.is_model:
+            yield f"row {row.number}, {message(row.name)}: {message(row.failure)}"
+
+
+def unknown_differences(found: Swept) -> Iterator[str]:
+    """Return a line for each reason for which differences are not known, with the rows."""
+    rows: dict[str, list[str]] = {}
+    for row in found.models:
+        if row.no_difference:
+            rows.setdefault(row.no_difference, []).append(str(row.number))
+    for reason, numbers in rows.items():
+        yield f"row {', '.join(numbers)}: {message(reason)}"
+
+
+def _failed_lines(found: Swept, width: int) -> Iterator[Line]:
+    failed = list(failed_rows(found))
+    if failed:
+        yield Line("")
+        yield Line(f"Without a model: {counted(len(failed), 'conversion')}", _BAD)
+        yield from (Line(line) for text in failed for line in wrapped(text, width, "  ", "    "))
+
+
+def _unknown_lines(found: Swept, width: int) -> Iterator[Line]:
+    unknown = list(unknown_differences(found))
+    if unknown:
+        yield Line("")
+        yield Line("Difference not known", _HEADING)
+        yield from (Line(line) for text in unknown for line in wrapped(text, width, "  ", "    "))
+
+
+def _number(row: SweepRow) -> str:
+    return f"{'*' if row.is_best else ' '} {row.number}"

@@ -1,0 +1,202 @@
+"""Reading the tables of a configuration key by key, and the values that keys take."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from ..delegates.base import Delegate
+from ..delegates.registry import find_delegate
+from ..errors import OptionError
+from ..model.schema import enum_names, is_operator
+from ..options import DEFAULT_SETS
+from ..releases.catalogue import Release, parse_release
+from ..version import __version__
+from .budgets import Allowance
+
+
+class ConfigurationProblem(Exception):
+    """The value of a key is wrong."""
+
+    def __init__(self, key: tuple[str | int, ...], message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+Parse = Callable[[Any], Any]
+
+
+class ConfigurationTable:
+    """A table of the file, whose keys are read one by one; those left over are unknown."""
+
+    def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
+        if not isinstance(content, dict):
+            raise ConfigurationProblem(key, f"takes a table, not {content!r}")
+        self.content = content
+        self.key = key
+        self._known: list[str] = []
+
+    def take(self, name: str, parse: Parse, default: Any = None) -> Any:
+        """Return the parsed value of a key, or the default if it is not there."""
+        self._known.append(name)
+        if name not in self.content:
+            return default
+        try:
+            return parse(self.content[name])
+        except (ValueError, OptionError) as error:
+            raise ConfigurationProblem((*self.key, name), str(error)) from error
+
+    def table(self, name: str) -> ConfigurationTable | None:
+        """Return the table of a key, or None."""
+        self._known.append(name)
+        return ConfigurationTable(self.content[name], (*self.key, name)) if name in self.content else None
+
+    def tables(self, name: str) -> list[ConfigurationTable]:
+        """Return the tables of a key that may be given several times."""
+        self._known.append(name)
+        found = self.content.get(name, [])
+        if not isinstance(found, list):
+            raise ConfigurationProblem((*self.key, name), f"must be written as [[{name}]]")
+        return [ConfigurationTable(content, (*self.key, name, number)) for number, content in enumerate(found)]
+
+    def finish(self) -> None:
+        """Refuse keys that are not known."""
+        for name in self.content:
+            if name not in self._known:
+                near = get_close_matches(name, self._known, n=1)
+                known = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(self._known))}"
+                raise ConfigurationProblem((*self.key, name), f"there is no such key; {known}")
+
+
+def parse_releases(value: Any) -> tuple[Release, ...]:
+    """Parse one release of the runtime, or a list of several."""
+    if not isinstance(value, list):
+        return (parse_release(value),)
+    if not value:
+        raise ValueError("takes a release or a non-empty list of releases")
+    return tuple(dict.fromkeys(map(parse_release, value)))
+
+
+def parse_count(value: Any) -> int:
+    """Return a whole number of at least 0. Raises ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"takes a whole number of at least 0, not {value!r}")
+    return value
+
+
+_PER_CENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
+
+
+def parse_share(value: Any) -> float:
+    """Return a share from 0 to 1, given as that or in per cent. Raises ValueError."""
+    per_cent = _PER_CENT.fullmatch(value) if isinstance(value, str) else None
+    share = float(per_cent[1]) / 100 if per_cent else value
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise ValueError(f'takes a share from 0 to 1, or a string such as "90 %", not {value!r}')
+    return float(share)
+
+
+def parse_allowance(value: Any) -> Allowance:
+    """Return how much worse something may get, given as a number or in per cent. Raises ValueError."""
+    if isinstance(value, str):
+        per_cent = _PER_CENT.fullmatch(value)
+        if per_cent:
+            return Allowance(share=float(per_cent[1]) / 100)
+    elif isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return Allowance(number=value)
+    raise ValueError(f'takes a whole number of at least 0, or a string such as "10 %", not {value!r}')
+
+
+def parse_text(value: Any) -> str:
+    """Return a text that is not empty. Raises ValueError."""
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"takes a string, not {value!r}")
+    return value
+
+
+def parse_texts(value: Any) -> tuple[str, ...]:
+    """Return a list of texts, or the only one. Raises ValueError."""
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list):
+        raise ValueError(f"takes a list of strings, not {value!r}")
+    return tuple(map(parse_text, value))
+
+
+def parse_patterns(value: Any) -> tuple[str, ...]:
+    """Return patterns of files in the folder of the configuration. Raises ValueError."""
+    patterns = tuple(pattern.removeprefix("./") for pattern in parse_texts(value))
+    for pattern in patterns:
+        parse_inside(pattern)
+    return patterns
+
+
+def parse_operators(value: Any) -> tuple[str, ...]:
+    """Return names of operators. Raises ValueError for one in capitals that does not exist."""
+    names = parse_texts(value)
+    for name in names:
+        if name.isupper() and not is_operator(name):
+            near = get_close_matches(name, enum_names("BuiltinOperator").values(), n=1)
+            raise ValueError(f"there is no operator {name}{f'; did you mean {near[0]}?' if near else ''}")
+    return names
+
+
+def parse_inside(path: str) -> str:
+    """Return a path that does not lead out of the configuration's folder: who checks a repository writes nowhere else."""
+    if os.path.isabs(path) or ".." in re.split(r"[/\\\\]", path):
+        raise ValueError(f"takes what is in the folder of this file or below, not {path!r}")
+    return path
+
+
+def parse_baseline(value: Any) -> str | None:
+    """Return the path of the baseline, None for false. Raises ValueError."""
+    return None if value is False else parse_inside(parse_text(value))
+
+
+def parse_defaults(value: Any) -> str:
+    """Return a set of defaults. Raises ValueError."""
+    if value not in DEFAULT_SETS:
+        raise ValueError(f"takes {' or '.join(DEFAULT_SETS)}, not {value!r}")
+    return str(value)
+
+
+def parse_delegate(value: Any) -> Delegate:
+    """Return the delegate of a name. Raises OptionError."""
+    return find_delegate(parse_text(value))
+
+
+def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
+    """Return names of targets that are known. Raises ValueError."""
+    names = parse_texts(value)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no target {name!r}; known are {', '.join(known)}")
+    return names
+
+
+_CLAUSE = re.compile(r"\s*(==|!=|<=|>=|<|>)?\s*(\d+(?:\.\d+)*)\s*")
+
+
+def check_version(value: Any) -> None:
+    """Raise ValueError if this version does not satisfy the requirement."""
+    own = _release_numbers(__version__)
+    for clause in parse_text(value).split(","):
+        match = _CLAUSE.fullmatch(clause)
+        if match is None:
+            raise ValueError(f'takes a version such as ">=1.2,<2", not {value!r}')
+        asked = _release_numbers(match[2])
+        fits = {
+            "==": own == asked, "!=": own != asked, "<=": own <= asked, ">=": own >= asked, "<": own < asked, ">": own > asked,
+        }[match[1] or "=="]  # fmt: skip
+        if not fits:
+            raise ValueError(f"{value} is required, but this is delegate-sim {__version__}")
+
+
+def _release_numbers(version: str) -> tuple[int, ...]:
+    numbers = [int(part) for part in version.split(".")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)

@@ -1,0 +1,121 @@
+"""What came of each conversion: how every target takes it, its size, and how far it is from the float model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..conversion.convert import Conversion
+from ..diagnosis.examiner import Cost
+from ..inference.difference import Difference
+from ..results.measures import NOT_RUNNING
+from ..runtime.target import Target
+
+
+class SweepTarget(NamedTuple):
+    """A target, and what it is called in the table."""
+
+    label: str
+    target: Target
+
+
+class Origin(NamedTuple):
+    """Why a conversion was tried: the words, and for what a diagnosis pointed at the row, the target and the cause."""
+
+    words: str
+    row: int | None = None
+    target: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """One conversion. ``costs`` has one entry for each target, and none where there is no model."""
+
+    number: int
+    """Counted from 1."""
+    conversion: Conversion
+    origin: Origin
+    costs: tuple[Cost, ...] = ()
+    difference: Difference | None = None
+    """From the float model of the same converter, on the CPU."""
+    no_difference: str = ""
+    """Why there is none."""
+    same_as: int | None = None
+    """The number of an earlier row with the same file, to the byte."""
+    unreadable: str = ""
+    """Why the converter's file cannot be judged."""
+    is_best: bool = False
+    """Whether no other row is at least as good in everything and better in something (``pareto``)."""
+
+    @property
+    def is_model(self) -> bool:
+        """Whether there is a model that can be judged."""
+        return bool(self.costs)
+
+    @property
+    def failure(self) -> str:
+        """Why there is no model, in one line; empty where there is one."""
+        if self.conversion.failure is not None:
+            return f"{self.conversion.failure.kind.value}: {self.conversion.failure.line}"
+        return self.unreadable
+
+    @property
+    def error(self) -> float | None:
+        """The greatest error of an output as a share of its range; None where it is not known."""
+        if self.difference is None or self.difference.problem or not math.isfinite(self.difference.relative):
+            return None
+        return self.difference.relative
+
+    @property
+    def name(self) -> str:
+        """The converter and its settings."""
+        return f"{self.conversion.route.name}: {self.conversion.settings.name}"
+
+
+def delegated_share(cost: Cost) -> float:
+    """Return the share of multiply-adds on the delegate, that of nodes without any; less than 0 where the model does not run."""
+    return -1.0 if cost.measures.outcome in NOT_RUNNING else cost.multiply_add_share
+
+
+def pareto(rows: Sequence[SweepRow]) -> frozenset[int]:
+    """Return the numbers of the rows that are best.
+
+    These are the rows than which no other is at least as good in every target's share of multiply-adds, in size and in the
+    difference from the float model, and better in one of them. A difference that is not known is as bad as can be. Of rows
+    with the same file only the first counts.
+    """
+    points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None}
+    return frozenset(number for number, point in points.items() if not any(_dominates(other, point) for other in points.values()))
+
+
+def best_for(rows: Sequence[SweepRow], place: int) -> SweepRow | None:
+    """Return the row that suits one target best, None without a model that runs there.
+
+    That is the one with most multiply-adds delegated, then with fewest kernels, fewest bytes across borders, the smallest
+    difference and the smallest file.
+    """
+    running = [row for row in rows if row.is_model and row.costs[place].measures.outcome not in NOT_RUNNING]
+    return min(running, key=lambda row: _order(row, place), default=None)
+
+
+def _order(row: SweepRow, place: int) -> tuple[float, ...]:
+    cost = row.costs[place]
+    measures = cost.measures
+    kernels = measures.delegate_kernels if measures.is_delegated else math.inf
+    return (-delegated_share(cost), kernels, measures.border_bytes, _error(row), row.conversion.size, row.number)
+
+
+def _point(row: SweepRow) -> tuple[float, ...]:
+    """Return what counts, the less the better."""
+    return (*[-delegated_share(cost) for cost in row.costs], row.conversion.size, _error(row))
+
+
+def _error(row: SweepRow) -> float:
+    return math.inf if row.error is None else row.error
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True)) and any(a < b for a, b in zip(one, other, strict=True))

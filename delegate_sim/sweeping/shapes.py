@@ -1,0 +1,22 @@
+"""The sizes that inputs are fixed to, as they are typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import OptionError
+from ..text import printable
+
+Shapes = tuple[tuple[str, tuple[int, ...]], ...]
+"""Sizes by the name of the input."""
+
+
+def parse_shapes(texts: Sequence[str]) -> Shapes:
+    """Read ``INPUT=1,224,224,3``; raises OptionError."""
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, equals, sizes = text.rpartition("=")
+        if not equals or not all(size.isascii() and size.isdigit() and 0 < int(size) < 1 << 31 for size in sizes.split(",")):
+            raise OptionError(printable(f"a shape is INPUT=1,224,224,3, not {text!r}"))
+        found[name] = tuple(map(int, sizes.split(",")))
+    return tuple(found.items())

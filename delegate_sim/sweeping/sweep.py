@@ -1,0 +1,174 @@
+"""Converting a source model in many ways, and judging what comes of each on several targets."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..conversion.cache import ConversionCache
+from ..conversion.calibration import DRAWN, Calibration
+from ..conversion.convert import Conversion, Limits, convert
+from ..conversion.converters import Converter, Route
+from ..conversion.settings import FLOAT, Settings
+from ..conversion.sources import Source
+from ..diagnosis.diagnose import Diagnosis, diagnose
+from ..errors import ModelError, OptionError, fault_text
+from ..model.reader import load
+from ..results.shown import Shown, Table
+from ..runtime.target import Target
+from .differences import difference_from
+from .rows import SweepRow, SweepTarget, best_for, pareto
+from .search import Trial, search
+from .shapes import Shapes
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is tried: ``settings`` besides float and what diagnosis points to, or ``everything``."""
+
+    settings: tuple[Settings, ...] = ()
+    everything: bool = False
+    calibration: Calibration = DRAWN
+    limits: Limits = dataclasses.field(default_factory=Limits)
+    shapes: Shapes = ()
+    """What inputs are fixed to."""
+
+
+@dataclass(frozen=True, repr=False)
+class Swept(Shown):
+    """Every conversion that was tried, in that order, and how the targets take it. ``to_dict`` gives the stable form."""
+
+    source: Source
+    targets: tuple[SweepTarget, ...]
+    asked: Asked
+    rows: tuple[SweepRow, ...]
+    is_interrupted: bool = False
+
+    @property
+    def models(self) -> tuple[SweepRow, ...]:
+        """The rows that have a model."""
+        return tuple([row for row in self.rows if row.is_model])
+
+    def best_for(self, target: str) -> SweepRow | None:
+        """Return the row that suits a target best, by its label: most multiply-adds delegated, then fewest kernels, and so on.
+
+        None where there is no model that runs there. Raises OptionError for a target that was not asked for.
+        """
+        labels = [each.label for each in self.targets]
+        if target not in labels:
+            raise OptionError(f"there is no target {target!r}; there are {', '.join(labels)}")
+        return best_for(self.rows, labels.index(target))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data (schema ``delegate-sim/sweep/1``)."""
+        from .entry import sweep_entry
+
+        return sweep_entry(self)
+
+    def _line(self) -> str:
+        from .tables import sweep_line
+
+        return sweep_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .tables import sweep_tables
+
+        return sweep_tables(self)
+
+
+def sweep(
+    source: Source,
+    targets: Sequence[Target],
+    routes: Sequence[Route],
+    cache: ConversionCache,
+    asked: Asked | None = None,
+    show: Callable[[int, int, str], None] = lambda done, left, name: None,
+) -> Swept:
+    """Convert a source model with float and with what diagnosis points to, and judge each conversion on every target.
+
+    ``show`` is told before each conversion how many are done, how many are known to be left, and which it is. After
+    KeyboardInterrupt the rows that are finished are returned.
+    """
+    asked = asked or Asked()
+    labelled = with_labels(targets)
+    judge = _Judge(labelled, cache)
+
+    def take(trial: Trial, left: int) -> SweepRow:
+        show(len(judge.rows), left + 1, f"{trial.route.name}: {trial.settings.name}")
+        made = convert(source, trial.route, trial.settings, cache, asked.calibration, asked.limits)
+        return judge.row(trial, made)
+
+    is_interrupted = False
+    try:
+        for _ in search(routes, asked.settings, asked.everything, take, judge.diagnoses, asked.shapes):
+            pass
+    except KeyboardInterrupt:
+        is_interrupted = True
+    best = pareto(judge.rows)
+    rows = [dataclasses.replace(row, is_best=row.number in best) for row in judge.rows]
+    return Swept(source, labelled, asked, tuple(rows), is_interrupted)
+
+
+def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
+    """Return targets with what they are called: the delegate's name, and a number where one stands there several times."""
+    names = [target.delegate.name for target in targets]
+    return tuple(
+        [
+            SweepTarget(name if names.count(name) == 1 else f"{name}#{names[: number + 1].count(name)}", target)
+            for number, (name, target) in enumerate(zip(names, targets, strict=True))
+        ]
+    )
+
+
+class _Judge:
+    """Judges conversions as they come; ``rows`` are those that are finished."""
+
+    def __init__(self, targets: Sequence[SweepTarget], cache: ConversionCache) -> None:
+        self.rows: list[SweepRow] = []
+        self._targets = targets
+        self._latest: tuple[Diagnosis, ...] = ()
+        self._cache = cache
+        self._references: dict[Converter, Conversion] = {}
+        """Each converter's float model."""
+
+    def diagnoses(self, row: SweepRow) -> Iterator[tuple[str, Diagnosis]]:
+        """Return the diagnosis of the latest row on each target."""
+        assert row.number == len(self.rows)
+        for target, diagnosis in zip(self._targets, self._latest, strict=True):
+            yield target.label, diagnosis
+
+    def row(self, trial: Trial, made: Conversion) -> SweepRow:
+        """Judge a conversion."""
+        row = SweepRow(len(self.rows) + 1, made, trial.origin)
+        if made.failure is None:
+            row = self._judged(row)
+        self.rows.append(row)
+        return row
+
+    def _judged(self, row: SweepRow) -> SweepRow:
+        made = row.conversion
+        try:
+            model = load(made.path)
+        except ModelError as error:
+            return dataclasses.replace(row, unreadable=f"cannot be read: {error}")
+        earlier = next((each for each in self.rows if each.is_model and each.conversion.digest == made.digest), None)
+        if earlier is not None:
+            row = dataclasses.replace(row, same_as=earlier.number, costs=earlier.costs)
+        else:
+            try:
+                self._latest = tuple([diagnose(model, each.target) for each in self._targets])
+            except Exception as error:  # one conversion's failure is that conversion's row
+                return dataclasses.replace(row, unreadable=fault_text(error))
+            row = dataclasses.replace(row, costs=tuple([each.now for each in self._latest]))
+        if made.settings == FLOAT and made.route.quantizer is None:
+            self._references.setdefault(made.route.converter, made)
+        return self._compared(row)
+
+    def _compared(self, row: SweepRow) -> SweepRow:
+        reference = self._references.get(row.conversion.route.converter)
+        if reference is None:
+            return dataclasses.replace(row, no_difference="there is no float model to compare with")
+        difference, why = difference_from(reference, row.conversion, self._cache)
+        return dataclasses.replace(row, difference=difference, no_difference=why)

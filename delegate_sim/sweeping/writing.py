@@ -1,0 +1,47 @@
+"""Writing one of the models of a sweep."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from ..conversion.sources import Source
+from ..errors import FixError
+from ..files import open_input, write_chunks
+from ..text import printable
+from .sweep import Swept
+
+_BLOCK = 1 << 20
+
+
+def check_free(source: Source, path: str, *, replaces: bool) -> None:
+    """Raise FixError if a file that is to be written is the source, or exists and is not to be replaced."""
+    if not os.path.exists(path):
+        return
+    if os.path.exists(source.path) and os.path.samefile(path, source.path):
+        raise FixError(printable(f"{path}: is the source itself, which is never written over"))
+    if not replaces:
+        raise FixError(printable(f"{path}: exists already; --force replaces it"))
+
+
+def write_best(found: Swept, target: str, path: str, *, replaces: bool = False) -> int:
+    """Write the model that suits a target best, and return its size.
+
+    Raises FixError where there is none, or the file is not to be replaced or cannot be written; OptionError for a target that
+    was not asked for.
+    """
+    row = found.best_for(target)
+    if row is None:
+        raise FixError(f"none of the conversions is a model that runs on {target}: nothing is written")
+    check_free(found.source, path, replaces=replaces)
+    try:
+        write_chunks(path, _blocks(row.conversion.path))
+    except OSError as error:
+        raise FixError(printable(f"{path}: {error.strerror or error}")) from error
+    return row.conversion.size
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    with open_input(path) as file:
+        while block := file.read(_BLOCK):
+            yield block

@@ -1,0 +1,107 @@
+"""Which rows are best."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from delegate_sim.conversion.calibration import DRAWN
+from delegate_sim.conversion.convert import Conversion
+from delegate_sim.conversion.settings import FLOAT
+from delegate_sim.diagnosis.diagnose import Cost
+from delegate_sim.inference.difference import Difference, TensorDifference
+from delegate_sim.results.measures import FAILS_LATER, Measures
+from delegate_sim.sweeping.rows import Origin, SweepRow, best_for, delegated_share, pareto
+
+from .conversions import SOURCE, TENSORFLOW
+
+
+def cost(share, *, outcome="delegated", kernels=1, border=0, work=100):
+    return Cost(Measures(outcome, 10, 5, kernels, kernels, border), share, work)
+
+
+def row(number, shares, size=1, error=0.0, *, same_as=None, **of_cost):
+    made = Conversion(SOURCE, TENSORFLOW, FLOAT, DRAWN, "", size=size)
+    difference = None
+    if error is not None:
+        difference = Difference((TensorDifference("y", 1, 1, 1, error, error, 1.0, ""),), (), (0.0, 0.0), 1)
+    costs = tuple([cost(share, **of_cost) for share in shares])
+    return SweepRow(number, made, Origin(""), costs, difference, same_as=same_as)
+
+
+def test_a_row_with_more_delegated_beats_one_of_the_same_size():
+    assert pareto([row(1, [50]), row(2, [100])]) == {2}
+
+
+def test_a_smaller_row_with_less_delegated_is_best_too():
+    assert pareto([row(1, [50], 1), row(2, [100], 2)]) == {1, 2}
+
+
+def test_each_target_counts():
+    assert pareto([row(1, [50, 100]), row(2, [100, 50]), row(3, [50, 50])]) == {1, 2}
+
+
+def test_rows_that_are_equal_are_both_best_unless_their_file_is_the_same():
+    assert pareto([row(1, [50]), row(2, [50])]) == {1, 2}
+    assert pareto([row(1, [50]), row(2, [50], same_as=1)]) == {1}
+
+
+def test_a_difference_that_is_not_known_is_as_bad_as_can_be():
+    assert pareto([row(1, [50], error=None), row(2, [50], error=9.0)]) == {2}
+    assert pareto([row(1, [50], error=None), row(2, [50], error=math.inf)]) == {1, 2}
+
+
+def test_a_model_that_does_not_run_is_worse_than_one_of_which_nothing_is_taken():
+    assert pareto([row(1, [100], outcome=FAILS_LATER), row(2, [0])]) == {2}
+
+
+def test_rows_without_a_model_do_not_count():
+    assert pareto([row(1, []), row(2, [0])]) == {2}
+
+
+@given(some.lists(some.tuples(*[some.integers(0, 3)] * 4), min_size=1, max_size=12))
+def test_the_best_are_those_that_no_other_dominates(points):
+    rows = [row(number, [one, two], size, float(error)) for number, (one, two, size, error) in enumerate(points)]
+    best = pareto(rows)
+    assert best
+    keys = [(-one, -two, size, error) for one, two, size, error in points]
+    for number, own in enumerate(keys):
+        beaten = any(other != own and all(a <= b for a, b in zip(other, own, strict=True)) for other in keys)
+        assert (number in best) != beaten
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (row(1, [100], kernels=9), row(2, [99])),
+        (row(1, [100], border=9), row(2, [100], kernels=2)),
+        (row(1, [100], error=0.5), row(2, [100], border=1)),
+        (row(1, [100], 9), row(2, [100], error=0.5)),
+        (row(1, [100], 1, None), row(2, [100], 2, None)),
+        (row(1, [0], outcome="none"), row(2, [100], outcome=FAILS_LATER)),
+    ],
+)
+def test_what_is_best_for_a_target(better, worse):
+    assert best_for([worse, better], 0) == better
+    assert best_for([better, worse], 0) == better
+
+
+def test_nothing_is_best_where_nothing_runs():
+    assert best_for([row(1, []), row(2, [100], outcome=FAILS_LATER)], 0) is None
+
+
+def test_a_model_without_multiply_adds_counts_by_its_nodes():
+    assert delegated_share(cost(0, work=0)) == 0.5
+
+
+def test_the_error_is_not_known_where_outputs_do_not_compare():
+    found = row(1, [1])
+    assert found.error == 0
+    bad = dataclasses.replace(found.difference.outputs[0], problem="of another type")
+    assert dataclasses.replace(found, difference=dataclasses.replace(found.difference, outputs=(bad,))).error is None
+    none = dataclasses.replace(found.difference.outputs[0], range=0.0, greatest=1.0)
+    assert dataclasses.replace(found, difference=dataclasses.replace(found.difference, outputs=(none,))).error is None
