@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
+import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .journal import ScanError
-from .output import ScanTables, format_for
-from .schema import COLUMNS, INTEGER, REAL, TEXT
+from .output import format_for
+from .schema import COLUMNS, declaration, names
 
 BEFORE = "before_"
 """What the names of an earlier scan's tables begin with."""
@@ -118,7 +120,7 @@ def ask(scans: Sequence[str], sql: str) -> Result:
         raise ScanError("query needs the package duckdb: pip install 'delegate-sim[scan]'") from error
     connection = duckdb.connect(":memory:")
     for prefix, path in zip(("", BEFORE), reversed(scans), strict=False):
-        _fill(connection, prefix, _tables(path))
+        _fill(connection, prefix, path)
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     try:
@@ -130,26 +132,20 @@ def ask(scans: Sequence[str], sql: str) -> Result:
         connection.close()
 
 
-_TYPES = {TEXT: "VARCHAR", INTEGER: "BIGINT", REAL: "DOUBLE"}
 _BATCH = 10_000
 
 
-def _fill(connection: Any, prefix: str, tables: ScanTables) -> None:
-    for table, columns in COLUMNS.items():
-        declared = ", ".join([f"{column.name} {_TYPES[column.type]}" for column in columns])
-        connection.execute(f"CREATE TABLE {prefix}{table} ({declared})")
-        rows = tables[table]
-        row_places = f"({', '.join('?' * len(columns))})"
-        for start in range(0, len(rows), _BATCH):
-            some = rows[start : start + _BATCH]
-            values = [row.get(column.name) for row in some for column in columns]
-            connection.execute(f"INSERT INTO {prefix}{table} VALUES {', '.join([row_places] * len(some))}", values)
-
-
-def _tables(path: str) -> ScanTables:
+def _fill(connection: Any, prefix: str, path: str) -> None:
     try:
-        return format_for(path).read(path)
+        tables = format_for(path).read(path)
+        for table in COLUMNS:
+            connection.execute(f"CREATE TABLE {prefix}{table} ({declaration(table)})")
+            places = f"({', '.join('?' * len(names(table)))})"
+            rows = iter(tables[table])
+            while some := list(itertools.islice(rows, _BATCH)):
+                values = list(itertools.chain.from_iterable(some))
+                connection.execute(f"INSERT INTO {prefix}{table} VALUES {', '.join([places] * len(some))}", values)
     except OSError as error:
         raise ScanError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, sqlite3.Error) as error:
+    except (ValueError, TypeError, csv.Error, sqlite3.Error) as error:
         raise ScanError(f"{path}: is not the output of a scan") from error

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-TEXT, INTEGER, REAL = "text", "integer", "real"
+TEXT, INTEGER = "text", "integer"
+_SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT"}
 
 
 class Column(NamedTuple):
@@ -57,3 +58,17 @@ CAUSE_COLUMNS = (
     Column("change", TEXT, "what to change, where that is known"),
 )
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
+
+
+def declaration(table: str) -> str:
+    """Return the columns of a table as SQL declares them, in SQLite and in DuckDB.
+
+    >>> declaration(CAUSES).partition(",")[0]
+    'model TEXT'
+    """
+    return ", ".join([f"{column.name} {_SQL_TYPES[column.type]}" for column in COLUMNS[table]])
+
+
+def names(table: str) -> list[str]:
+    """Return the names of a table's columns."""
+    return [column.name for column in COLUMNS[table]]

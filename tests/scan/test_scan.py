@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -16,12 +17,12 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim.scan import scan as scanning
-from delegate_sim.scan.job import Job, JobAnswer, TargetSpec, answer
+from delegate_sim.scan.job import Job, TargetSpec, answer
 from delegate_sim.scan.journal import Journal, ScanError
 from delegate_sim.scan.local import answers_here
 from delegate_sim.scan.output import causes_path, format_for
 from delegate_sim.scan.scan import Workers, scan
-from delegate_sim.scan.schema import CAUSE_COLUMNS, CAUSES, COLUMNS, RUN_COLUMNS, RUNS
+from delegate_sim.scan.schema import CAUSE_COLUMNS, CAUSES, RUN_COLUMNS, RUNS, names
 from delegate_sim_cli.commands.scan import command
 from fixtures.builder import ModelBuilder
 from tests.models import chain_model
@@ -46,20 +47,25 @@ def zoo(tmp_path, monkeypatch):
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_what_is_written_is_what_was_found(zoo, suffix):
     output = f"found.{suffix}"
-    found = scan(zoo, [NNAPI, GPU], output, Workers())
-    read = format_for(output).read(output)
-    for table, columns in COLUMNS.items():
-        assert list(read[table]) == list(found.tables[table])
-        assert all(list(row) == [column.name for column in columns] for row in read[table])
-    rows = {(row["model"], row["target"]): row for row in read[RUNS]}
+    scan(zoo, [NNAPI, GPU], output, Workers())
+    tables = read(output)
+    scan(zoo, [NNAPI, GPU], "other.jsonl", Workers())
+    assert tables == read("other.jsonl")
+    rows = {(row["model"], row["target"]): row for row in tables[RUNS]}
     assert len(rows) == 6
     assert rows["zoo/a.tflite", NNAPI.name]["delegated_nodes"] == 2
     assert rows["zoo/c.tflite", GPU.name]["error"].startswith("zoo/c.tflite: is not a TFLite model")
-    causes = [row for row in read[CAUSES] if row["target"] == NNAPI.name]
+    causes = [row for row in tables[CAUSES] if row["target"] == NNAPI.name]
     assert [(row["model"], row["code"], row["operator"], row["nodes"], row["operator_nodes"]) for row in causes] == [
         ("zoo/a.tflite", "nnapi-operator", "ROUND", 1, 1)
     ]
     assert not Path(f"{output}.journal").exists()
+
+
+def read(output):
+    """The rows of both tables as they are in an output."""
+    found = format_for(output).read(output)
+    return {table: [dict(zip(names(table), row, strict=True)) for row in rows] for table, rows in found.items()}
 
 
 def judged(found):
@@ -75,7 +81,7 @@ def test_a_second_scan_judges_what_is_new_or_changed(zoo, monkeypatch):
     Path("zoo/d.tflite").write_bytes(chain_model(["ROUND"]).bytes())
     found = scan([*zoo[:2], "zoo/d.tflite"], [NNAPI], "z.jsonl", Workers())
     assert judged(found) == (2, 1)
-    assert [row["nodes"] for row in found.tables[RUNS]] == [3, 2, 1]
+    assert [row["nodes"] for row in read("z.jsonl")[RUNS]] == [3, 2, 1]
     assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Workers())) == (2, 0)
     monkeypatch.setattr("delegate_sim.results.rule_set.rule_set_version", lambda delegate: f"other {delegate.name}")
     assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Workers())) == (2, 0)
@@ -87,7 +93,7 @@ def test_a_model_that_raises_is_a_row(zoo, monkeypatch):
 
     monkeypatch.setattr("delegate_sim.runtime.interpreter.simulate", broken)
     (row,) = answer(Job(zoo[0], (NNAPI,), {})).runs
-    assert row["error"] == "internal error: ZeroDivisionError: of a rule"
+    assert row["error"] == "zoo/a.tflite: internal error: ZeroDivisionError: of a rule"
     assert row["sha256"]
 
 
@@ -99,33 +105,52 @@ def test_processes_find_what_one_process_finds(zoo):
 
 def test_ctrl_c_leaves_a_valid_output(zoo, monkeypatch):
     def interrupted(jobs, engine):
-        yield answer(jobs[0])
+        yield answer(next(iter(jobs)))
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(scanning, "_answers", interrupted)
         found = scan(zoo, [NNAPI], "z.csv", Workers())
     assert found.is_interrupted
-    assert [row["model"] for row in format_for("z.csv").read("z.csv")[RUNS]] == zoo[:1]
+    assert [row["model"] for row in read("z.csv")[RUNS]] == zoo[:1]
     again = scan(zoo, [NNAPI], "z.csv", Workers())
     assert judged(again) == (2, 1)
 
 
-def test_a_journal_goes_on_behind_its_last_whole_line(tmp_path):
-    path = str(tmp_path / "journal")
-    first = Journal(path)
-    first.append(JobAnswer("a", [{"model": "a"}], []))
-    first.append(JobAnswer("b", [{"model": "b"}], []))
+def test_a_journal_holds_whole_answers_only(zoo):
+    found = answer(Job(zoo[0], (NNAPI, GPU), {}))
+    first = Journal("journal")
+    first.take_over({RUNS: (), CAUSES: ()})
+    first.append(found)
+    with pytest.raises(ScanError):
+        first.append(found._replace(causes=[*found.causes, {"model": "incomplete"}]))
     first.close()
-    content = Path(path).read_bytes()
-    Path(path).write_bytes(content[:-5])
-    second = Journal(path)
-    assert [each.model for each in second.answers()] == ["a"]
-    second.append(JobAnswer("c", [], []))
-    second.close()
-    third = Journal(path)
-    assert [each.model for each in third.answers()] == ["a", "c"]
-    third.close()
+    second = Journal("journal")
+    models, targets = zoo[:1], [NNAPI.name, GPU.name]
+    assert [row[:2] for row in second.rows(RUNS, models, targets)] == [(zoo[0], target) for target in targets]
+    assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
+    second.append(found)
+    assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
+    second.remove()
+    assert not list(Path().glob("journal*"))
+
+
+def test_a_journal_wins_over_the_output_that_it_began_with(zoo):
+    scan(zoo, [NNAPI], "z.csv", Workers())
+    journal = Journal("z.csv.journal")
+    journal.take_over(format_for("z.csv").read("z.csv"))
+    Path(zoo[1]).write_bytes(chain_model(["ROUND"]).bytes())
+    journal.append(answer(Job(zoo[1], (NNAPI,), {})))
+    journal.close()
+    assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (1, 2)
+    assert [row["delegated_nodes"] for row in read("z.csv")[RUNS]] == [2, 0, None]
+
+
+def test_what_is_no_journal_is_kept(zoo):
+    Path("z.csv.journal").write_text("no database" * 99)
+    with pytest.raises(ScanError, match=r"z\.csv\.journal: is not the journal of a scan; remove it"):
+        scan(zoo, [NNAPI], "z.csv", Workers())
+    assert Path("z.csv.journal").read_text().startswith("no database")
 
 
 def test_two_scans_do_not_write_one_output(zoo):
@@ -141,10 +166,9 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
     tensors = [graph.input("x", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))]
     graph.node("CUSTOM", tensors[:1], tensors[1:], custom="=HYPERLINK(1)")
     Path("odd.tflite").write_bytes(builder.bytes())
-    found = scan(["odd.tflite"], [NNAPI], "z.csv", Workers())
-    assert {row["operator"] for row in found.tables[CAUSES]} == {"=HYPERLINK(1)"}
+    scan(["odd.tflite"], [NNAPI], "z.csv", Workers())
     assert ",=HYPERLINK" not in Path("z.causes.csv").read_text()
-    assert format_for("z.csv").read("z.csv")[CAUSES] == found.tables[CAUSES]
+    assert {row["operator"] for row in read("z.csv")[CAUSES]} == {"=HYPERLINK(1)"}
 
 
 @pytest.mark.parametrize(("name", "content"), [("z.csv", "a,b\n1,2\n"), ("z.jsonl", "[]\n"), ("z.sqlite", "no database" * 99)])
@@ -166,13 +190,25 @@ def many(folder, count):
     return path
 
 
+def journaled(folder):
+    """How many rows are in the journal, of which a copy is looked at: the scan has locked it."""
+    for name in ("z.jsonl.journal", "z.jsonl.journal-wal"):
+        if not (folder / name).exists():
+            return 0
+        (folder / f"copy-{name}").write_bytes((folder / name).read_bytes())
+    with contextlib.closing(sqlite3.connect(folder / "copy-z.jsonl.journal")) as copy:
+        try:
+            return copy.execute("SELECT count(*) FROM runs").fetchone()[0]
+        except sqlite3.Error:
+            return 0
+
+
 def started(folder, *arguments):
     """A scan in a process of its own, which has judged a few models when this returns."""
     argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "-o", "z.jsonl", *arguments]
     process = subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    journal = folder / "z.jsonl.journal"
     for _ in range(3000):
-        if journal.exists() and journal.read_bytes().count(b"\n") >= 8:
+        if journaled(folder) >= 8:
             return process
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.02)
@@ -237,7 +273,8 @@ def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
         found = scan(models, [NNAPI], "z.jsonl", Workers(scheduler=cluster.scheduler_address), show)
     assert judged(found) == (60, 0)
     assert_complete(tmp_path, 60)
-    assert found.tables == scan(models, [NNAPI], "here.jsonl", Workers()).tables
+    scan(models, [NNAPI], "here.jsonl", Workers())
+    assert read("z.jsonl") == read("here.jsonl")
 
 
 def test_a_scheduler_that_is_not_there(zoo, monkeypatch):
