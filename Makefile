@@ -13,7 +13,7 @@ SEED ?= 1
 MODELS ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz audit sbom clean
 
 setup: $(STAMP)
 
@@ -139,6 +139,9 @@ sbom: setup  ## what the package brings along, as CycloneDX: build/delegate-sim.
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench
+
+bench-scan: setup  ## remake benchmarks/scan.md: rate and memory of scans with several processes and with Dask
+	$(BIN)/python -m benchmarks.scan --write $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

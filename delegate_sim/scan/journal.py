@@ -59,14 +59,15 @@ class Journal:
                 self._connection.executemany(_INSERT_VALUES[table], tables[table])
             self._connection.execute(f"PRAGMA user_version = {_TAKEN_OVER}")
 
-    def append(self, answer: JobAnswer) -> None:
-        """Put an answer in the place of what was known of its model and targets."""
+    def append(self, answers: Sequence[JobAnswer]) -> None:
+        """Put answers in the place of what was known of their models and targets."""
+        runs = [row for answer in answers for row in answer.runs]
+        causes = [row for answer in answers for row in answer.causes]
         with self._named(), self._connection:
-            for row in answer.runs:
-                for table in COLUMNS:
-                    self._connection.execute(f"DELETE FROM {table} WHERE model = :model AND target = :target", row)
-            self._connection.executemany(_INSERT_ROW[RUNS], answer.runs)
-            self._connection.executemany(_INSERT_ROW[CAUSES], answer.causes)
+            for table in COLUMNS:
+                self._connection.executemany(f"DELETE FROM {table} WHERE model = :model AND target = :target", runs)
+            self._connection.executemany(_INSERT_ROW[RUNS], runs)
+            self._connection.executemany(_INSERT_ROW[CAUSES], causes)
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
         """Return for each target that has an answer the content and the rules that it holds for."""

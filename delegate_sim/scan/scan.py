@@ -60,13 +60,12 @@ def scan(
         is_interrupted = False
         jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
         try:
-            for done, answer in enumerate(_answers(jobs, engine), 1):
-                if answer.runs:
-                    judged += 1
-                    journal.append(answer)
-                else:
-                    unchanged += 1
-                show(done, len(models))
+            for answers in _answers(jobs, len(models), engine):
+                journal.append(answers)
+                anew = sum([bool(answer.runs) for answer in answers])
+                judged += anew
+                unchanged += len(answers) - anew
+                show(judged + unchanged, len(models))
         except KeyboardInterrupt:
             is_interrupted = True
         totals, causes = _write(journal, models, targets, output, kept)
@@ -76,8 +75,10 @@ def scan(
     return Scanned(totals, causes, judged, unchanged, is_interrupted)
 
 
-def _answers(jobs: Iterable[Job], engine: Workers) -> Iterator[JobAnswer]:
-    return answers_here(jobs, engine.processes) if engine.scheduler is None else answers_on(engine.scheduler, jobs)
+def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[JobAnswer]]:
+    if engine.scheduler is not None:
+        return answers_on(engine.scheduler, jobs, count)
+    return answers_here(jobs, count, engine.processes)
 
 
 def _take_over(journal: Journal, output: str, kept: Format) -> None:

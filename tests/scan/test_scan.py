@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim.scan import scan as scanning
+from delegate_sim.scan.cluster import answers_on
 from delegate_sim.scan.job import Job, TargetSpec, answer
 from delegate_sim.scan.journal import Journal, ScanError
 from delegate_sim.scan.local import answers_here
@@ -99,13 +100,54 @@ def test_a_model_that_raises_is_a_row(zoo, monkeypatch):
 
 def test_processes_find_what_one_process_finds(zoo):
     jobs = [Job(model, (NNAPI, GPU), {}) for model in zoo]
-    alone = sorted(answers_here(jobs, 1))
-    assert sorted(answers_here(jobs, 2)) == alone
+    found = [sorted([answer for some in answers_here(jobs, 3, processes) for answer in some]) for processes in (1, 2)]
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+
+
+def ends_its_process(batch):
+    """Judges models, in a worker, but for one that the process does not survive."""
+    if any(job.model == "zoo/b.tflite" for job in batch):
+        os._exit(1)
+    return [answer(job) for job in batch]
+
+
+def found_beside_a_deadly_model(answers):
+    rows = [row for some in answers for each in some for row in each.runs]
+    assert Counter(row["model"] for row in rows) == {**{f"copy{n}.tflite": 1 for n in range(64)}, "zoo/b.tflite": 1}
+    (error,) = [row["error"] for row in rows if row["error"]]
+    return error
+
+
+@pytest.fixture
+def with_a_deadly_model(zoo):
+    for number in range(64):
+        Path(f"copy{number}.tflite").write_bytes(Path(zoo[0]).read_bytes())
+    models = [f"copy{number}.tflite" for number in range(64)]
+    return [Job(model, (NNAPI,), {}) for model in [*models[:20], zoo[1], *models[20:]]]
+
+
+def test_a_model_that_ends_its_process_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
+    monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
+    error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, 2))
+    assert error == "zoo/b.tflite: ends the process that judges it; please report it with the model"
+
+
+def test_a_model_that_ends_the_workers_of_a_cluster_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="--scheduler needs distributed")
+    dask = pytest.importorskip("dask")
+    monkeypatch.setattr("delegate_sim.scan.cluster.answers_to", ends_its_process)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+    ):
+        error = found_beside_a_deadly_model(answers_on(cluster.scheduler_address, with_a_deadly_model, 65))
+    assert error.startswith("zoo/b.tflite: KilledWorker: ")
 
 
 def test_ctrl_c_leaves_a_valid_output(zoo, monkeypatch):
-    def interrupted(jobs, engine):
-        yield answer(next(iter(jobs)))
+    def interrupted(jobs, *_):
+        yield [answer(next(iter(jobs)))]
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -121,15 +163,15 @@ def test_a_journal_holds_whole_answers_only(zoo):
     found = answer(Job(zoo[0], (NNAPI, GPU), {}))
     first = Journal("journal")
     first.take_over({RUNS: (), CAUSES: ()})
-    first.append(found)
+    first.append([found])
     with pytest.raises(ScanError):
-        first.append(found._replace(causes=[*found.causes, {"model": "incomplete"}]))
+        first.append([found._replace(causes=[*found.causes, {"model": "incomplete"}])])
     first.close()
     second = Journal("journal")
     models, targets = zoo[:1], [NNAPI.name, GPU.name]
     assert [row[:2] for row in second.rows(RUNS, models, targets)] == [(zoo[0], target) for target in targets]
     assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
-    second.append(found)
+    second.append([found])
     assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
     second.remove()
     assert not list(Path().glob("journal*"))
@@ -140,7 +182,7 @@ def test_a_journal_wins_over_the_output_that_it_began_with(zoo):
     journal = Journal("z.csv.journal")
     journal.take_over(format_for("z.csv").read("z.csv"))
     Path(zoo[1]).write_bytes(chain_model(["ROUND"]).bytes())
-    journal.append(answer(Job(zoo[1], (NNAPI,), {})))
+    journal.append([answer(Job(zoo[1], (NNAPI,), {}))])
     journal.close()
     assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (1, 2)
     assert [row["delegated_nodes"] for row in read("z.csv")[RUNS]] == [2, 0, None]
@@ -265,9 +307,11 @@ def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         models = [f"many.zip!/{number:04}.tflite" for number in range(60)]
         worker = next(iter(cluster.workers.values()))
+        killed = []
 
         def show(done, total):
-            if done == 5:
+            if done >= 5 and not killed:
+                killed.append(worker.pid)
                 os.kill(worker.pid, signal.SIGKILL)
 
         found = scan(models, [NNAPI], "z.jsonl", Workers(scheduler=cluster.scheduler_address), show)
