@@ -13,7 +13,7 @@ SEED ?= 1
 MODELS ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz audit sbom clean
 
 setup: $(STAMP)
 
@@ -55,6 +55,10 @@ page-figures: setup  ## size, time and frames per second of the report page
 viewers: setup  ## what is exported, in Model Explorer and Netron in Chromium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-viewers ai-edge-model-explorer netron
 	PYTHONPATH=.venv-viewers $(BIN)/python -m pytest tests/export
+
+stores: setup  ## models in S3, as moto serves it
+	test -d .venv-stores/moto || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-stores 'moto[s3,server]>=5' s3fs
+	PYTHONPATH=.venv-stores $(BIN)/python -m pytest tests/model/test_remote_s3.py
 
 site: setup  ## the documentation as pages with search, in site/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6'

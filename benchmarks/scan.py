@@ -6,6 +6,7 @@ Run by ``make bench-scan``, on two cores of the machine; it takes some minutes. 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import statistics
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.graphs import image_model
 from benchmarks.machine import described
@@ -124,9 +125,8 @@ def scanned(folder: Path, name: str, *arguments: str, suffix: str = "jsonl") -> 
 
 def on_cluster(folder: Path) -> Used:
     """Scan the zoo on a new cluster of two worker processes of one thread each."""
-    import distributed
-    import psutil
-
+    distributed: Any = importlib.import_module("distributed")
+    psutil: Any = importlib.import_module("psutil")
     with distributed.LocalCluster(n_workers=_CORES, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         before = time.process_time()  # the scheduler is in this process
         used = scanned(folder, "zoo", "--scheduler", cluster.scheduler_address)
@@ -152,7 +152,9 @@ def as_page(measured: dict[str, list[Used]], peaks: dict[str, Used], models: int
         "",
         described(),
         "",
-        "| way | seconds | models a second | times one process | goal | CPU of the main process, s | CPU of its workers (and of Dask's scheduler), s |",
+        "CPU is in seconds; that of others is that of workers, with Dask since they were started, and of Dask's scheduler.",
+        "",
+        "| way | seconds | models a second | times one process | goal | CPU, main | CPU, others |",
         "|---|---|---|---|---|---|---|",
     ]
     goals = {"two processes": "1.8", "Dask, two workers": "1.6"}
