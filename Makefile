@@ -13,7 +13,7 @@ SEED ?= 1
 MODELS ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz audit sbom clean
 
 setup: $(STAMP)
 
@@ -107,6 +107,9 @@ peers: setup  ## remake the table in docs/analyzer.md that compares with TensorF
 	  } || exit 1; \
 	done
 	$(BIN)/python -m benchmarks.peers --write
+
+peer-costs: setup  ## remake benchmarks/peer_costs.md: time and memory of other tools, where ../shared exists (ARGS=--help)
+	$(BIN)/python -m benchmarks.peer_costs --write $(ARGS)
 
 rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFLOW is a Python with it and this package's needs)
 	$(TENSORFLOW) -m benchmarks.$@ $(if $(filter advice,$@),--write)
