@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,18 +139,23 @@ def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[ScanRow, list[Scan
         "refusal": run.refusal.message if run.refusal else None,
         "log_line": run.log_lines[0] if run.log_lines else None,
     }
-    return row, list(_cause_rows(path, spec, run))
+    operators = Counter(
+        [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
+    )
+    causes = list(_cause_rows(path, spec, run, operators))
+    kept: Counter[str] = Counter()
+    for cause in causes:
+        kept[cause["operator"]] += cause["nodes"]
+    row["delegated_operators"] = json.dumps(sorted(operators - kept))
+    return row, causes
 
 
-def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[ScanRow]:
+def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
     """Return a row for each code and operator of the nodes that stay on the CPU, the most multiply-adds first."""
     from ..results.compute import compute_of
     from ..results.nodes import code_of, on_cpu
 
     compute = compute_of(run)
-    operators = Counter(
-        [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
-    )
     groups: dict[tuple[str, str], ScanRow] = {}
     for subgraph, index, reasons in on_cpu(run):
         op = subgraph.graph.nodes[index].op
