@@ -177,7 +177,7 @@ def rows(folder: Path, environments: Path, limit: float, runs: int) -> list[list
             path = model
             if tool.takes_onnx:
                 path = model.with_suffix(".onnx")
-                subprocess.run([place / "bin" / "python", "-c", _ONNX, path, kind, "3224"], check=True)
+                subprocess.run([str(place / "bin" / "python"), "-c", _ONNX, str(path), kind, "3224"], check=True)
             command = [part.replace("{bin}", str(place / "bin")).replace("{site}", str(site(place))) for part in tool.command]
             cost += cells(command, path, folder, limit, runs)
         found.append([tool.does, release(place, tool.packages[0]), *cost])

@@ -126,8 +126,8 @@ class Result(NamedTuple):
 def ask(scans: Sequence[str], sql: str) -> Result:
     """Ask in SQL of the tables ``runs`` and ``causes`` of the last scan, and ``before_runs`` and ``before_causes`` of the first.
 
-    ``release_order`` has the releases of the runtime in the last scan, by their age. A query sees nothing but these tables. Raises ScanError if a file is not that of a scan, DuckDB is not installed, or the
-    query is wrong.
+    ``release_order`` has the releases of the runtime in the last scan, by their age. A query sees nothing but these tables.
+    Raises ScanError if a file is not that of a scan, DuckDB is not installed, or the query is wrong.
     """
     try:
         duckdb: Any = importlib.import_module("duckdb")

@@ -87,6 +87,9 @@ def _take_over(journal: Journal, output: str, kept: Format) -> None:
     except (ValueError, TypeError, OverflowError, FileNotFoundError, csv.Error, sqlite3.Error) as error:
         journal.remove()  # in which nothing is before this
         raise ScanError(f"{output}: is not the output of a scan; give another name, or remove it") from error
+    except OSError as error:
+        journal.remove()
+        raise ScanError(f"{error.filename or output}: {error.strerror or error}") from error
 
 
 def _write(
