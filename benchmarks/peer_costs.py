@@ -201,7 +201,7 @@ def made(place: Path, packages: Sequence[str]) -> str:
     if (place / "bin" / "python").exists():
         return ""
     venv.create(place, with_pip=True)
-    install = [place / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    install = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
     done = subprocess.run(install, capture_output=True, text=True, check=False)
     return done.stderr.strip().splitlines()[-1] if done.returncode else ""
 
@@ -214,7 +214,7 @@ def site(place: Path) -> Path:
 def release(place: Path, package: str) -> str:
     """Return the version of a package in an environment."""
     code = "import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))"
-    found = subprocess.run([place / "bin" / "python", "-c", code, package], capture_output=True, text=True, check=True)
+    found = subprocess.run([str(place / "bin" / "python"), "-c", code, package], capture_output=True, text=True, check=True)
     return f"{package} {found.stdout.strip()}"
 
 
