@@ -39,6 +39,7 @@ class Journal:
         self.path = path
         try:
             refuse_input(path)
+            open(path, "ab").close()  # says what is wrong where it cannot be made
             with self._named():
                 self._connection = sqlite3.connect(path, timeout=0)
         except OSError as error:

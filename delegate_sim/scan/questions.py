@@ -162,7 +162,7 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
                 values = list(itertools.chain.from_iterable(some))
                 connection.execute(f"INSERT INTO {prefix}{table} VALUES {', '.join([places] * len(some))}", values)
     except OSError as error:
-        raise ScanError(f"{path}: {error.strerror or error}") from error
+        raise ScanError(f"{error.filename or path}: {error.strerror or error}") from error
     except (ValueError, TypeError, csv.Error, sqlite3.Error) as error:
         raise ScanError(f"{path}: is not the output of a scan") from error
 

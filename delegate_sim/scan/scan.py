@@ -84,7 +84,7 @@ def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[
 def _take_over(journal: Journal, output: str, kept: Format) -> None:
     try:
         journal.take_over(kept.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
-    except (ValueError, TypeError, OverflowError, FileNotFoundError, csv.Error, sqlite3.Error) as error:
+    except (ValueError, TypeError, OverflowError, csv.Error, sqlite3.Error) as error:
         journal.remove()  # in which nothing is before this
         raise ScanError(f"{output}: is not the output of a scan; give another name, or remove it") from error
     except OSError as error:

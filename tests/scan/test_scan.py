@@ -217,6 +217,32 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
     assert {row["operator"] for row in read("z.csv")[CAUSES]} == {"=HYPERLINK(1)"}
 
 
+def test_half_of_an_output_is_kept(zoo):
+    scan(zoo, [NNAPI], "z.csv", Workers())
+    Path("z.causes.csv").unlink()
+    with pytest.raises(ScanError, match=r"z\.causes\.csv: No such file"):
+        scan(zoo, [NNAPI], "z.csv", Workers())
+    assert len(Path("z.csv").read_text().splitlines()) == 4
+    assert not list(Path().glob("z.csv.*"))
+
+
+def test_names_that_no_format_could_hold(zoo):
+    """Not UTF-8, with NUL, carriage returns and quotes: in paths and in names of custom operators."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensors = [graph.input("x", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))]
+    graph.node("CUSTOM", tensors[:1], tensors[1:], custom='a\rb\0c"d,;=e\u202e')
+    models = [os.fsdecode(b"odd\xff\r.tflite"), "'=1;-2.tflite"]
+    for model in models:
+        Path(model).write_bytes(builder.bytes())
+    outputs = ["z.csv", "z.jsonl", "z.sqlite"]
+    for output in outputs:
+        scan(models, [NNAPI], output, Workers())
+        assert judged(scan(models, [NNAPI], output, Workers())) == (0, 2)
+    assert read(outputs[0]) == read(outputs[1]) == read(outputs[2])
+    assert [row["model"] for row in read("z.csv")[RUNS]] == ["odd\\udcff\\r.tflite", "'=1;-2.tflite"]
+
+
 @pytest.mark.parametrize(("name", "content"), [("z.csv", "a,b\n1,2\n"), ("z.jsonl", "[]\n"), ("z.sqlite", "no database" * 99)])
 def test_an_output_of_something_else_is_kept(zoo, name, content):
     Path(name).write_text(content)
@@ -355,6 +381,7 @@ def test_the_command_says_what_was_found(zoo):
         (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
         (("zoo", "-o", "z.csv", "--option", "nothing=1"), "nnapi has no option 'nothing'"),
         (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
+        (("zoo", "-o", "no/z.csv"), "no/z.csv.journal: No such file or directory"),
     ],
 )
 def test_what_is_asked_wrongly_is_one_line(zoo, arguments, message):
