@@ -14,7 +14,7 @@ MODELS ?=
 TENSORFLOW ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table sweep-models sweep-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz audit sbom clean
 
 setup: $(STAMP)
 
@@ -56,6 +56,10 @@ page-figures: setup  ## size, time and frames per second of the report page
 viewers: setup  ## what is exported, in Model Explorer and Netron in Chromium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-viewers ai-edge-model-explorer netron
 	PYTHONPATH=.venv-viewers $(BIN)/python -m pytest tests/export
+
+stores: setup  ## models in S3, as moto serves it
+	test -d .venv-stores/moto || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-stores 'moto[s3,server]>=5' s3fs
+	PYTHONPATH=.venv-stores $(BIN)/python -m pytest tests/model/test_remote_s3.py
 
 site: setup  ## the documentation as pages with search, in site/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6'
@@ -114,6 +118,9 @@ peers: setup  ## remake the table in docs/analyzer.md that compares with TensorF
 	done
 	$(BIN)/python -m benchmarks.peers --write
 
+peer-costs: setup  ## remake benchmarks/peer_costs.md: time and memory of other tools, where ../shared exists (ARGS=--help)
+	$(BIN)/python -m benchmarks.peer_costs --write $(ARGS)
+
 rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFLOW is a Python with it and this package's needs)
 	$(TENSORFLOW) -m benchmarks.$@ $(if $(filter advice,$@),--write)
 
@@ -149,6 +156,9 @@ sbom: setup  ## what the package brings along, as CycloneDX: build/delegate-sim.
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench
+
+bench-scan: setup  ## remake benchmarks/scan.md: rate and memory of scans with several processes and with Dask
+	$(BIN)/python -m benchmarks.scan --write $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

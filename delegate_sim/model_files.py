@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 
+from .bundles.address import SEPARATOR
 from .bundles.formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES, is_bundle
 from .bundles.member import BundleError
 from .bundles.stores import is_url, models_at
@@ -145,8 +146,10 @@ def files_for(path: str) -> list[str]:
     A bundle that cannot be read, or holds no model, stands for itself, so that it can be reported.
     """
     if is_url(path):
+        if SEPARATOR in path:
+            return [path]
         with suppress(BundleError):
-            return models_at(path) or [path]
+            return [model for url in models_at(path) for model in _models_at(url)] or [path]
         return [path]
     if not stands_for_many(path):
         return _models_of(path)
@@ -154,9 +157,15 @@ def files_for(path: str) -> list[str]:
     return [model for file in found for model in _models_of(file)] or [path]
 
 
+def _models_at(url: str) -> list[str]:
+    return _models_in(url) if url.lower().endswith(BUNDLE_SUFFIXES) else [url]
+
+
 def _models_of(path: str) -> list[str]:
-    if not is_bundle(path):
-        return [path]
+    return _models_in(path) if is_bundle(path) else [path]
+
+
+def _models_in(path: str) -> list[str]:
     from .bundles.members import models_in
 
     with suppress(BundleError, OSError):

@@ -93,7 +93,7 @@ def command(
     write_lines(scan_lines(found, output, len(models), width()))
     if found.is_interrupted:
         return INTERRUPTED
-    return USAGE if any(row["error"] for row in found.tables["runs"]) else DONE
+    return USAGE if found.totals.failed_models else DONE
 
 
 def _targets(

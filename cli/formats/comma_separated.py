@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Sequence
 
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
+from delegate_sim.spreadsheet import marked
 
 from ..layout import message
 from ..text.findings import alike, finding_hint, finding_text
@@ -22,8 +22,6 @@ _COLUMNS = (
     *[f"baseline_{number}" for number in _NUMBERS],
     *("findings", "code", "level", "subgraph", "node", "op", "tensor", "message", "hint", "other_findings"),
 )
-_FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
-"""Where a spreadsheet would take text for a formula; some divide cells at semicolons, whatever the quotes."""
 
 
 def render(results: Results) -> str:
@@ -74,4 +72,4 @@ def _findings(findings: Sequence[Finding]) -> list[object]:
 
 def cell(text: str) -> str:
     """Return text that a spreadsheet cannot take for a formula."""
-    return _FORMULA.sub(r"\1'", message(text))
+    return marked(message(text))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from .stores import is_url
+
 SEPARATOR = "!/"
 
 
@@ -20,7 +22,10 @@ def split_address(path: str) -> tuple[str, ...]:
     """Return the file and the members that an address leads through; only the path if it is none.
 
     What stands before the first separator at which there is a file is that file; the name of a file may hold a separator itself.
+    Of a URL it is the first.
     """
+    if is_url(path):
+        return tuple(path.split(SEPARATOR))
     at = path.find(SEPARATOR)
     while at > 0:
         if os.path.isfile(path[:at]):

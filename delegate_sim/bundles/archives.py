@@ -9,17 +9,19 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
+from typing import IO, cast
 
-from .member import BundleError, Member, copy_bounded, view_file
+from .member import BundleError, Member, copy_bounded
+from .ranged import Content, opened
 
 _LOCAL_HEADER = 30
 _ENCRYPTED = 1
 
 
-def read_zip(content: memoryview) -> Sequence[Member]:
+def read_zip(content: Content) -> Sequence[Member]:
     """Return the files in a zip archive (an APK, AAR or MediaPipe bundle is one). Raises BundleError."""
     try:
-        archive = zipfile.ZipFile(view_file(content))
+        archive = zipfile.ZipFile(opened(content))
         entries = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError) as error:
         raise BundleError(f"is a damaged zip archive: {error}") from error
@@ -36,11 +38,11 @@ def _refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
         end, before = entry.header_offset + _LOCAL_HEADER + entry.compress_size, entry.filename
 
 
-def _zip_member(archive: zipfile.ZipFile, content: memoryview, entry: zipfile.ZipInfo) -> Member:
-    def stored() -> memoryview | None:
+def _zip_member(archive: zipfile.ZipFile, content: Content, entry: zipfile.ZipInfo) -> Member:
+    def stored() -> Content | None:
         if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & _ENCRYPTED:
             return None
-        header = content[entry.header_offset : entry.header_offset + _LOCAL_HEADER]
+        header = bytes(content[entry.header_offset : entry.header_offset + _LOCAL_HEADER])
         if len(header) < _LOCAL_HEADER:
             raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside it")
         names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
@@ -60,7 +62,7 @@ def _zip_member(archive: zipfile.ZipFile, content: memoryview, entry: zipfile.Zi
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError):
             return b""  # encrypted, or damaged: whether it is a model is not known
 
-    def whole() -> memoryview:
+    def whole() -> Content:
         view = stored()
         if view is not None:
             return view
@@ -77,16 +79,29 @@ def _zip_member(archive: zipfile.ZipFile, content: memoryview, entry: zipfile.Zi
     return Member(entry.filename, beginning, whole)
 
 
-def read_tar(content: memoryview) -> Sequence[Member]:
+def read_tar(content: Content) -> Sequence[Member]:
     """Return the regular files in a tar archive. Raises BundleError."""
     try:
-        with tarfile.open(fileobj=view_file(content), mode="r:") as archive:
+        with tarfile.open(fileobj=opened(content), mode="r:") as archive:
             entries = [entry for entry in archive if entry.isreg() and not entry.issparse()]
     except (tarfile.TarError, ValueError, OSError, EOFError) as error:
         raise BundleError(f"is a damaged tar archive: {error}") from error
     return [_tar_member(content, entry) for entry in entries]
 
 
-def _tar_member(content: memoryview, entry: tarfile.TarInfo) -> Member:
+def _tar_member(content: Content, entry: tarfile.TarInfo) -> Member:
     view = content[entry.offset_data : entry.offset_data + entry.size]
     return Member(entry.name, lambda count: bytes(view[:count]), lambda: view)
+
+
+def opened_tar_stream(content: Content) -> IO[bytes]:
+    """Return what comes out of a compressed archive."""
+    import bz2
+    import gzip
+    import lzma
+
+    file = opened(content)
+    beginning = bytes(content[:3])
+    if beginning[:2] == b"\x1f\x8b":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
+    return bz2.BZ2File(file) if beginning == b"BZh" else lzma.LZMAFile(file)

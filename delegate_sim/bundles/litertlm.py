@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .member import BundleError, Member
+from .ranged import Content
 
 _HEADER_START = 32
 _KNOWN_MAJOR = 1
@@ -21,20 +22,20 @@ _STRING_VALUE = 9
 _MOST_SECTIONS = 4096
 
 
-def read_litertlm(content: memoryview) -> Sequence[Member]:
+def read_litertlm(content: Content) -> Sequence[Member]:
     """Return the sections that hold models, each by its ``model_type``, numbered where it has none. Raises BundleError."""
     try:
-        major = int.from_bytes(content[8:12], "little")
+        major = int.from_bytes(bytes(content[8:12]), "little")
         if major != _KNOWN_MAJOR:
             raise BundleError(f"has version {major} of the LiteRT-LM format, of which only {_KNOWN_MAJOR} is known")
-        end = int.from_bytes(content[24:32], "little")
+        end = int.from_bytes(bytes(content[24:32]), "little")
         header = bytes(content[_HEADER_START:end])
         return list(_members(content, header))
     except (struct.error, ValueError, IndexError, TypeError, OverflowError) as error:
         raise BundleError("is a damaged LiteRT-LM file: its header cannot be read") from error
 
 
-def _members(content: memoryview, header: bytes) -> Iterator[Member]:
+def _members(content: Content, header: bytes) -> Iterator[Member]:
     import flatbuffers
     from flatbuffers.number_types import UOffsetTFlags
 
@@ -57,7 +58,7 @@ def _members(content: memoryview, header: bytes) -> Iterator[Member]:
         yield _member(name, content[begin:end])
 
 
-def _member(name: str, view: memoryview) -> Member:
+def _member(name: str, view: Content) -> Member:
     return Member(name, lambda count: bytes(view[:count]), lambda: view)
 
 

@@ -11,10 +11,12 @@ from typing import BinaryIO
 
 from ..files import open_input
 from .address import join_address, split_address
-from .archives import read_tar, read_zip
+from .archives import opened_tar_stream, read_tar, read_zip
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of
 from .litertlm import read_litertlm
-from .member import BundleError, Member, copy_bounded, opened_tar_stream
+from .member import BundleError, Member, copy_bounded
+from .ranged import Content, RangedView
+from .stores import RemoteFile, is_url
 
 _DEEPEST = 4
 """How many bundles may lie in each other."""
@@ -22,7 +24,7 @@ _MOST_MODELS = 10_000
 _MOST_UNPACKED = 1 << 30
 """Bytes of the bundles inside one file."""
 
-_READERS: dict[str, Callable[[memoryview], Sequence[Member]]] = {ZIP: read_zip, TAR: read_tar, LITERTLM: read_litertlm}
+_READERS: dict[str, Callable[[Content], Sequence[Member]]] = {ZIP: read_zip, TAR: read_tar, LITERTLM: read_litertlm}
 
 
 def models_in(path: str) -> list[str]:
@@ -33,10 +35,11 @@ def models_in(path: str) -> list[str]:
     return list(_addresses(_of_file(path), (path,)))
 
 
-def member_content(path: str) -> memoryview | None:
+def member_content(path: str) -> Content | None:
     """Return the bytes of the model at an address, None if the path is not an address.
 
-    Nothing is copied of what is stored as it is. Raises BundleError with what is wrong, and OSError.
+    Nothing is copied of what is stored as it is, and nothing read of that in a remote store. Raises BundleError with what is
+    wrong, and OSError.
     """
     file, *names = split_address(path)
     if not names:
@@ -84,7 +87,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
 class _Opened:
     """The members of a file, or of a bundle inside it, by their names; of several of one name, the first."""
 
-    def __init__(self, content: memoryview, name: str) -> None:
+    def __init__(self, content: Content, name: str) -> None:
         members = _inside(content, name)
         self.is_bundle = members is not None
         self.by_name: dict[str, Member] = {}
@@ -93,12 +96,20 @@ class _Opened:
 
 
 def _of_file(path: str) -> _Opened:
-    with open_input(path) as file:
-        content = _mapped(file)
-    opened = _Opened(content, path)
+    opened = _Opened(_file_content(path), path)
     if not opened.is_bundle:
         raise BundleError("is neither an archive nor a bundle")
     return opened
+
+
+def _file_content(path: str) -> Content:
+    if is_url(path):
+        remote = RemoteFile(path)
+        if remote.size is None:
+            raise BundleError("is in a store that does not say how large it is: download it first")
+        return RangedView(remote, 0, remote.size)
+    with open_input(path) as file:
+        return _mapped(file)
 
 
 @functools.lru_cache(maxsize=_DEEPEST)
@@ -111,11 +122,13 @@ def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opene
 
 
 def _stamp(path: str) -> tuple[int, ...]:
+    if is_url(path):
+        return (RemoteFile(path).size or 0,)
     status = os.stat(path)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _inside(content: memoryview, name: str) -> Sequence[Member] | None:
+def _inside(content: Content, name: str) -> Sequence[Member] | None:
     """Return the members of a bundle, None if it is none."""
     kind = format_of(bytes(content[:512]), name)
     if kind == COMPRESSED_TAR:

@@ -19,23 +19,23 @@ def is_url(path: str) -> bool:
 
 
 def models_at(url: str) -> list[str]:
-    """Return the URLs of the models that a pattern matches or that lie below a folder of a store; the URL itself if it is one.
+    """Return the URLs of the models and bundles that a pattern matches or that lie below a folder of a store, or the URL itself.
 
     Raises BundleError if the store cannot be asked.
     """
-    if url.lower().endswith(MODEL_SUFFIXES) and not _has_wildcard(url):
+    if url.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)) and not _has_wildcard(url):
         return [url]
     store, path = _store(url)
     try:
         if _has_wildcard(url):
             found = store.glob(path)
-        elif url.lower().endswith(BUNDLE_SUFFIXES) or not store.isdir(path):
+        elif not store.isdir(path):
             return [url]
         else:
             found = store.find(path)
     except Exception as error:  # every store has errors of its own
         raise _fault(error) from error
-    return [store.unstrip_protocol(each) for each in sorted(found) if each.lower().endswith(MODEL_SUFFIXES)]
+    return [store.unstrip_protocol(each) for each in sorted(found) if each.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES))]
 
 
 class RemoteFile:

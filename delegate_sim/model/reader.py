@@ -53,24 +53,31 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
     if isinstance(source, bytes | bytearray | memoryview):
         return _read_named(_bytes_of(memoryview(source)), None, "the given bytes")
     path = os.fsdecode(source)
-    digest = ""
     try:
-        content = None
-        if is_url(path):
-            from .remote import remote_content
-
-            content, digest, _ = remote_content(path)
-        elif SEPARATOR in path:
-            from ..bundles.members import member_content
-
-            content = member_content(path)
-        if content is None:
-            content = _map(path)
+        content, digest = _content(path)
     except OSError as error:
         raise _model_error(path, error.strerror or str(error)) from error
     except (ValueError, Malformed, BundleError) as error:
         raise _model_error(path, str(error)) from error
     return _read_named(content, path, path, digest)
+
+
+def _content(path: str) -> tuple[memoryview, str]:
+    """Return the bytes at a path, an address or a URL, and what stands for their digest if they are not all there."""
+    found = None
+    if SEPARATOR in path:
+        from ..bundles.members import member_content
+
+        found = member_content(path)
+    if isinstance(found, memoryview):
+        return found, ""
+    if not is_url(path):
+        return _map(path), ""
+    from ..bundles.stores import RemoteFile
+    from .remote import remote_content
+
+    content, digest, _ = remote_content(RemoteFile(path) if found is None else found)
+    return content, digest
 
 
 def _bytes_of(view: memoryview) -> memoryview:

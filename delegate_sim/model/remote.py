@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..bundles.formats import MODEL, format_of
 from ..bundles.member import BundleError
+from ..bundles.ranged import RangedView
 from ..bundles.stores import RemoteFile
 from .flatbuffer import Flatbuffer, Positions
 
@@ -30,18 +32,20 @@ class RemoteContent(NamedTuple):
     """Bytes that were asked for."""
 
 
-def remote_content(url: str) -> RemoteContent:
-    """Read a model but for its weights, as far as the store can give parts of files.
+def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
+    """Read a model but for its weights, as far as the store can give parts of files; of a bundle, only the beginning.
 
     Raises BundleError, and Malformed of a flatbuffer that cannot be followed.
     """
-    file = RemoteFile(url)
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()
         return RemoteContent(memoryview(content), hashlib.sha256(content).hexdigest(), len(content))
     parts = _Parts(file, file.size)
     try:
         parts.ensure(np.zeros(1, np.int64), _SMALLEST)
+        beginning = bytes(parts.content[:_BLOCK])
+        if format_of(beginning, "") not in (MODEL, None):
+            return RemoteContent(memoryview(beginning), parts.digest(), parts.read)
         weights = _weights(_RangedFlatbuffer(parts))
         parts.fetch(_outside(weights, file.size))
     except _WholeFile as whole:
@@ -60,7 +64,7 @@ class _WholeFile(Exception):
 class _Parts:
     """The parts of a file that were read, in memory that is taken up only where something was."""
 
-    def __init__(self, file: RemoteFile, size: int) -> None:
+    def __init__(self, file: RemoteFile | RangedView, size: int) -> None:
         self._file = file
         self.size = size
         self.content = mmap.mmap(-1, size)

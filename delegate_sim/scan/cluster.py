@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .job import Job, JobAnswer, answer, failed
+from .batches import Batch, answers_to, batches_of
+from .job import Job, JobAnswer, failed
 from .journal import ScanError
 
-_AHEAD = 4
+_AHEAD = 3
 _SECONDS_TO_CONNECT = 10
 
 
-def answers_on(scheduler: str, jobs: Iterable[Job]) -> Iterator[JobAnswer]:
-    """Return the answers as they come, in no order. The workers need this package, and the models under the same paths.
+def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list[JobAnswer]]:
+    """Return the answers to so many jobs, some at a time as they come, in no order.
+
+    The workers need this package, and the models under the same paths.
 
     What a worker that dies had under way, Dask gives to another; a model that ends several workers is said to do so.
     Raises ScanError if distributed is not installed or the scheduler is not there.
@@ -28,29 +32,37 @@ def answers_on(scheduler: str, jobs: Iterable[Job]) -> Iterator[JobAnswer]:
     except (OSError, ValueError) as error:
         raise ScanError(f"{scheduler}: no scheduler answers there") from error
     with client:
-        yield from _answers(client, distributed.as_completed, iter(jobs))
+        workers = max(1, sum(client.nthreads().values()))
+        yield from _answers(client, distributed.as_completed, batches_of(jobs, count, workers), workers * _AHEAD)
 
 
-def _answers(client: Any, as_completed: Any, jobs: Iterator[Job]) -> Iterator[JobAnswer]:
-    under_way: dict[Any, Job] = {}
+def _answers(client: Any, as_completed: Any, batches: Iterator[Batch], ahead: int) -> Iterator[list[JobAnswer]]:
+    under_way: dict[Any, Batch] = {}
+    suspects: list[Job] = []
+    tried = None
 
-    def submit(count: int) -> list[Any]:
-        added = []
-        for job in jobs:
-            future = client.submit(answer, job, pure=False)
-            under_way[future] = job
-            added.append(future)
-            if len(added) == count:
-                break
-        return added
+    def submitted(some: Iterable[Batch]) -> list[Any]:
+        futures = []
+        for batch in some:
+            futures.append(client.submit(answers_to, batch, pure=False))
+            under_way[futures[-1]] = batch
+        return futures
 
-    ahead = max(1, sum(client.nthreads().values())) * _AHEAD
-    completed = as_completed(submit(ahead))
+    completed = as_completed(submitted(itertools.islice(batches, ahead)))
     for future in completed:
-        job = under_way.pop(future)
+        batch = under_way.pop(future)
         error = future.exception()
-        found = future.result() if error is None else failed(job, f"{job.model}: {type(error).__name__}: {error}")
+        is_suspect = future is tried
+        tried = None if is_suspect else tried
+        if error is None:
+            yield [JobAnswer(*found) for found in future.result()]
+        elif is_suspect:
+            yield [failed(job, f"{job.model}: {type(error).__name__}: {error}") for job in batch]
+        else:  # one of them may be to blame, or what else its workers had to do: each is tried by itself
+            suspects += batch
         future.release()
-        for more in submit(1):
-            completed.add(more)
-        yield JobAnswer(*found)
+        if suspects and tried is None:
+            (tried,) = submitted([[suspects.pop(0)]])
+            completed.add(tried)
+        if not is_suspect:
+            completed.update(submitted(itertools.islice(batches, 1)))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import functools
+import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..text import printable
+
 ScanRow = dict[str, Any]
+
+_GREATEST = (1 << 63) - 1
+"""A number that columns can hold."""
 
 
 class TargetSpec(NamedTuple):
@@ -46,9 +52,14 @@ class JobAnswer(NamedTuple):
     unchanged: Sequence[str] = ()
 
 
-def failed(job: Job, message: str, sha256: str | None = None, size: int | None = None) -> JobAnswer:
+def failed(job: Job, message: str) -> JobAnswer:
     """Return the answer for a model that cannot be judged."""
-    return JobAnswer(job.model, [_failed_row(job.model, spec, message, sha256, size) for spec in job.targets], ())
+    return JobAnswer(job.model, [_storable(_failed_row(job.model, spec, message)) for spec in job.targets], ())
+
+
+def stored_name(path: str) -> str:
+    """Return what a model's path is in the tables: what is not printable in it is written as escapes."""
+    return printable(path)
 
 
 def answer(job: Job) -> JobAnswer:
@@ -62,6 +73,8 @@ def answer(job: Job) -> JobAnswer:
         sha256 = model.sha256
     except DelegateSimError as error:
         return failed(job, str(error))
+    except Exception as error:  # one model's failure is that model's row
+        return failed(job, _fault(job.model, error))
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
     unchanged: list[str] = []
@@ -72,12 +85,27 @@ def answer(job: Job) -> JobAnswer:
             continue
         try:
             row, own = _judged(job.model, model, spec)
-        except Exception as error:  # one model's failure is that model's row
-            row = _failed_row(job.model, spec, f"internal error: {type(error).__name__}: {error}", sha256, model.size)
+        except Exception as error:
+            row = _failed_row(job.model, spec, _fault(job.model, error), sha256, model.size)
             own = []
-        runs.append(row)
-        causes += own
+        runs.append(_storable(row))
+        causes += map(_storable, own)
     return JobAnswer(job.model, runs, causes, unchanged)
+
+
+def _fault(path: str, error: Exception) -> str:
+    return f"{path}: internal error: {type(error).__name__}: {error}"
+
+
+def _storable(row: ScanRow) -> ScanRow:
+    """Return a row that every format can hold: text that is printable, and numbers of 64 bits."""
+    return {name: _stored(value) for name, value in row.items()}
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    return min(value, _GREATEST) if isinstance(value, int) else value
 
 
 def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[ScanRow, list[ScanRow]]:
@@ -111,18 +139,23 @@ def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[ScanRow, list[Scan
         "refusal": run.refusal.message if run.refusal else None,
         "log_line": run.log_lines[0] if run.log_lines else None,
     }
-    return row, list(_cause_rows(path, spec, run))
+    operators = Counter(
+        [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
+    )
+    causes = list(_cause_rows(path, spec, run, operators))
+    kept: Counter[str] = Counter()
+    for cause in causes:
+        kept[cause["operator"]] += cause["nodes"]
+    row["delegated_operators"] = json.dumps(sorted(operators - kept))
+    return row, causes
 
 
-def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[ScanRow]:
+def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
     """Return a row for each code and operator of the nodes that stay on the CPU, the most multiply-adds first."""
     from ..results.compute import compute_of
     from ..results.nodes import code_of, on_cpu
 
     compute = compute_of(run)
-    operators = Counter(
-        [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
-    )
     groups: dict[tuple[str, str], ScanRow] = {}
     for subgraph, index, reasons in on_cpu(run):
         op = subgraph.graph.nodes[index].op
@@ -148,7 +181,7 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any) -> Iterator[ScanRow]:
     yield from sorted(groups.values(), key=lambda row: (-row["multiply_adds"], -row["nodes"], row["code"], row["operator"]))
 
 
-def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None, size: int | None) -> ScanRow:
+def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None = None, size: int | None = None) -> ScanRow:
     from ..results.rule_set import rule_set_version
     from .schema import RUN_COLUMNS
 

@@ -10,10 +10,13 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
-from .job import Job, JobAnswer, answer, failed
+from .batches import Batch, answers_to, batches_of
+from .job import Job, JobAnswer, failed
 
-_AHEAD = 4
-"""Jobs that wait in front of each process, so that memory does not grow with their number."""
+_AHEAD = 3
+"""Batches that each process has or that wait for it, so that memory does not grow with their number."""
+
+_GUILTY = "ends the process that judges it; please report it with the model"
 
 
 def usable_cores() -> int:
@@ -21,36 +24,38 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def answers_here(jobs: Iterable[Job], processes: int) -> Iterator[JobAnswer]:
-    """Return the answers as they come, in no order.
+def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
+    """Return the answers to so many jobs, some at a time as they come, in no order.
 
-    A process that dies takes none of the others' work with it: what was under way is done again, each alone, and a model that
-    ends its process a second time is said to do so.
+    A process that dies takes none of the others' work with it: what was under way is done again, one model at a time, and a
+    model that ends its process then is said to do so.
     """
+    waiting = batches_of(jobs, count, processes)
     if processes == 1:
-        yield from map(answer, jobs)
+        yield from map(answers_to, waiting)
         return
-    waiting = iter(jobs)
-    suspects: list[Job] = []
     while True:
-        with _Pool(processes) as pool:
-            suspects = yield from pool.answers(waiting)
-        if not suspects:
+        with _Pool(processes, processes * _AHEAD) as pool:
+            lost = yield from pool.answers(waiting)
+        if not lost:
             return
-        for job in suspects:
-            with _Pool(1) as alone:
-                lost = yield from alone.answers(iter([job]))
-            for each in lost:
-                yield failed(each, f"{each.model}: ends the process that judges it; please report it with the model")
+        alone = iter([[job] for job in lost])
+        guilty = lost
+        while guilty:
+            with _Pool(1, 1) as pool:
+                guilty = yield from pool.answers(alone)
+            yield [
+                failed(job, f"{job.model}: ends the process that judges it; please report it with the model") for job in guilty
+            ]
 
 
 class _Pool:
     """Processes that end with it."""
 
-    def __init__(self, processes: int) -> None:
-        self._ahead = processes * _AHEAD
+    def __init__(self, processes: int, ahead: int) -> None:
+        self._ahead = ahead
         self._executor = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
-        self._under_way: dict[Future[JobAnswer], Job] = {}
+        self._under_way: dict[Future[list[JobAnswer]], Batch] = {}
 
     def __enter__(self) -> _Pool:
         return self
@@ -63,29 +68,29 @@ class _Pool:
         for process in processes:
             process.join()
 
-    def answers(self, jobs: Iterator[Job]) -> Generator[JobAnswer, None, list[Job]]:
+    def answers(self, batches: Iterator[Batch]) -> Generator[list[JobAnswer], None, list[Job]]:
         """Return answers; the value returned at the end is the jobs that were under way when a process died."""
         lost: list[Job] = []
         is_whole = True
         while True:
             while is_whole and len(self._under_way) < self._ahead:
-                job = next(jobs, None)
-                if job is None:
+                batch = next(batches, None)
+                if batch is None:
                     break
                 try:
-                    self._under_way[self._executor.submit(answer, job)] = job
+                    self._under_way[self._executor.submit(answers_to, batch)] = batch
                 except BrokenProcessPool:
-                    lost.append(job)
+                    lost += batch
                     is_whole = False
             if not self._under_way:
                 return lost
             done, _ = wait(self._under_way, return_when=FIRST_COMPLETED)
             for future in done:
-                job = self._under_way.pop(future)
+                batch = self._under_way.pop(future)
                 try:
                     yield future.result()
                 except BrokenProcessPool:
-                    lost.append(job)
+                    lost += batch
                     is_whole = False
 
 

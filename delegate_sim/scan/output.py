@@ -6,23 +6,21 @@ import csv
 import functools
 import importlib
 import io
+import itertools
 import json
 import os
-import re
 import sqlite3
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
-from ..files import open_input, permissions, refuse_input, write_whole
-from .job import ScanRow
-from .journal import ScanError
-from .schema import CAUSES, COLUMNS, INTEGER, REAL, RUNS, TEXT
+from ..files import open_input, permissions, refuse_input, write_chunks
+from ..spreadsheet import marked, unmarked
+from .journal import ScanError, ScanRows, ScanTables
+from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 
-_FORMULA = re.compile(r"'*\s*[=+\-@]")
-
-ScanTables = Mapping[str, Sequence[ScanRow]]
-"""The rows of both tables."""
+_BATCH = 5_000
 
 
 class Format(NamedTuple):
@@ -54,92 +52,122 @@ def _read_csv(path: str) -> ScanTables:
     return {table: _csv_rows(file, table) for table, file in _files(path)}
 
 
-def _csv_rows(path: str, table: str) -> list[ScanRow]:
+def _csv_rows(path: str, table: str) -> ScanRows:
+    types = [column.type for column in COLUMNS[table]]
     with io.TextIOWrapper(open_input(path, is_updated=True), encoding="utf-8", newline="") as file:
-        types = {column.name: column.type for column in COLUMNS[table]}
-        return [{name: _value(types.get(name, TEXT), value) for name, value in row.items()} for row in csv.DictReader(file)]
+        rows = csv.reader(file)
+        _check(next(rows, []), table)
+        for row in rows:
+            yield tuple([_value(kind, text) for kind, text in zip(types, row, strict=True)])
 
 
 def _value(kind: str, text: str) -> Any:
     if not text:
         return None
-    if kind == TEXT:
-        return text[1:] if text[0] == "'" and _FORMULA.match(text[1:]) else text
-    return int(text) if kind == INTEGER else float(text)
-
-
-def _cell(value: Any) -> Any:
-    """Return a value of which no spreadsheet makes a formula; reading takes the mark away. CSV has no NUL."""
-    if not isinstance(value, str):
-        return value
-    text = value.replace("\0", "\\x00")
-    return f"'{text}" if _FORMULA.match(text) else text
+    return unmarked(text) if kind == TEXT else int(text)
 
 
 def _write_csv(path: str, tables: ScanTables) -> None:
     for table, file in _files(path):
-        text = io.StringIO()
-        writer = csv.DictWriter(text, [column.name for column in COLUMNS[table]], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in tables[table])
-        write_whole(file, text.getvalue())
+        write_chunks(file, _csv_lines(table, tables[table]))
+
+
+def _csv_lines(table: str, rows: ScanRows) -> Iterator[bytes]:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names(table))
+    for some in _batches(rows):
+        writer.writerows([[marked(value) if isinstance(value, str) else value for value in row] for row in some])
+        yield text.getvalue().encode()
+        text.seek(0)
+        text.truncate()
+    yield text.getvalue().encode()
 
 
 def _read_lines(path: str) -> ScanTables:
-    tables: dict[str, list[ScanRow]] = {}
-    for table, file in _files(path):
-        with io.TextIOWrapper(open_input(file, is_updated=True), encoding="utf-8") as lines:
-            tables[table] = [json.loads(line) for line in lines]
-    return tables
+    return {table: _line_rows(file, table) for table, file in _files(path)}
+
+
+def _line_rows(path: str, table: str) -> ScanRows:
+    with open_input(path, is_updated=True) as lines:
+        for line in lines:
+            row = json.loads(line)
+            _check(list(row) if isinstance(row, dict) else (), table)
+            yield tuple(row.values())
 
 
 def _write_lines(path: str, tables: ScanTables) -> None:
     for table, file in _files(path):
-        write_whole(file, "".join([json.dumps(row) + "\n" for row in tables[table]]))
+        keys = names(table)
+        write_chunks(file, (json.dumps(dict(zip(keys, row, strict=True))).encode() + b"\n" for row in tables[table]))
 
 
 def _files(path: str) -> list[tuple[str, str]]:
     return [(CAUSES, causes_path(path)), (RUNS, path)]
 
 
-_SQL_TYPES = {TEXT: "TEXT", INTEGER: "INTEGER", REAL: "REAL"}
-
-
 def _write_sqlite(path: str, tables: ScanTables) -> None:
     def fill(temporary: str) -> None:
-        with sqlite3.connect(temporary) as connection:
-            for table, columns in COLUMNS.items():
-                names = [column.name for column in columns]
-                declared = ", ".join([f"{column.name} {_SQL_TYPES[column.type]}" for column in columns])
-                connection.execute(f"CREATE TABLE {table} ({declared})")
-                places = ", ".join("?" * len(names))
-                rows = [[row[name] for name in names] for row in tables[table]]
-                connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
-        connection.close()
+        with closing(sqlite3.connect(temporary)) as connection, connection:
+            for table in COLUMNS:
+                connection.execute(f"CREATE TABLE {table} ({declaration(table)})")
+                places = ", ".join("?" * len(names(table)))
+                connection.executemany(f"INSERT INTO {table} VALUES ({places})", tables[table])
 
     _replace(path, fill)
 
 
 def _read_sqlite(path: str) -> ScanTables:
-    with sqlite3.connect(path) as connection:
-        connection.row_factory = sqlite3.Row
-        tables = {table: [dict(row) for row in connection.execute(f"SELECT * FROM {table}")] for table in COLUMNS}
-    connection.close()
-    return tables
+    return {table: _sqlite_rows(path, table) for table in COLUMNS}
+
+
+def _sqlite_rows(path: str, table: str) -> ScanRows:
+    open_input(path, is_updated=True).close()
+    with closing(sqlite3.connect(path)) as connection:
+        found = connection.execute(f"SELECT * FROM {table}")
+        _check([column[0] for column in found.description], table)
+        yield from found
 
 
 def _write_parquet(path: str, tables: ScanTables) -> None:
     arrow, parquet = _arrow(path)
-    types = {TEXT: arrow.string(), INTEGER: arrow.int64(), REAL: arrow.float64()}
-    for table, file in _files(path):
+    types = {TEXT: arrow.string(), INTEGER: arrow.int64()}
+
+    def fill(table: str, temporary: str) -> None:
         schema = arrow.schema([(column.name, types[column.type]) for column in COLUMNS[table]])
-        content = arrow.Table.from_pylist(list(tables[table]), schema=schema)
-        _replace(file, functools.partial(parquet.write_table, content))
+        with parquet.ParquetWriter(temporary, schema) as writer:
+            for some in _batches(tables[table]):
+                columns = [arrow.array(values, field.type) for values, field in zip(zip(*some, strict=True), schema, strict=True)]
+                writer.write_batch(arrow.record_batch(columns, schema=schema))
+
+    for table, file in _files(path):
+        _replace(file, functools.partial(fill, table))
 
 
 def _read_parquet(path: str) -> ScanTables:
+    _arrow(path)
+    return {table: _parquet_rows(file, table) for table, file in _files(path)}
+
+
+def _parquet_rows(path: str, table: str) -> ScanRows:
     _, parquet = _arrow(path)
-    return {table: parquet.read_table(file).to_pylist() for table, file in _files(path)}
+    with open_input(path, is_updated=True) as file, parquet.ParquetFile(file) as content:
+        _check(content.schema_arrow.names, table)
+        for some in content.iter_batches(_BATCH):
+            yield from zip(*[column.to_pylist() for column in some.columns], strict=True)
+
+
+def _check(found: Sequence[str], table: str) -> None:
+    """Raise ValueError if these are not the columns of a table."""
+    if list(found) != names(table):
+        raise ValueError(f"not the columns of {table}")
+
+
+def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
+    """Return rows by the thousand, so that they are not in memory at once."""
+    waiting = iter(rows)
+    while some := list(itertools.islice(waiting, _BATCH)):
+        yield some
 
 
 def _arrow(path: str) -> tuple[Any, Any]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
+import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..errors import OptionError
+from ..releases.catalogue import parse_release
+from ..results.measures import NOT_RUNNING
 from .journal import ScanError
-from .output import ScanTables, format_for
-from .schema import COLUMNS, INTEGER, REAL, TEXT
+from .output import format_for
+from .schema import COLUMNS, RUNS, declaration, names
 
 BEFORE = "before_"
 """What the names of an earlier scan's tables begin with."""
+
+_NOT_RUNNING = ", ".join([f"'{outcome}'" for outcome in sorted(NOT_RUNNING)])
 
 
 class Question(NamedTuple):
@@ -38,8 +45,8 @@ VIEWS: Mapping[str, Question] = {
         WITH changes AS (
             SELECT target, model, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds,
                    CASE WHEN problem IN ('operator', 'operator-version', 'attribute', 'operands', 'shape', 'constant')
-                        THEN operator || ': ' ELSE '' END || coalesce(change, code) AS change
-            FROM causes GROUP BY ALL
+                        THEN operator || ': ' ELSE '' END || change AS change
+            FROM causes WHERE change IS NOT NULL GROUP BY ALL
         ), counted AS (SELECT *, count(*) OVER (PARTITION BY target, model) AS of_model FROM changes)
         SELECT target, change, count(*) AS models, count_if(of_model = 1) AS alone, sum(nodes)::BIGINT AS nodes,
                sum(multiply_adds)::BIGINT AS multiply_adds
@@ -49,19 +56,18 @@ VIEWS: Mapping[str, Question] = {
     "refused-operators": Question(
         "operators of which no target takes a single node",
         """
-        WITH present AS (SELECT DISTINCT model, operator, operator_nodes FROM causes),
-        refused AS (SELECT model, target, operator, sum(nodes) AS nodes FROM causes GROUP BY ALL),
-        asked AS (SELECT DISTINCT model, target FROM runs WHERE error IS NULL)
-        SELECT operator, count(DISTINCT model) AS models, sum(operator_nodes)::BIGINT // count(DISTINCT target) AS nodes
-        FROM present JOIN asked USING (model) LEFT JOIN refused USING (model, target, operator)
-        GROUP BY operator HAVING bool_and(coalesce(refused.nodes, 0) = operator_nodes)
-        ORDER BY models DESC, nodes DESC, operator
+        WITH refused AS (SELECT DISTINCT model, operator, operator_nodes FROM causes),
+        taken AS (SELECT DISTINCT unnest(from_json(delegated_operators, '["VARCHAR"]')) AS operator FROM runs)
+        SELECT operator, count(DISTINCT model) AS models, sum(operator_nodes)::BIGINT AS nodes
+        FROM refused ANTI JOIN taken USING (operator)
+        GROUP BY operator ORDER BY models DESC, nodes DESC, operator
         """,
     ),
     "best-targets": Question(
-        "the target that takes most multiply-adds of each model, then the one with fewest kernels",
+        "the target that takes most multiply-adds of each model, then most nodes, then the one with fewest kernels",
         """
-        SELECT model, target, delegated_nodes, nodes, delegated_multiply_adds, multiply_adds, delegate_kernels
+        SELECT model, CASE WHEN delegated_nodes > 0 THEN target END AS target, delegated_nodes, nodes,
+               delegated_multiply_adds, multiply_adds, delegate_kernels
         FROM runs WHERE error IS NULL
         QUALIFY row_number() OVER (
             PARTITION BY model ORDER BY delegated_multiply_adds DESC, delegated_nodes DESC, delegate_kernels, target
@@ -70,28 +76,39 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "releases": Question(
-        "what another release of the runtime changes, for scans with several --runtime",
+        "what each release of the runtime changes against the one before it, for scans with several --runtime",
         """
-        SELECT a.model, a.delegate, a.runtime, b.runtime AS other, a.outcome, b.outcome AS other_outcome,
-               a.delegated_nodes, b.delegated_nodes AS other_delegated_nodes, a.delegate_kernels AS kernels,
-               b.delegate_kernels AS other_kernels
-        FROM runs a JOIN runs b ON a.model = b.model AND a.delegate = b.delegate AND a.runtime < b.runtime
+        SELECT a.model, a.delegate, a.runtime, b.runtime AS later, a.outcome, b.outcome AS later_outcome,
+               a.delegated_nodes AS nodes, b.delegated_nodes AS later_nodes, a.delegate_kernels AS kernels,
+               b.delegate_kernels AS later_kernels, b.delegated_multiply_adds - a.delegated_multiply_adds AS multiply_adds_won
+        FROM runs a JOIN runs b ON a.model = b.model AND a.delegate = b.delegate
              AND replace(a.target, a.runtime, '') = replace(b.target, b.runtime, '')
-        WHERE (a.outcome, a.delegated_nodes, a.delegate_kernels)
-              IS DISTINCT FROM (b.outcome, b.delegated_nodes, b.delegate_kernels)
-        ORDER BY abs(a.delegated_multiply_adds - b.delegated_multiply_adds) DESC, a.model, a.target
+        JOIN release_order x ON x.runtime = a.runtime
+        JOIN release_order y ON y.runtime = b.runtime AND y.position = x.position + 1
+        WHERE a.error IS NULL AND b.error IS NULL
+              AND (replace(a.outcome, ', as predicted', ''), a.delegated_nodes, a.delegate_kernels)
+                  IS DISTINCT FROM (replace(b.outcome, ', as predicted', ''), b.delegated_nodes, b.delegate_kernels)
+        ORDER BY abs(multiply_adds_won) DESC, abs(later_nodes - a.delegated_nodes) DESC, a.model, a.target, x.position
         """,
     ),
     "regressions": Question(
-        "models of which less is delegated than in an earlier scan, or in more kernels; needs two scans: the earlier one first",
-        """
+        "models of which less is delegated than in an earlier scan, or in more kernels, or that run no more; needs two scans",
+        f"""
+        WITH was AS (SELECT DISTINCT target, runtime FROM before_runs), is_now AS (SELECT DISTINCT target, runtime FROM runs),
+        compared AS (
+            SELECT was.target AS earlier, is_now.target FROM was JOIN is_now ON was.target = is_now.target OR (
+                was.target NOT IN (SELECT target FROM is_now) AND is_now.target NOT IN (SELECT target FROM was)
+                AND replace(was.target, was.runtime, '') = replace(is_now.target, is_now.runtime, '')
+            )
+        )
         SELECT b.model, b.target, a.outcome AS was, b.outcome AS now, a.delegated_nodes AS nodes_before,
                b.delegated_nodes AS nodes_now, a.delegate_kernels AS kernels_before, b.delegate_kernels AS kernels_now,
                a.delegated_multiply_adds - b.delegated_multiply_adds AS multiply_adds_lost, b.error
-        FROM before_runs a JOIN runs b USING (model, target)
+        FROM compared JOIN before_runs a ON a.target = earlier JOIN runs b ON b.target = compared.target AND b.model = a.model
         WHERE a.error IS NULL AND (b.error IS NOT NULL OR b.delegated_nodes < a.delegated_nodes
               OR b.delegated_multiply_adds < a.delegated_multiply_adds
-              OR (b.delegated_nodes = a.delegated_nodes AND b.delegate_kernels > a.delegate_kernels))
+              OR (b.delegated_nodes = a.delegated_nodes AND b.delegate_kernels > a.delegate_kernels)
+              OR (b.outcome IN ({_NOT_RUNNING}) AND a.outcome NOT IN ({_NOT_RUNNING})))
         ORDER BY multiply_adds_lost DESC NULLS FIRST, b.model, b.target
         """,
         needs_earlier=True,
@@ -109,8 +126,8 @@ class Result(NamedTuple):
 def ask(scans: Sequence[str], sql: str) -> Result:
     """Ask in SQL of the tables ``runs`` and ``causes`` of the last scan, and ``before_runs`` and ``before_causes`` of the first.
 
-    A query sees nothing but these tables. Raises ScanError if a file is not that of a scan, DuckDB is not installed, or the
-    query is wrong.
+    ``release_order`` has the releases of the runtime in the last scan, by their age. A query sees nothing but these tables.
+    Raises ScanError if a file is not that of a scan, DuckDB is not installed, or the query is wrong.
     """
     try:
         duckdb: Any = importlib.import_module("duckdb")
@@ -118,7 +135,8 @@ def ask(scans: Sequence[str], sql: str) -> Result:
         raise ScanError("query needs the package duckdb: pip install 'delegate-sim[scan]'") from error
     connection = duckdb.connect(":memory:")
     for prefix, path in zip(("", BEFORE), reversed(scans), strict=False):
-        _fill(connection, prefix, _tables(path))
+        _fill(connection, prefix, path)
+    _order_releases(connection)
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     try:
@@ -130,26 +148,32 @@ def ask(scans: Sequence[str], sql: str) -> Result:
         connection.close()
 
 
-_TYPES = {TEXT: "VARCHAR", INTEGER: "BIGINT", REAL: "DOUBLE"}
 _BATCH = 10_000
 
 
-def _fill(connection: Any, prefix: str, tables: ScanTables) -> None:
-    for table, columns in COLUMNS.items():
-        declared = ", ".join([f"{column.name} {_TYPES[column.type]}" for column in columns])
-        connection.execute(f"CREATE TABLE {prefix}{table} ({declared})")
-        rows = tables[table]
-        row_places = f"({', '.join('?' * len(columns))})"
-        for start in range(0, len(rows), _BATCH):
-            some = rows[start : start + _BATCH]
-            values = [row.get(column.name) for row in some for column in columns]
-            connection.execute(f"INSERT INTO {prefix}{table} VALUES {', '.join([row_places] * len(some))}", values)
-
-
-def _tables(path: str) -> ScanTables:
+def _fill(connection: Any, prefix: str, path: str) -> None:
     try:
-        return format_for(path).read(path)
+        tables = format_for(path).read(path)
+        for table in COLUMNS:
+            connection.execute(f"CREATE TABLE {prefix}{table} ({declaration(table)})")
+            places = f"({', '.join('?' * len(names(table)))})"
+            rows = iter(tables[table])
+            while some := list(itertools.islice(rows, _BATCH)):
+                values = list(itertools.chain.from_iterable(some))
+                connection.execute(f"INSERT INTO {prefix}{table} VALUES {', '.join([places] * len(some))}", values)
     except OSError as error:
-        raise ScanError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, sqlite3.Error) as error:
+        raise ScanError(f"{error.filename or path}: {error.strerror or error}") from error
+    except (ValueError, TypeError, csv.Error, sqlite3.Error) as error:
         raise ScanError(f"{path}: is not the output of a scan") from error
+
+
+def _order_releases(connection: Any) -> None:
+    """Add a table that says which runtimes of the last scan follow each other."""
+    found = {runtime for (runtime,) in connection.execute(f"SELECT DISTINCT runtime FROM {RUNS}").fetchall() if runtime}
+    try:
+        ordered = sorted(found, key=lambda runtime: parse_release(runtime).order)
+    except OptionError:
+        ordered = sorted(found)
+    connection.execute("CREATE TABLE release_order (runtime TEXT, position BIGINT)")
+    for position, runtime in enumerate(ordered):
+        connection.execute("INSERT INTO release_order VALUES (?, ?)", [runtime, position])

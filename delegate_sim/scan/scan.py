@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from ..bundles.address import split_address
 from ..files import keep_inputs
 from .cluster import answers_on
-from .job import Job, JobAnswer, ScanRow, TargetSpec
-from .journal import Journal, ScanError
+from .job import Job, JobAnswer, TargetSpec, stored_name
+from .journal import Journal, ScanError, ScanRows
 from .local import answers_here
-from .output import ScanTables, format_for
+from .output import Format, format_for
 from .schema import CAUSES, RUNS
-
-_Key = tuple[str, str]
-"""A model, and a target by its name."""
+from .totals import Totals
 
 
 class Workers(NamedTuple):
@@ -28,9 +27,10 @@ class Workers(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """What a scan ended with: the rows of both tables, how many models were judged anew, and whether it was interrupted."""
+    """What a scan ended with: what is in the output, how many models were judged anew, and whether it was interrupted."""
 
-    tables: ScanTables
+    totals: Totals
+    causes: int
     judged: int
     unchanged: int
     is_interrupted: bool
@@ -55,79 +55,67 @@ def scan(
         raise ScanError(f"{output}: is one of the models, which is not overwritten")
     journal = Journal(f"{output}.journal")
     try:
-        store = _Store(_read(output, kept.read) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
-        for answer in journal.answers():
-            store.take(answer)
+        _take_over(journal, output, kept)
         judged = unchanged = 0
         is_interrupted = False
-        jobs = [Job(model, tuple(targets), store.known(model)) for model in models]
+        jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
         try:
-            for done, answer in enumerate(_answers(jobs, engine), 1):
-                if answer.runs:
-                    judged += 1
-                    journal.append(answer)
-                    store.take(answer)
-                else:
-                    unchanged += 1
-                show(done, len(jobs))
+            for answers in _answers(jobs, len(models), engine):
+                journal.append(answers)
+                anew = sum([bool(answer.runs) for answer in answers])
+                judged += anew
+                unchanged += len(answers) - anew
+                show(judged + unchanged, len(models))
         except KeyboardInterrupt:
             is_interrupted = True
-        tables = store.tables(models, targets)
-        try:
-            kept.write(output, tables)
-        except OSError as error:
-            raise ScanError(
-                f"{error.filename or output}: {error.strerror or error}; what was found is in {journal.path}"
-            ) from error
+        totals, causes = _write(journal, models, targets, output, kept)
         journal.remove()
     finally:
         journal.close()
-    return Scanned(tables, judged, unchanged, is_interrupted)
+    return Scanned(totals, causes, judged, unchanged, is_interrupted)
 
 
-def _answers(jobs: Iterable[Job], engine: Workers) -> Iterator[JobAnswer]:
-    return answers_here(jobs, engine.processes) if engine.scheduler is None else answers_on(engine.scheduler, jobs)
+def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[JobAnswer]]:
+    if engine.scheduler is not None:
+        return answers_on(engine.scheduler, jobs, count)
+    return answers_here(jobs, count, engine.processes)
 
 
-def _read(path: str, read: Callable[[str], ScanTables]) -> ScanTables:
+def _take_over(journal: Journal, output: str, kept: Format) -> None:
     try:
-        tables = read(path)
-        for row in tables[RUNS]:
-            row["model"], row["target"], row["sha256"], row["rule_set"]
-    except (ValueError, KeyError, TypeError, FileNotFoundError, sqlite3.Error) as error:
-        raise ScanError(f"{path}: is not the output of a scan; give another name, or remove it") from error
-    return tables
+        journal.take_over(kept.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
+    except (ValueError, TypeError, OverflowError, csv.Error, sqlite3.Error) as error:
+        journal.remove()  # in which nothing is before this
+        raise ScanError(f"{output}: is not the output of a scan; give another name, or remove it") from error
+    except OSError as error:
+        journal.remove()
+        raise ScanError(f"{error.filename or output}: {error.strerror or error}") from error
 
 
-class _Store:
-    """The rows by model and target; a later one takes the place of an earlier one."""
+def _write(
+    journal: Journal, models: Sequence[str], targets: Sequence[TargetSpec], output: str, kept: Format
+) -> tuple[Totals, int]:
+    """Write the output from the journal, row by row; return what is in it, and how many causes."""
+    stored, columns = [stored_name(model) for model in models], [spec.name for spec in targets]
+    totals, causes = Totals(), _Count()
+    tables = {
+        RUNS: totals.count(journal.rows(RUNS, stored, columns)),
+        CAUSES: causes.count(journal.rows(CAUSES, stored, columns)),
+    }
+    try:
+        kept.write(output, tables)
+    except OSError as error:
+        raise ScanError(f"{error.filename or output}: {error.strerror or error}; what was found is in {journal.path}") from error
+    return totals, causes.rows
 
-    def __init__(self, tables: ScanTables) -> None:
-        self._runs: dict[str, dict[str, ScanRow]] = {}
-        self._causes: dict[_Key, list[ScanRow]] = {}
-        self._add(tables[RUNS], tables[CAUSES])
 
-    def take(self, answer: JobAnswer) -> None:
-        """Put the rows of an answer in the place of what was known of its model and targets."""
-        for row in answer.runs:
-            self._causes.pop((row["model"], row["target"]), None)
-        self._add(answer.runs, answer.causes)
+class _Count:
+    """How many rows have passed."""
 
-    def known(self, model: str) -> Mapping[str, tuple[str, str]]:
-        """Return for each target that has an answer the content and the rules that it holds for."""
-        rows = self._runs.get(model, {})
-        return {target: (row["sha256"], row["rule_set"]) for target, row in rows.items() if not row.get("error")}
+    def __init__(self) -> None:
+        self.rows = 0
 
-    def tables(self, models: Sequence[str], targets: Sequence[TargetSpec]) -> ScanTables:
-        """Return the rows of these models and targets, in their order."""
-        keys = [(model, spec.name) for model in models for spec in targets if spec.name in self._runs.get(model, {})]
-        return {
-            RUNS: [self._runs[model][target] for model, target in keys],
-            CAUSES: [row for key in keys for row in self._causes.get(key, ())],
-        }
-
-    def _add(self, runs: Iterable[ScanRow], causes: Iterable[ScanRow]) -> None:
-        for row in runs:
-            self._runs.setdefault(row["model"], {})[row["target"]] = row
-        for row in causes:
-            self._causes.setdefault((row["model"], row["target"]), []).append(row)
+    def count(self, rows: ScanRows) -> Iterator[tuple[Any, ...]]:
+        for row in rows:
+            self.rows += 1
+            yield row

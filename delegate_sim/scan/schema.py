@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-TEXT, INTEGER, REAL = "text", "integer", "real"
+TEXT, INTEGER = "text", "integer"
+_SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT"}
 
 
 class Column(NamedTuple):
@@ -41,6 +42,7 @@ RUN_COLUMNS = (
     Column("border_bytes", INTEGER, "bytes into and out of the delegate's kernels in one inference"),
     Column("multiply_adds", INTEGER, "multiply-adds of one inference"),
     Column("delegated_multiply_adds", INTEGER, "those in nodes that the delegate takes"),
+    Column("delegated_operators", TEXT, "the operators of which the delegate takes nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of what refuses the whole graph"),
     Column("refusal", TEXT, "what it says"),
     Column("log_line", TEXT, "the first line that the runtime prints of it"),
@@ -57,3 +59,17 @@ CAUSE_COLUMNS = (
     Column("change", TEXT, "what to change, where that is known"),
 )
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
+
+
+def declaration(table: str) -> str:
+    """Return the columns of a table as SQL declares them, in SQLite and in DuckDB.
+
+    >>> declaration(CAUSES).partition(",")[0]
+    'model TEXT'
+    """
+    return ", ".join([f"{column.name} {_SQL_TYPES[column.type]}" for column in COLUMNS[table]])
+
+
+def names(table: str) -> list[str]:
+    """Return the names of a table's columns."""
+    return [column.name for column in COLUMNS[table]]

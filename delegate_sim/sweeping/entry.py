@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.interpreter import option_values
@@ -74,7 +73,7 @@ def _failure_entry(row: SweepRow) -> dict[str, str] | None:
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
     return {
-        **asdict(cost.measures),
+        **cost.measures._asdict(),
         "delegated_share": cost.measures.delegated_share,
         "multiply_adds": cost.total_multiply_adds,
         "delegated_multiply_adds": cost.multiply_adds,

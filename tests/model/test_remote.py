@@ -10,6 +10,7 @@ import threading
 import pytest
 
 import delegate_sim
+from delegate_sim.bundles.stores import RemoteFile
 from delegate_sim.errors import ModelError
 from delegate_sim.model.remote import remote_content
 from delegate_sim.model_files import files_for
@@ -45,7 +46,7 @@ def memory():
 def test_weights_are_not_read(memory, behind):
     content = heavy_model(behind=behind).bytes()
     memory.pipe("/zoo/heavy.tflite", content)
-    found = remote_content("memory://zoo/heavy.tflite")
+    found = remote_content(RemoteFile("memory://zoo/heavy.tflite"))
     assert len(found.content) == len(content) > 8 * MIB
     assert found.read < len(content) // 50
     local, remote = delegate_sim.analyze(content, "nnapi"), delegate_sim.analyze("memory://zoo/heavy.tflite", "nnapi")

@@ -65,6 +65,23 @@ def test_an_operator_that_one_target_takes_is_not_among_them(scanned):
     assert taken != [(0,)]
 
 
+def test_an_operator_that_is_taken_in_another_model_is_not_among_them(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"], "b.tflite": ["ADD 9", "ROUND"]}, [NNAPI])
+    assert ask([path], "SELECT operator FROM causes ORDER BY ALL").rows == [("ADD",), ("ROUND",)]
+    assert [row["operator"] for row in view("refused-operators", path)] == ["ROUND"]
+
+
+def test_no_target_is_best_where_none_takes_anything(scanned):
+    (row,) = view("best-targets", scanned("z.jsonl", {"a.tflite": ["ROUND"]}))
+    assert (row["target"], row["delegated_nodes"]) == (None, 0)
+
+
+def test_a_model_that_runs_no_more_is_a_regression(scanned):
+    before, after = [scanned(name, {"a.tflite": ["ADD"]}, [NNAPI]) for name in ("before.jsonl", "after.jsonl")]
+    sql = "UPDATE runs SET outcome = 'delegated, then fails'; " + VIEWS["regressions"].sql
+    assert [row[3] for row in ask([before, after], sql).rows] == ["delegated, then fails"]
+
+
 def test_the_best_target_of_each_model(scanned):
     path = scanned("z.jsonl", {"a.tflite": ["FLOOR"], "b.tflite": ["ADD"]})
     rows = view("best-targets", path)
@@ -76,7 +93,22 @@ def test_what_a_release_changes(scanned):
     path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI, NNAPI._replace(release="tf-2.14"), OLD])
     assert view("releases", path) == []
     with_change = ask([path], "UPDATE runs SET delegated_nodes = 0 WHERE runtime = 'tf-2.14'; " + VIEWS["releases"].sql)
-    assert [(row[2], row[3]) for row in with_change.rows] == [("litert-2.3", "tf-2.14")]
+    assert [(row[2], row[3]) for row in with_change.rows] == [("tf-2.14", "litert-2.3")]
+
+
+def test_releases_are_compared_with_the_one_before(scanned):
+    specs = [NNAPI._replace(release=release) for release in ("litert-2.3", "tf-2.10", "tf-2.14")]
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, specs)
+    numbered = "UPDATE runs SET delegated_nodes = CASE runtime WHEN 'tf-2.10' THEN 3 WHEN 'tf-2.14' THEN 2 ELSE 1 END; "
+    rows = ask([path], numbered + VIEWS["releases"].sql).rows
+    assert [(row[2], row[3], row[6], row[7]) for row in rows] == [("tf-2.10", "tf-2.14", 3, 2), ("tf-2.14", "litert-2.3", 2, 1)]
+
+
+def test_regressions_between_releases(scanned):
+    before = scanned("before.jsonl", {"a.tflite": ["ADD", "ADD"]}, [NNAPI._replace(release="tf-2.14"), GPU])
+    after = scanned("after.jsonl", {"a.tflite": ["ADD", "ROUND"]}, [NNAPI, GPU])
+    targets = {row["target"] for row in view("regressions", before, after)}
+    assert targets == {NNAPI.name, GPU.name}
 
 
 def test_regressions_between_two_scans(scanned):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -16,12 +17,13 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim.scan import scan as scanning
-from delegate_sim.scan.job import Job, JobAnswer, TargetSpec, answer
+from delegate_sim.scan.cluster import answers_on
+from delegate_sim.scan.job import Job, TargetSpec, answer
 from delegate_sim.scan.journal import Journal, ScanError
 from delegate_sim.scan.local import answers_here
 from delegate_sim.scan.output import causes_path, format_for
 from delegate_sim.scan.scan import Workers, scan
-from delegate_sim.scan.schema import CAUSE_COLUMNS, CAUSES, COLUMNS, RUN_COLUMNS, RUNS
+from delegate_sim.scan.schema import CAUSE_COLUMNS, CAUSES, RUN_COLUMNS, RUNS, names
 from delegate_sim_cli.commands.scan import command
 from fixtures.builder import ModelBuilder
 from tests.models import chain_model
@@ -46,20 +48,25 @@ def zoo(tmp_path, monkeypatch):
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_what_is_written_is_what_was_found(zoo, suffix):
     output = f"found.{suffix}"
-    found = scan(zoo, [NNAPI, GPU], output, Workers())
-    read = format_for(output).read(output)
-    for table, columns in COLUMNS.items():
-        assert list(read[table]) == list(found.tables[table])
-        assert all(list(row) == [column.name for column in columns] for row in read[table])
-    rows = {(row["model"], row["target"]): row for row in read[RUNS]}
+    scan(zoo, [NNAPI, GPU], output, Workers())
+    tables = read(output)
+    scan(zoo, [NNAPI, GPU], "other.jsonl", Workers())
+    assert tables == read("other.jsonl")
+    rows = {(row["model"], row["target"]): row for row in tables[RUNS]}
     assert len(rows) == 6
     assert rows["zoo/a.tflite", NNAPI.name]["delegated_nodes"] == 2
     assert rows["zoo/c.tflite", GPU.name]["error"].startswith("zoo/c.tflite: is not a TFLite model")
-    causes = [row for row in read[CAUSES] if row["target"] == NNAPI.name]
+    causes = [row for row in tables[CAUSES] if row["target"] == NNAPI.name]
     assert [(row["model"], row["code"], row["operator"], row["nodes"], row["operator_nodes"]) for row in causes] == [
         ("zoo/a.tflite", "nnapi-operator", "ROUND", 1, 1)
     ]
     assert not Path(f"{output}.journal").exists()
+
+
+def read(output):
+    """The rows of both tables as they are in an output."""
+    found = format_for(output).read(output)
+    return {table: [dict(zip(names(table), row, strict=True)) for row in rows] for table, rows in found.items()}
 
 
 def judged(found):
@@ -75,7 +82,7 @@ def test_a_second_scan_judges_what_is_new_or_changed(zoo, monkeypatch):
     Path("zoo/d.tflite").write_bytes(chain_model(["ROUND"]).bytes())
     found = scan([*zoo[:2], "zoo/d.tflite"], [NNAPI], "z.jsonl", Workers())
     assert judged(found) == (2, 1)
-    assert [row["nodes"] for row in found.tables[RUNS]] == [3, 2, 1]
+    assert [row["nodes"] for row in read("z.jsonl")[RUNS]] == [3, 2, 1]
     assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Workers())) == (2, 0)
     monkeypatch.setattr("delegate_sim.results.rule_set.rule_set_version", lambda delegate: f"other {delegate.name}")
     assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Workers())) == (2, 0)
@@ -87,52 +94,116 @@ def test_a_model_that_raises_is_a_row(zoo, monkeypatch):
 
     monkeypatch.setattr("delegate_sim.runtime.interpreter.simulate", broken)
     (row,) = answer(Job(zoo[0], (NNAPI,), {})).runs
-    assert row["error"] == "internal error: ZeroDivisionError: of a rule"
+    assert row["error"] == "zoo/a.tflite: internal error: ZeroDivisionError: of a rule"
     assert row["sha256"]
 
 
 def test_processes_find_what_one_process_finds(zoo):
     jobs = [Job(model, (NNAPI, GPU), {}) for model in zoo]
-    alone = sorted(answers_here(jobs, 1))
-    assert sorted(answers_here(jobs, 2)) == alone
+    found = [sorted([answer for some in answers_here(jobs, 3, processes) for answer in some]) for processes in (1, 2)]
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+
+
+def ends_its_process(batch):
+    """Judges models, in a worker, but for one that the process does not survive."""
+    if any(job.model == "zoo/b.tflite" for job in batch):
+        os._exit(1)
+    return [answer(job) for job in batch]
+
+
+def found_beside_a_deadly_model(answers):
+    rows = [row for some in answers for each in some for row in each.runs]
+    assert Counter(row["model"] for row in rows) == {**{f"copy{n}.tflite": 1 for n in range(64)}, "zoo/b.tflite": 1}
+    (error,) = [row["error"] for row in rows if row["error"]]
+    return error
+
+
+@pytest.fixture
+def with_a_deadly_model(zoo):
+    for number in range(64):
+        Path(f"copy{number}.tflite").write_bytes(Path(zoo[0]).read_bytes())
+    models = [f"copy{number}.tflite" for number in range(64)]
+    return [Job(model, (NNAPI,), {}) for model in [*models[:20], zoo[1], *models[20:]]]
+
+
+def test_a_model_that_ends_its_process_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
+    monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
+    error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, 2))
+    assert error == "zoo/b.tflite: ends the process that judges it; please report it with the model"
+
+
+def test_a_model_that_ends_the_workers_of_a_cluster_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="--scheduler needs distributed")
+    dask = pytest.importorskip("dask")
+    monkeypatch.setattr("delegate_sim.scan.cluster.answers_to", ends_its_process)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+    ):
+        error = found_beside_a_deadly_model(answers_on(cluster.scheduler_address, with_a_deadly_model, 65))
+    assert error.startswith("zoo/b.tflite: KilledWorker: ")
 
 
 def test_ctrl_c_leaves_a_valid_output(zoo, monkeypatch):
-    def interrupted(jobs, engine):
-        yield answer(jobs[0])
+    def interrupted(jobs, *_):
+        yield [answer(next(iter(jobs)))]
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(scanning, "_answers", interrupted)
         found = scan(zoo, [NNAPI], "z.csv", Workers())
     assert found.is_interrupted
-    assert [row["model"] for row in format_for("z.csv").read("z.csv")[RUNS]] == zoo[:1]
+    assert [row["model"] for row in read("z.csv")[RUNS]] == zoo[:1]
     again = scan(zoo, [NNAPI], "z.csv", Workers())
     assert judged(again) == (2, 1)
 
 
-def test_a_journal_goes_on_behind_its_last_whole_line(tmp_path):
-    path = str(tmp_path / "journal")
-    first = Journal(path)
-    first.append(JobAnswer("a", [{"model": "a"}], []))
-    first.append(JobAnswer("b", [{"model": "b"}], []))
+def test_a_journal_holds_whole_answers_only(zoo):
+    found = answer(Job(zoo[0], (NNAPI, GPU), {}))
+    first = Journal("journal")
+    first.take_over({RUNS: (), CAUSES: ()})
+    first.append([found])
+    with pytest.raises(ScanError):
+        first.append([found._replace(causes=[*found.causes, {"model": "incomplete"}])])
     first.close()
-    content = Path(path).read_bytes()
-    Path(path).write_bytes(content[:-5])
-    second = Journal(path)
-    assert [each.model for each in second.answers()] == ["a"]
-    second.append(JobAnswer("c", [], []))
-    second.close()
-    third = Journal(path)
-    assert [each.model for each in third.answers()] == ["a", "c"]
-    third.close()
+    second = Journal("journal")
+    models, targets = zoo[:1], [NNAPI.name, GPU.name]
+    assert [row[:2] for row in second.rows(RUNS, models, targets)] == [(zoo[0], target) for target in targets]
+    assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
+    second.append([found])
+    assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
+    second.remove()
+    assert not list(Path().glob("journal*"))
 
 
-def test_two_scans_do_not_write_one_output(zoo):
+def test_a_journal_wins_over_the_output_that_it_began_with(zoo):
+    scan(zoo, [NNAPI], "z.csv", Workers())
+    journal = Journal("z.csv.journal")
+    journal.take_over(format_for("z.csv").read("z.csv"))
+    Path(zoo[1]).write_bytes(chain_model(["ROUND"]).bytes())
+    journal.append([answer(Job(zoo[1], (NNAPI,), {}))])
+    journal.close()
+    assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (1, 2)
+    assert [row["delegated_nodes"] for row in read("z.csv")[RUNS]] == [2, 0, None]
+
+
+def test_what_is_no_journal_is_kept(zoo):
+    Path("z.csv.journal").write_text("no database" * 99)
+    with pytest.raises(ScanError, match=r"z\.csv\.journal: is not the journal of a scan; remove it"):
+        scan(zoo, [NNAPI], "z.csv", Workers())
+    assert Path("z.csv.journal").read_text().startswith("no database")
+
+
+@pytest.mark.parametrize("system", ["this one", "one without fcntl"])
+def test_two_scans_do_not_write_one_output(zoo, monkeypatch, system):
+    if system != "this one":
+        monkeypatch.setitem(sys.modules, "fcntl", None)
     held = Journal("z.csv.journal")
     with pytest.raises(ScanError, match="another scan is writing it"):
         scan(zoo, [NNAPI], "z.csv", Workers())
     held.close()
+    assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (3, 0)
 
 
 def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
@@ -141,10 +212,35 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
     tensors = [graph.input("x", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))]
     graph.node("CUSTOM", tensors[:1], tensors[1:], custom="=HYPERLINK(1)")
     Path("odd.tflite").write_bytes(builder.bytes())
-    found = scan(["odd.tflite"], [NNAPI], "z.csv", Workers())
-    assert {row["operator"] for row in found.tables[CAUSES]} == {"=HYPERLINK(1)"}
+    scan(["odd.tflite"], [NNAPI], "z.csv", Workers())
     assert ",=HYPERLINK" not in Path("z.causes.csv").read_text()
-    assert format_for("z.csv").read("z.csv")[CAUSES] == found.tables[CAUSES]
+    assert {row["operator"] for row in read("z.csv")[CAUSES]} == {"=HYPERLINK(1)"}
+
+
+def test_half_of_an_output_is_kept(zoo):
+    scan(zoo, [NNAPI], "z.csv", Workers())
+    Path("z.causes.csv").unlink()
+    with pytest.raises(ScanError, match=r"z\.causes\.csv: No such file"):
+        scan(zoo, [NNAPI], "z.csv", Workers())
+    assert len(Path("z.csv").read_text().splitlines()) == 4
+    assert not list(Path().glob("z.csv.*"))
+
+
+def test_names_that_no_format_could_hold(zoo):
+    """Not UTF-8, with NUL, carriage returns and quotes: in paths and in names of custom operators."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensors = [graph.input("x", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))]
+    graph.node("CUSTOM", tensors[:1], tensors[1:], custom='a\rb\0c"d,;=e\u202e')
+    models = [os.fsdecode(b"odd\xff\r.tflite"), "'=1;-2.tflite"]
+    for model in models:
+        Path(model).write_bytes(builder.bytes())
+    outputs = ["z.csv", "z.jsonl", "z.sqlite"]
+    for output in outputs:
+        scan(models, [NNAPI], output, Workers())
+        assert judged(scan(models, [NNAPI], output, Workers())) == (0, 2)
+    assert read(outputs[0]) == read(outputs[1]) == read(outputs[2])
+    assert [row["model"] for row in read("z.csv")[RUNS]] == ["odd\\udcff\\r.tflite", "'=1;-2.tflite"]
 
 
 @pytest.mark.parametrize(("name", "content"), [("z.csv", "a,b\n1,2\n"), ("z.jsonl", "[]\n"), ("z.sqlite", "no database" * 99)])
@@ -166,13 +262,25 @@ def many(folder, count):
     return path
 
 
+def journaled(folder):
+    """How many rows are in the journal, of which a copy is looked at: the scan has locked it."""
+    for name in ("z.jsonl.journal", "z.jsonl.journal-wal"):
+        if not (folder / name).exists():
+            return 0
+        (folder / f"copy-{name}").write_bytes((folder / name).read_bytes())
+    with contextlib.closing(sqlite3.connect(folder / "copy-z.jsonl.journal")) as copy:
+        try:
+            return copy.execute("SELECT count(*) FROM runs").fetchone()[0]
+        except sqlite3.Error:
+            return 0
+
+
 def started(folder, *arguments):
     """A scan in a process of its own, which has judged a few models when this returns."""
     argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "-o", "z.jsonl", *arguments]
     process = subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    journal = folder / "z.jsonl.journal"
     for _ in range(3000):
-        if journal.exists() and journal.read_bytes().count(b"\n") >= 8:
+        if journaled(folder) >= 8:
             return process
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.02)
@@ -229,15 +337,18 @@ def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         models = [f"many.zip!/{number:04}.tflite" for number in range(60)]
         worker = next(iter(cluster.workers.values()))
+        killed = []
 
         def show(done, total):
-            if done == 5:
+            if done >= 5 and not killed:
+                killed.append(worker.pid)
                 os.kill(worker.pid, signal.SIGKILL)
 
         found = scan(models, [NNAPI], "z.jsonl", Workers(scheduler=cluster.scheduler_address), show)
     assert judged(found) == (60, 0)
     assert_complete(tmp_path, 60)
-    assert found.tables == scan(models, [NNAPI], "here.jsonl", Workers()).tables
+    scan(models, [NNAPI], "here.jsonl", Workers())
+    assert read("z.jsonl") == read("here.jsonl")
 
 
 def test_a_scheduler_that_is_not_there(zoo, monkeypatch):
@@ -270,6 +381,7 @@ def test_the_command_says_what_was_found(zoo):
         (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
         (("zoo", "-o", "z.csv", "--option", "nothing=1"), "nnapi has no option 'nothing'"),
         (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
+        (("zoo", "-o", "no/z.csv"), "no/z.csv.journal: No such file or directory"),
     ],
 )
 def test_what_is_asked_wrongly_is_one_line(zoo, arguments, message):

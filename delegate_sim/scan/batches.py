@@ -1,0 +1,31 @@
+"""Several models as one task, since handing one over costs about as much as judging a small one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from .job import Job, JobAnswer, answer
+
+_MOST = 8
+_FOR_EACH_WORKER = 16
+"""How many tasks each worker has to get at least, so that all have work to the end."""
+
+Batch = Sequence[Job]
+
+
+def batches_of(jobs: Iterable[Job], count: int, workers: int) -> Iterator[Batch]:
+    """Return so many jobs in batches; a single worker takes them one by one.
+
+    >>> {len(batch) for batch in batches_of([Job("m", (), {})] * 70, 70, 2)}
+    {2}
+    """
+    size = 1 if workers == 1 else max(1, min(_MOST, count // (workers * _FOR_EACH_WORKER)))
+    waiting = iter(jobs)
+    while batch := list(itertools.islice(waiting, size)):
+        yield batch
+
+
+def answers_to(batch: Batch) -> list[JobAnswer]:
+    """Judge the models of a batch."""
+    return [answer(job) for job in batch]

@@ -1,0 +1,63 @@
+"""What a scan found, summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .journal import ScanRows
+from .schema import RUNS, names
+
+_MOST_ERRORS = 5
+
+
+class TargetTotals:
+    """Models on one target: how many it takes as a whole and in part, and how much of them."""
+
+    def __init__(self) -> None:
+        self.models = self.without_answer = self.whole = self.untouched = 0
+        self.multiply_adds = self.delegated_multiply_adds = 0
+
+    @property
+    def in_part(self) -> int:
+        """How many models the target takes in part."""
+        return self.models - self.without_answer - self.whole - self.untouched
+
+
+class Totals:
+    """Sums over the rows of ``runs`` that have passed, of which none is kept."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.models = 0
+        self.targets: dict[str, TargetTotals] = {}
+        self.failed_models = 0
+        self.errors: list[str] = []
+        """The errors of the first models that have any, one for each."""
+
+    def count(self, rows: ScanRows) -> Iterator[tuple[Any, ...]]:
+        """Return the rows, in which those of a model follow each other, and count them."""
+        keys = names(RUNS)
+        model = failed = None
+        for values in rows:
+            row = dict(zip(keys, values, strict=True))
+            self.rows += 1
+            self.models += row["model"] != model
+            model = row["model"]
+            if row["error"] and model != failed:
+                failed = model
+                self.failed_models += 1
+                self.errors += [row["error"]] if len(self.errors) < _MOST_ERRORS else []
+            self._add(row)
+            yield values
+
+    def _add(self, row: dict[str, Any]) -> None:
+        target = self.targets.setdefault(row["target"], TargetTotals())
+        target.models += 1
+        if row["error"]:
+            target.without_answer += 1
+            return
+        target.whole += 0 < row["nodes"] == row["delegated_nodes"]
+        target.untouched += not row["delegated_nodes"]
+        target.multiply_adds += row["multiply_adds"]
+        target.delegated_multiply_adds += row["delegated_multiply_adds"]
