@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import hashlib
+import mmap
 import os
 import pickle
 import random
@@ -25,11 +27,12 @@ from benchmarks.fuzz.mutate import mutant
 from benchmarks.fuzz.targets import run_all
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 
-_BATCH = 64
-"""Mutants of one process, whose peak of memory is that of the worst."""
+_BATCH = 2048
+"""Mutants of one process, whose peak of memory is that of the worst; it ends with the first that goes wrong."""
 _MOST_SECONDS = 5
 _MOST_BYTES = 512 << 20
 _ADDRESS_SPACE = 4 << 30
+_REPORT_SECONDS = 60
 
 
 class Finding(NamedTuple):
@@ -55,54 +58,79 @@ def seeds(folders: list[Path]) -> list[bytes]:
     return [path.read_bytes() for path in paths if path.stat().st_size <= 1 << 16]
 
 
-def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> list[Finding]:
-    """Run mutants by their numbers in this process."""
-    found = []
+class Batch(NamedTuple):
+    """What a process did: the mutants up to the first that went wrong."""
+
+    mutants: int
+    finding: Finding | None
+    peak: int
+    """Bytes of memory."""
+    slowest: float
+    """Seconds of the processor that the slowest mutant took."""
+
+
+def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> Batch:
+    """Run mutants by their numbers in this process, until one goes wrong."""
+    slowest = 0.0
     signal.signal(signal.SIGPROF, _stop)  # time of the processor, which other processes do not change
-    peak = _peak()
     for index in range(first, first + number):
-        own = f"{seed}:{index}"
-        generator = random.Random(own)
+        _CURRENT[:8] = index.to_bytes(8, "little")
+        generator = random.Random(_own_seed(seed, index))
         content = mutant(generator, given)
+        start = time.process_time()
+        what, detail = "", ""
         signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
         try:
             run_all(content, generator, delegates, commands)
         except _TooLong as error:
-            found.append(Finding(own, "timeout", str(error), content))
+            what, detail = "timeout", str(error)
         except Exception:
-            found.append(Finding(own, "error", traceback.format_exc(), content))
+            what, detail = "error", traceback.format_exc()
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
-        if _peak() > max(peak, _MOST_BYTES):
-            found.append(Finding(own, "memory", f"{_peak() >> 20} MiB", content))
-        peak = max(peak, _peak())
-    return found
+        slowest = max(slowest, time.process_time() - start)
+        if not what and _peak() > _MOST_BYTES:
+            what, detail = "memory", f"{_peak() >> 20} MiB"
+        if what:
+            return Batch(index - first + 1, Finding(_own_seed(seed, index), what, detail, content), _peak(), slowest)
+    return Batch(number, None, _peak(), slowest)
+
+
+_CURRENT = mmap.mmap(-1, 8)
+"""The number of the mutant that runs, shared with the child that runs it: should that die, it is known of what."""
+
+
+def _own_seed(seed: int, index: int) -> str:
+    return f"{seed}:{index}"
 
 
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) -> list[Finding]:
+def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) -> Batch:
     """Run one batch in a child, so that no mutant takes the others along."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
-        found = run_batch(first, _BATCH, arguments.seed, given, arguments.delegates, arguments.commands)
+        batch = run_batch(first, _BATCH, arguments.seed, given, arguments.delegates, arguments.commands)
         with os.fdopen(write, "wb") as pipe:
-            pickle.dump(found, pipe)
+            pickle.dump(batch, pipe)
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         content = pipe.read()
     _, status = os.waitpid(child, 0)
     if status or not content:
-        return [Finding(f"{arguments.seed}:{first}", "crash", f"status {status}", b"")]
-    found = pickle.loads(content)  # from the own child
-    assert isinstance(found, list)
-    return found
+        index = int.from_bytes(_CURRENT[:8], "little")
+        own = _own_seed(arguments.seed, index)
+        killer = mutant(random.Random(own), given)
+        return Batch(index - first + 1, Finding(own, "crash", f"status {status}", killer), 0, 0.0)
+    batch = pickle.loads(content)  # from the own child
+    assert isinstance(batch, Batch)
+    return batch
 
 
 _NOISE = re.compile(r"0x[0-9a-f]+|/tmp/\S+|\d{4,}")
@@ -120,7 +148,10 @@ def main() -> int:
     parser.add_argument("--time", type=float, default=60, help="seconds")
     parser.add_argument("--mutants", type=int, default=0, help="stop after so many")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--delegates", type=int, default=3, help="how many delegates a mutant goes through")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first mutant, to go on where a run ended")
+    parser.add_argument(
+        "--delegates", type=int, default=0, help="how many delegates, at random, a mutant goes through; 0: see targets.py"
+    )
     parser.add_argument("--commands", type=float, default=0.125, help="share of mutants that go through a command as well")
     parser.add_argument("--models", type=Path, action="append", default=[], help="folders of models to make mutants of")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where mutants that went wrong are kept")
@@ -132,19 +163,38 @@ def main() -> int:
         # What is imported and worked out once need not be so in every child.
         with contextlib.suppress(Exception):
             run_all(content, random.Random(number), len(DELEGATE_NAMES), 1)
-    start, first = time.monotonic(), 0
-    while time.monotonic() - start < arguments.time and not 0 < arguments.mutants <= first:
-        for finding in in_process(first, arguments, given):
-            where = place(finding)
-            known[where] = known.get(where, 0) + 1
-            if known[where] == 1:
-                stem = hashlib.sha256(where.encode()).hexdigest()[:10]
-                (arguments.findings / f"{stem}.tflite").write_bytes(finding.content)
-                (arguments.findings / f"{stem}.txt").write_text(f"{finding.seed}\n{finding.what}\n{finding.detail}\n", "utf-8")
-                print(f"{finding.seed} {stem} {where}", flush=True)
-        first += _BATCH
-    print(f"{first:,} mutants in {time.monotonic() - start:.0f} s: {sum(known.values()):,} findings at {len(known):,} places")
+    gc.collect()
+    gc.freeze()  # children then copy less
+    start, last, first, peak, slowest = time.monotonic(), time.monotonic(), arguments.first, 0, 0.0
+
+    def summary() -> str:
+        return (
+            f"{first - arguments.first:,} mutants in {time.monotonic() - start:.0f} s: {sum(known.values()):,} findings at "
+            f"{len(known):,} places; at most {slowest:.1f} s of the processor and {peak >> 20} MiB of memory"
+        )
+
+    while time.monotonic() - start < arguments.time and not 0 < arguments.mutants <= first - arguments.first:
+        batch = in_process(first, arguments, given)
+        first += batch.mutants
+        peak, slowest = max(peak, batch.peak), max(slowest, batch.slowest)
+        if batch.finding is not None:
+            _keep(batch.finding, known, arguments.findings)
+        if time.monotonic() - last > _REPORT_SECONDS:
+            last = time.monotonic()
+            print(summary(), flush=True)
+    print(summary())
     return 1 if known else 0
+
+
+def _keep(finding: Finding, known: dict[str, int], folder: Path) -> None:
+    """Write the first finding of each place to a folder."""
+    where = place(finding)
+    known[where] = known.get(where, 0) + 1
+    if known[where] == 1:
+        stem = hashlib.sha256(where.encode()).hexdigest()[:10]
+        (folder / f"{stem}.tflite").write_bytes(finding.content)
+        (folder / f"{stem}.txt").write_text(f"{finding.seed}\n{finding.what}\n{finding.detail}\n", "utf-8")
+        print(f"{finding.seed} {stem} {where}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import random
 import sys
 from pathlib import Path
@@ -73,6 +75,22 @@ def test_a_mutant_that_goes_wrong_is_found(monkeypatch):
         raise IndexError("tuple index out of range")
 
     monkeypatch.setattr(fuzz, "run_all", failing)
-    found = fuzz.run_batch(0, 3, 1, SEEDS, 1, 0)
-    assert [(finding.seed, finding.what) for finding in found] == [("1:0", "error"), ("1:1", "error"), ("1:2", "error")]
-    assert len({fuzz.place(finding) for finding in found}) == 1
+    batch = fuzz.run_batch(5, 3, 1, SEEDS, 1, 0)
+    assert batch.mutants == 1
+    assert (batch.finding.seed, batch.finding.what) == ("1:5", "error")
+    assert batch.finding.content == mutant(random.Random("1:5"), SEEDS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="mutants run in forked processes")
+def test_a_mutant_that_ends_its_process_is_known(monkeypatch):
+    from benchmarks.fuzz import __main__ as fuzz
+
+    def dying(content, generator, delegates, commands):
+        if content == mutant(random.Random("1:7"), SEEDS):
+            os._exit(3)
+
+    monkeypatch.setattr(fuzz, "run_all", dying)
+    batch = fuzz.in_process(5, argparse.Namespace(seed=1, delegates=1, commands=0), SEEDS)
+    assert batch.mutants == 3
+    assert (batch.finding.seed, batch.finding.what) == ("1:7", "crash")
+    assert batch.finding.content == mutant(random.Random("1:7"), SEEDS)
