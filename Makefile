@@ -13,7 +13,7 @@ SEED ?= 1
 MODELS ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz fuzz-guided coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -121,6 +121,11 @@ driver-profiles: setup  ## how many driver profiles learnt from logs reproduce t
 
 fuzz: setup  ## mutants of models through every part of the program (TIME=seconds SEED=1 MODELS="FOLDER ...")
 	$(BIN)/python -m benchmarks.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
+
+# atheris has wheels for Python 3.11 to 3.13.
+fuzz-guided: setup  ## the same, guided by the code that a mutant reaches
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-atheris --upgrade atheris
+	PYTHONPATH=.venv-atheris $(BIN)/python -m benchmarks.fuzz.guided --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
 audit: setup  ## known vulnerabilities of what the lock names
 	$(PYTHON) -m venv .venv-audit

@@ -8,54 +8,25 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
-import hashlib
 import mmap
 import os
 import pickle
 import random
-import re
 import resource
-import signal
 import sys
 import time
-import traceback
 from pathlib import Path
-from types import FrameType
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
-from benchmarks.fuzz.mutate import mutant
+from benchmarks.fuzz.findings import Finding, Findings, memory_peak, watched
+from benchmarks.fuzz.mutate import mutant, seeds
 from benchmarks.fuzz.targets import run_all
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 
 _BATCH = 2048
 """Mutants of one process, whose peak of memory is that of the worst; it ends with the first that goes wrong."""
-_MOST_SECONDS = 5
-_MOST_BYTES = 512 << 20
 _ADDRESS_SPACE = 4 << 30
 _REPORT_SECONDS = 60
-
-
-class Finding(NamedTuple):
-    """A mutant that went wrong: what it does, and where, by which others like it are recognised."""
-
-    seed: str
-    what: str
-    detail: str
-    content: bytes
-
-
-class _TooLong(BaseException):
-    """Raised in a mutant that takes longer than allowed; no handler of errors catches it."""
-
-
-def _stop(_: int, frame: FrameType | None) -> NoReturn:
-    raise _TooLong("".join(traceback.format_stack(frame)[-6:]))
-
-
-def seeds(folders: list[Path]) -> list[bytes]:
-    """Return the models that mutants are made of: small ones, so that there are many mutants."""
-    paths = sorted(path for folder in folders for path in folder.rglob("*.tflite"))
-    return [path.read_bytes() for path in paths if path.stat().st_size <= 1 << 16]
 
 
 class Batch(NamedTuple):
@@ -72,28 +43,16 @@ class Batch(NamedTuple):
 def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> Batch:
     """Run mutants by their numbers in this process, until one goes wrong."""
     slowest = 0.0
-    signal.signal(signal.SIGPROF, _stop)  # time of the processor, which other processes do not change
     for index in range(first, first + number):
         _CURRENT[:8] = index.to_bytes(8, "little")
         generator = random.Random(_own_seed(seed, index))
         content = mutant(generator, given)
         start = time.process_time()
-        what, detail = "", ""
-        signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
-        try:
-            run_all(content, generator, delegates, commands)
-        except _TooLong as error:
-            what, detail = "timeout", str(error)
-        except Exception:
-            what, detail = "error", traceback.format_exc()
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
+        finding = watched(_own_seed(seed, index), content, lambda: run_all(content, generator, delegates, commands))  # noqa: B023
         slowest = max(slowest, time.process_time() - start)
-        if not what and _peak() > _MOST_BYTES:
-            what, detail = "memory", f"{_peak() >> 20} MiB"
-        if what:
-            return Batch(index - first + 1, Finding(_own_seed(seed, index), what, detail, content), _peak(), slowest)
-    return Batch(number, None, _peak(), slowest)
+        if finding is not None:
+            return Batch(index - first + 1, finding, memory_peak(), slowest)
+    return Batch(number, None, memory_peak(), slowest)
 
 
 _CURRENT = mmap.mmap(-1, 8)
@@ -102,10 +61,6 @@ _CURRENT = mmap.mmap(-1, 8)
 
 def _own_seed(seed: int, index: int) -> str:
     return f"{seed}:{index}"
-
-
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) -> Batch:
@@ -133,15 +88,6 @@ def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) ->
     return batch
 
 
-_NOISE = re.compile(r"0x[0-9a-f]+|/tmp/\S+|\d{4,}")
-
-
-def place(finding: Finding) -> str:
-    """Return what findings of the same cause have in common: the innermost place in the program's own code."""
-    places = [line.strip() for line in finding.detail.splitlines() if re.search(r"(delegate_sim|/cli)/", line) and "line" in line]
-    return f"{finding.what} {places[-1] if places else _NOISE.sub('', finding.detail)[-200:]}"
-
-
 def main() -> int:
     """Run until the time is over; return 1 if something was found."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -157,8 +103,7 @@ def main() -> int:
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where mutants that went wrong are kept")
     arguments = parser.parse_args()
     given = seeds([Path("fixtures/models"), Path("tests/hostile"), *arguments.models])
-    arguments.findings.mkdir(parents=True, exist_ok=True)
-    known: dict[str, int] = {}
+    findings = Findings(arguments.findings)
     for number, content in enumerate(given):
         # What is imported and worked out once need not be so in every child.
         with contextlib.suppress(Exception):
@@ -169,8 +114,8 @@ def main() -> int:
 
     def summary() -> str:
         return (
-            f"{first - arguments.first:,} mutants in {time.monotonic() - start:.0f} s: {sum(known.values()):,} findings at "
-            f"{len(known):,} places; at most {slowest:.1f} s of the processor and {peak >> 20} MiB of memory"
+            f"{first - arguments.first:,} mutants in {time.monotonic() - start:.0f} s: {findings}; "
+            f"at most {slowest:.1f} s of the processor and {peak >> 20} MiB of memory"
         )
 
     while time.monotonic() - start < arguments.time and not 0 < arguments.mutants <= first - arguments.first:
@@ -178,23 +123,12 @@ def main() -> int:
         first += batch.mutants
         peak, slowest = max(peak, batch.peak), max(slowest, batch.slowest)
         if batch.finding is not None:
-            _keep(batch.finding, known, arguments.findings)
+            findings.add(batch.finding)
         if time.monotonic() - last > _REPORT_SECONDS:
             last = time.monotonic()
             print(summary(), flush=True)
     print(summary())
-    return 1 if known else 0
-
-
-def _keep(finding: Finding, known: dict[str, int], folder: Path) -> None:
-    """Write the first finding of each place to a folder."""
-    where = place(finding)
-    known[where] = known.get(where, 0) + 1
-    if known[where] == 1:
-        stem = hashlib.sha256(where.encode()).hexdigest()[:10]
-        (folder / f"{stem}.tflite").write_bytes(finding.content)
-        (folder / f"{stem}.txt").write_text(f"{finding.seed}\n{finding.what}\n{finding.detail}\n", "utf-8")
-        print(f"{finding.seed} {stem} {where}", flush=True)
+    return 1 if len(findings) else 0
 
 
 if __name__ == "__main__":
