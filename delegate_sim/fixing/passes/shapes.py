@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -64,9 +65,9 @@ def _slices(
     nodes, start = [], 0
     shape = work.tensor(source).shape
     for target, size in zip(targets, sizes, strict=True):
-        begin = np.zeros(len(shape), np.int32)
+        begin = np.zeros(len(shape), np.int64)
         begin[axis] = start
-        extent = np.array(shape, np.int32)
+        extent = np.array(shape, np.int64)
         extent[axis] = size
         name = f"{work.tensor(target).name}"
         first = work.constant(f"{name}/begin", "INT32", begin)
@@ -116,7 +117,7 @@ def _merged(tensor: Tensor) -> tuple[int, ...] | None:
     """Return the shape with leading dimensions joined so that four are left."""
     if tensor.rank < 5:
         return None
-    return (int(np.prod(tensor.shape[:-3])), *tensor.shape[-3:])
+    return (math.prod(tensor.shape[:-3]), *tensor.shape[-3:])
 
 
 def _unary_of_four(work: Work, node: Node) -> Sequence[Node] | None:
@@ -146,7 +147,7 @@ def _transpose_of_fewer(work: Work, node: Node) -> Sequence[Node] | None:
     if not 0 < len(groups) < 5:
         return None
     ordered = sorted(groups)
-    sizes = {tuple(group): int(np.prod([source.shape[axis] for axis in group])) for group in groups}
+    sizes = {tuple(group): math.prod([source.shape[axis] for axis in group]) for group in groups}
     before = work.result(source, "joined", [sizes[tuple(group)] for group in ordered])
     after = work.result(work.output(node), "joined", [sizes[tuple(group)] for group in groups])
     permutation = work.constant(f"{work.output(node).name}/order", "INT32", [ordered.index(group) for group in groups])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -47,7 +48,7 @@ def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
     if found is None or not found[0]:
         return None
     starts, sizes = found
-    if int(np.prod(sizes)) != target.element_count:
+    if math.prod(sizes) != target.element_count:
         return None
     is_same = tuple(sizes) == target.shape
     options = dict(iter(work.options(node)))
