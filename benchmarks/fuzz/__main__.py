@@ -27,6 +27,8 @@ _BATCH = 2048
 """Mutants of one process, whose peak of memory is that of the worst; it ends with the first that goes wrong."""
 _ADDRESS_SPACE = 4 << 30
 _REPORT_SECONDS = 60
+_WARMING = 60
+"""Models that are run before the first child begins."""
 
 
 class Batch(NamedTuple):
@@ -104,7 +106,7 @@ def main() -> int:
     arguments = parser.parse_args()
     given = seeds([Path("fixtures/models"), Path("tests/hostile"), *arguments.models])
     findings = Findings(arguments.findings)
-    for number, content in enumerate(given):
+    for number, content in enumerate(random.Random(arguments.seed).sample(given, min(len(given), _WARMING))):
         # What is imported and worked out once need not be so in every child.
         with contextlib.suppress(Exception):
             run_all(content, random.Random(number), len(DELEGATE_NAMES), 1)
