@@ -122,6 +122,11 @@ driver-profiles: setup  ## how many driver profiles learnt from logs reproduce t
 fuzz: setup  ## mutants of models through every part of the program (TIME=seconds SEED=1 MODELS="FOLDER ...")
 	$(BIN)/python -m benchmarks.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
+coverage: setup  ## lines and branches of delegate_sim that the tests run (ARGS=tests/FOLDER)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-coverage --upgrade coverage
+	PYTHONPATH=.venv-coverage $(BIN)/python -m coverage run -m pytest $(ARGS)
+	PYTHONPATH=.venv-coverage $(BIN)/python -m coverage report --skip-covered --sort cover
+
 # atheris has wheels for Python 3.11 to 3.13.
 fuzz-guided: setup  ## the same, guided by the code that a mutant reaches
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-atheris --upgrade atheris
