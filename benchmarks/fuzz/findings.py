@@ -7,6 +7,7 @@ import re
 import resource
 import signal
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -42,7 +43,9 @@ def watched(seed: str, content: bytes, action: Callable[[], None], held: int = 0
     signal.signal(signal.SIGPROF, _stop)  # time of the processor, which other processes do not change
     signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
     try:
-        action()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # numpy's, of numbers that are no surprise in a stranger's file
+            action()
     except _TooLong as error:
         return Finding(seed, "timeout", str(error), content)
     except Exception:

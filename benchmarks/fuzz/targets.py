@@ -129,11 +129,12 @@ def run_command(content: bytes, generator: random.Random) -> None:
         command = [part.format(path, bundle=bundle, delegate=delegate, folder=folder, view=view) for part in template]
         while command:
             end = command.index(_THEN) if _THEN in command else len(command)
-            _run(command[:end])
+            run_program(command[:end])
             command = command[end + 1 :]
 
 
-def _run(arguments: Sequence[str]) -> None:
+def run_program(arguments: Sequence[str]) -> None:
+    """Run one command; raises CommandFailed if the program itself fails."""
     code, printed = _captured(lambda: program.main(list(arguments), standalone_mode=True))
     if code == INTERNAL_ERROR or "standard output:" in printed:  # an OSError that nothing has named a file for
         raise CommandFailed(f"{' '.join(arguments)}\n{printed}")

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.fuzz.mutate import mutant, random_model
 from benchmarks.fuzz.sites import ELEMENT, LENGTH, NUMBER, OFFSET, VTABLE, sites
-from benchmarks.fuzz.targets import run_command, run_delegates
+from benchmarks.fuzz.targets import run_command, run_delegates, run_program
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.errors import ModelError
 from delegate_sim.model.reader import load
@@ -30,6 +30,22 @@ def test_what_once_went_wrong(path):
         run_delegates(content, random.Random(number), len(DELEGATE_NAMES))
     for number in range(6):
         run_command(content, random.Random(f"{path.stem}{number}"))
+
+
+@pytest.mark.parametrize(
+    ("stem", "command"),
+    [
+        ("5aea093e3a", ["diff", "{}", "{}"]),
+        ("6f6221bf95", ["inspect", "{}"]),
+        ("976847da35", ["diff", "{}", "{}"]),
+        ("4fcb56af2d", ["report", "{}", "--delegate", "nnapi", "-o", "{folder}/page.html"]),
+        ("a19258daac", ["diagnose", "{}", "--delegate", "hexagon"]),
+        ("f3173a0f49", ["report", "{}", "--delegate", "npu-intel", "-o", "{folder}/page.html"]),
+    ],
+)
+def test_commands_that_once_went_wrong(tmp_path, stem, command):
+    path = ROOT / "tests" / "hostile" / f"{stem}.tflite"
+    run_program([part.format(path, folder=tmp_path) for part in command])
 
 
 @pytest.mark.parametrize("first", range(0, 240, 40))
