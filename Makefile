@@ -13,7 +13,7 @@ SEED ?= 1
 MODELS ?=
 TENSORFLOW ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz fuzz-guided coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table peers rewrites advice model-types android-releases releases driver-profiles bench fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -121,6 +121,13 @@ driver-profiles: setup  ## how many driver profiles learnt from logs reproduce t
 
 fuzz: setup  ## mutants of models through every part of the program (TIME=seconds SEED=1 MODELS="FOLDER ...")
 	$(BIN)/python -m benchmarks.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
+
+faults: setup  ## full disks, programs killed at random points (KILLS=100), files that are not what they should be
+	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/test_opened_files.py
+
+mutation: setup  ## whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-mutation --upgrade cosmic-ray coverage
+	PYTHONPATH=.venv-mutation $(BIN)/python -m benchmarks.mutation $(ARGS)
 
 coverage: setup  ## lines and branches of delegate_sim that the tests run (ARGS=tests/FOLDER)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-coverage --upgrade coverage

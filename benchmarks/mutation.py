@@ -51,7 +51,7 @@ _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""
 _SECONDS = 60
 """Of the processor, for one mutant."""
-_MOST_TESTS = 150
+_MOST_TESTS = 60
 
 
 class Mutant(NamedTuple):
@@ -159,12 +159,19 @@ def record(folder: Path) -> None:
 
 
 def tests_of(mutant: Mutant, data: coverage.CoverageData, seconds: Mapping[str, float]) -> list[str]:
-    """Return the tests that run the changed line, the fastest first; all of the module's for a line that runs at import."""
+    """Return the tests that run the changed line, the fastest of each file first; any of the module's for a line that runs at import."""
     contexts = data.contexts_by_lineno(str(ROOT / mutant.path))
     found = [name for name in contexts.get(mutant.line, ()) if name]
     if not found:
         found = sorted({name for names in contexts.values() for name in names if name})
-    return sorted(found, key=lambda name: (seconds.get(name, 0.0), name))[:_MOST_TESTS]
+    # One of each file in turn, since those of a file are alike.
+    turns: Counter[str] = Counter()
+    ordered = []
+    for name in sorted(found, key=lambda name: (seconds.get(name, 0.0), name)):
+        file = name.partition("::")[0]
+        ordered.append((turns[file], len(ordered), name))
+        turns[file] += 1
+    return [name for _, _, name in sorted(ordered)[:_MOST_TESTS]]
 
 
 class _Loader(importlib.abc.SourceLoader):

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ..graph.graph import file_graphs
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node
@@ -56,7 +58,8 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
         each.apply(Work(editor, chosen, weights))
 
     try:
-        made = edited(model, change)
+        with np.errstate(all="ignore"):  # as the runtime computes
+            made = edited(model, change)
     except TooLargeError:
         return None
     if _is_same(model, made) or _has_untyped(made.model):

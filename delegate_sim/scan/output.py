@@ -10,11 +10,12 @@ import json
 import os
 import re
 import sqlite3
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..files import open_input, permissions, refuse_input, write_whole
+from ..files import open_input, write_by, write_whole
 from .job import ScanRow
 from .journal import ScanError
 from .schema import CAUSES, COLUMNS, INTEGER, REAL, RUNS, TEXT
@@ -117,15 +118,15 @@ def _write_sqlite(path: str, tables: ScanTables) -> None:
                 connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
         connection.close()
 
-    _replace(path, fill)
+    write_by(path, fill)
 
 
 def _read_sqlite(path: str) -> ScanTables:
-    with sqlite3.connect(path) as connection:
+    # SQLite opens by name only; that the file is a regular one is seen to before.
+    address = f"{Path(path).absolute().as_uri()}?mode=ro"
+    with open_input(path, is_updated=True), closing(sqlite3.connect(address, uri=True)) as connection:
         connection.row_factory = sqlite3.Row
-        tables = {table: [dict(row) for row in connection.execute(f"SELECT * FROM {table}")] for table in COLUMNS}
-    connection.close()
-    return tables
+        return {table: [dict(row) for row in connection.execute(f"SELECT * FROM {table}")] for table in COLUMNS}
 
 
 def _write_parquet(path: str, tables: ScanTables) -> None:
@@ -134,12 +135,16 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
     for table, file in _files(path):
         schema = arrow.schema([(column.name, types[column.type]) for column in COLUMNS[table]])
         content = arrow.Table.from_pylist(list(tables[table]), schema=schema)
-        _replace(file, functools.partial(parquet.write_table, content))
+        write_by(file, functools.partial(parquet.write_table, content))
 
 
 def _read_parquet(path: str) -> ScanTables:
     _, parquet = _arrow(path)
-    return {table: parquet.read_table(file).to_pylist() for table, file in _files(path)}
+    tables = {}
+    for table, name in _files(path):
+        with open_input(name, is_updated=True) as file:
+            tables[table] = parquet.read_table(file).to_pylist()
+    return tables
 
 
 def _arrow(path: str) -> tuple[Any, Any]:
@@ -147,21 +152,6 @@ def _arrow(path: str) -> tuple[Any, Any]:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:
         raise ScanError(f"{path}: Parquet needs the package pyarrow: pip install 'delegate-sim[scan]'") from error
-
-
-def _replace(path: str, fill: Callable[[str], None]) -> None:
-    """Let a function write a file, which takes the place of the old one once it is whole."""
-    path = os.path.realpath(path)
-    refuse_input(path)
-    handle, temporary = tempfile.mkstemp(".unfinished", f".{os.path.basename(path)}.", os.path.dirname(path))
-    os.close(handle)
-    try:
-        fill(temporary)
-        os.chmod(temporary, permissions(path))
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
 
 
 _FORMATS = {

@@ -94,7 +94,7 @@ def _read(path: str, read: Callable[[str], ScanTables]) -> ScanTables:
         tables = read(path)
         for row in tables[RUNS]:
             row["model"], row["target"], row["sha256"], row["rule_set"]
-    except (ValueError, KeyError, TypeError, FileNotFoundError, sqlite3.Error) as error:
+    except (ValueError, KeyError, TypeError, OSError, sqlite3.Error) as error:
         raise ScanError(f"{path}: is not the output of a scan; give another name, or remove it") from error
     return tables
 

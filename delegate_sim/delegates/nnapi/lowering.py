@@ -168,7 +168,8 @@ class _Range(NamedTuple):
     @property
     def quantization(self) -> tuple[float, int]:
         """``CalculateQuantizationParams``: a scale and a zero point of 8 bits."""
-        scale = float((np.float32(self.highest) - np.float32(self.lowest)) / np.float32(255))
+        with np.errstate(all="ignore"):
+            scale = float((np.float32(self.highest) - np.float32(self.lowest)) / np.float32(255))
         if self.lowest > 0:
             return scale, 0
         if self.highest < 0:
