@@ -159,7 +159,7 @@ def record(folder: Path) -> None:
 
 
 def tests_of(mutant: Mutant, data: coverage.CoverageData, seconds: Mapping[str, float]) -> list[str]:
-    """Return the tests that run the changed line, the fastest of each file first; any of the module's for a line that runs at import."""
+    """Return tests that run the changed line, the fastest of each file first; any of the module for a line run at import."""
     contexts = data.contexts_by_lineno(str(ROOT / mutant.path))
     found = [name for name in contexts.get(mutant.line, ()) if name]
     if not found:

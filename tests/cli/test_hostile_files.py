@@ -280,12 +280,13 @@ def test_ended_at_any_time(folder, sign):
     [
         ("analyze", "model.tflite", "--delegate", "vx", "--format", "json", "--output", "out"),
         ("scan", "model.tflite", "--delegate", "vx", "--processes", "1", "--output", "out.sqlite"),
-        ("fix", "model.tflite", "--for", "nnapi", "--feature-level", "28", "--no-proof", "--force", "--output", "out.tflite"),
+        ("fix", "model.tflite", "--for", "nnapi", "--feature-level", "28", "--no-proof", "-o", "out.tflite"),
     ],
     ids=lambda arguments: arguments[0],
 )
 def test_an_output_is_absent_old_or_whole(folder, arguments, is_old):
     """However a process ends that writes it."""
+    chain_model(["ADD", "NEG", "ADD"]).write(folder / "model.tflite")
     command, out = [*PROGRAM, *arguments], folder / arguments[-1]
     start = time.monotonic()
     first = subprocess.run(command, capture_output=True, timeout=120, check=False)
