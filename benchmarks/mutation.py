@@ -49,7 +49,7 @@ TESTS = (
 """What of the suite runs the code of these parts quickly; the rest runs it too."""
 _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""
-_SECONDS = 60
+_SECONDS = 20
 """Of the processor, for one mutant."""
 _MOST_TESTS = 60
 
@@ -166,7 +166,7 @@ def tests_of(mutant: Mutant, data: coverage.CoverageData, seconds: Mapping[str, 
         found = sorted({name for names in contexts.values() for name in names if name})
     # One of each file in turn, since those of a file are alike.
     turns: Counter[str] = Counter()
-    ordered = []
+    ordered: list[tuple[int, int, str]] = []
     for name in sorted(found, key=lambda name: (seconds.get(name, 0.0), name)):
         file = name.partition("::")[0]
         ordered.append((turns[file], len(ordered), name))
@@ -213,7 +213,7 @@ def _run(mutant: Mutant | None, tests: Sequence[str]) -> None:
         os.dup2(quiet, stream)
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
     code = 1
     with contextlib.suppress(BaseException):
         if mutant is not None:
@@ -270,9 +270,10 @@ def main() -> int:
             tests = tests_of(mutant, data, seconds)
             is_dead = bool(tests) and is_killed(mutant, tests)
             found.append((mutant, is_dead))
+            print(f"{'killed' if is_dead else 'alive'} {mutant.path}:{mutant.line} {mutant.operator}", flush=True)
             if not is_dead:
                 before, after = changed_line(mutant)
-                print(f"{mutant.path}:{mutant.line} ({len(tests)} tests)\n  - {before}\n  + {after}", flush=True)
+                print(f"  of {len(tests)} tests none fails with\n  - {before}\n  + {after}", flush=True)
         counted = Counter([is_dead for _, is_dead in found])
         print(f"{area}: {counted[True]} of {len(found)} killed", flush=True)
     print("\n".join(_rows(results)))

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import BinaryIO
 
+from .limits import how_to_raise, raised
+
 MOST_TEXT = 64 << 20
 """Bytes of the greatest file that is read as text, unless its kind has a smaller limit."""
 
@@ -51,10 +53,11 @@ def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
 
 def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
     """Return what a file holds, of at most so many bytes. Raises OSError in words that follow the path."""
+    most = raised(most)
     with open_input(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise OSError(errno.EFBIG, f"has more than {most:,} bytes")
+        raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
     return content
 
 

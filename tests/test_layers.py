@@ -20,6 +20,7 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
+    ("limits",),
     ("errors", "text", "files", "toml", "version"),
     ("bundles", "toml_lines"),
     ("model_files",),

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FixError, MissingPackageError
+from ..limits import how_to_raise, raised
 from ..model.model import Model
 from .inputs import InputArray
 
@@ -197,11 +198,13 @@ def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=SECONDS,
+            timeout=raised(SECONDS),
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise FixError(f"the models did not run to their end on the CPU within {SECONDS} seconds") from None
+        raise FixError(
+            f"the models did not run to their end on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}"
+        ) from None
     result, stage = folder / "found.json", folder / "stage.txt"
     if done.returncode or not result.is_file():
         side, _, what = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..errors import OptionError
 from ..files import open_input
 from ..graph.graph import Graph, file_graph
+from ..limits import how_to_raise, raised
 from ..model import schema
 from ..model.model import Model, Subgraph, Tensor
 from ..text import printable
@@ -47,8 +48,9 @@ def made_up(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Se
             raise OptionError(
                 printable(f"{tensor.name}: an input of shape {list(shape)} cannot be made up: give it in a .npz file")
             )
-    if sum([math.prod(shape) for _, shape in wanted]) > _MOST_ELEMENTS:
-        raise OptionError(f"inputs of more than {_MOST_ELEMENTS:,} elements are not made up: give them in a .npz file")
+    most = raised(_MOST_ELEMENTS)
+    if sum([math.prod(shape) for _, shape in wanted]) > most:
+        raise OptionError(f"inputs of more than {most:,} elements are not made up: give them in a .npz file{how_to_raise()}")
     return [_array(graph, tensor, shape, generator) for tensor, shape in wanted]
 
 
