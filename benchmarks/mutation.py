@@ -159,11 +159,13 @@ def record(folder: Path) -> None:
 
 
 def tests_of(mutant: Mutant, data: coverage.CoverageData, seconds: Mapping[str, float]) -> list[str]:
-    """Return tests that run the changed line, the fastest of each file first; any of the module for a line run at import."""
+    """Return tests that run the changed line, the fastest of each file first; others where it is run at import."""
     contexts = data.contexts_by_lineno(str(ROOT / mutant.path))
     found = [name for name in contexts.get(mutant.line, ()) if name]
     if not found:
         found = sorted({name for names in contexts.values() for name in names if name})
+    if not found:
+        found = [name for name in seconds if name.startswith(f"tests/{Path(mutant.path).parent.name}/")]
     # One of each file in turn, since those of a file are alike.
     turns: Counter[str] = Counter()
     ordered: list[tuple[int, int, str]] = []
