@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.rules.numbers import allowed_numbers, at_least, at_most, between, counted, exactly, listed, up_to_one
+from delegate_sim.rules.operands import INPUT, OUTPUT, operand
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,7 @@ def test_numbers_of_things(number, expected):
 @pytest.mark.parametrize(("names", "expected"), [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")])
 def test_lists(names, expected):
     assert listed(names) == expected
+
+
+def test_operands_as_plain_data():
+    assert [INPUT.data, operand(2).data, OUTPUT.data] == [("input", 0), ("input", 2), ("output", 0)]
