@@ -82,7 +82,7 @@ def test_a_transpose_of_dimensions_of_size_1(order, is_open, op):
     assert nodes == [(op, ["x", "new" if op == "RESHAPE" else "order"], ["out"])]
     if op == "RESHAPE":
         told = editor.tensors[editor.nodes[0][1].inputs[1]]
-        assert (told.type, told.shape, told.value.tolist()) == ("INT32", (4,), [2, 3, 1, 4])
+        assert (told.name, told.type, told.shape, told.value.tolist()) == ("order", "INT32", (4,), [2, 3, 1, 4])
 
 
 @pytest.mark.parametrize("op", ["TRANSPOSE", "RELU"])
