@@ -14,7 +14,7 @@ MODELS ?=
 TENSORFLOW ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -138,6 +138,23 @@ driver-profiles: setup  ## how many driver profiles learnt from logs reproduce t
 
 fuzz: setup  ## mutants of models through every part of the program (TIME=seconds SEED=1 MODELS="FOLDER ...")
 	$(BIN)/python -m benchmarks.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
+
+faults: setup  ## full disks, programs killed at random points (KILLS=100), files that are not what they should be
+	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/test_opened_files.py
+
+mutation: setup  ## whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-mutation --upgrade cosmic-ray coverage
+	PYTHONPATH=.venv-mutation $(BIN)/python -m benchmarks.mutation $(ARGS)
+
+coverage: setup  ## lines and branches of delegate_sim that the tests run (ARGS=tests/FOLDER)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-coverage --upgrade coverage
+	PYTHONPATH=.venv-coverage $(BIN)/python -m coverage run -m pytest $(ARGS)
+	PYTHONPATH=.venv-coverage $(BIN)/python -m coverage report --skip-covered --sort cover
+
+# atheris has wheels for Python 3.11 to 3.13.
+fuzz-guided: setup  ## the same, guided by the code that a mutant reaches
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-atheris --upgrade atheris
+	PYTHONPATH=.venv-atheris $(BIN)/python -m benchmarks.fuzz.guided --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
 audit: setup  ## known vulnerabilities of what the lock names
 	$(PYTHON) -m venv .venv-audit

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import BinaryIO
 
+from .limits import how_to_raise, raised
+
 MOST_TEXT = 64 << 20
 """Bytes of the greatest file that is read as text, unless its kind has a smaller limit."""
 
@@ -51,10 +53,11 @@ def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
 
 def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
     """Return what a file holds, of at most so many bytes. Raises OSError in words that follow the path."""
+    most = raised(most)
     with open_input(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise OSError(errno.EFBIG, f"has more than {most:,} bytes")
+        raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
     return content
 
 
@@ -109,6 +112,21 @@ def write_chunks(
 
     ``check`` is called with the path of the complete file before it takes its place, and keeps it from doing so by raising.
     """
+
+    def fill(temporary: str) -> None:
+        with open(temporary, "wb") as file:
+            file.writelines(chunks)
+        if check is not None:
+            check(temporary)
+
+    write_by(path, fill, is_updated=is_updated)
+
+
+def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
+    """Replace a file, as ``write_whole`` does by a text, by what a function writes to the path that it is given. Raises OSError.
+
+    The old file stays if the function raises.
+    """
     import tempfile  # imports much, for those who write
 
     path = os.path.realpath(path)
@@ -116,22 +134,17 @@ def write_chunks(
         refuse_input(path)
     elif os.path.exists(path) and not os.path.isfile(path):
         raise OSError(errno.EINVAL, "is not a regular file")
-    temporary = None
+    handle, temporary = tempfile.mkstemp(_UNFINISHED, _prefix(path), os.path.dirname(path))
+    os.close(handle)
     try:
-        with tempfile.NamedTemporaryFile(
-            "wb", dir=os.path.dirname(path), prefix=_prefix(path), suffix=_UNFINISHED, delete=False
-        ) as file:
-            temporary = file.name
-            file.writelines(chunks)
-            file.flush()
-            os.fsync(file.fileno())
-        if check is not None:
-            check(temporary)
+        fill(temporary)
+        _sync(temporary)
         os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
-        _sync_folder(os.path.dirname(path))
+        with suppress(OSError):  # a folder, which not every system can sync
+            _sync(os.path.dirname(path))
     finally:
-        if temporary is not None and os.path.exists(temporary):
+        if os.path.exists(temporary):
             os.unlink(temporary)
 
 
@@ -154,14 +167,13 @@ def alone_with(path: str) -> Iterator[None]:
 _UNFINISHED = ".unfinished"
 
 
-def _sync_folder(folder: str) -> None:
-    """Have the new name on disk as well, where the system can do that."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _sync(path: str) -> None:
+    """Have a file, or the names in a folder, on disk."""
+    descriptor = os.open(path, os.O_RDWR if os.path.isfile(path) else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _prefix(path: str) -> str:

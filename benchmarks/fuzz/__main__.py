@@ -7,111 +7,87 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
+import gc
+import mmap
 import os
 import pickle
 import random
-import re
 import resource
-import signal
 import sys
 import time
-import traceback
 from pathlib import Path
-from types import FrameType
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
-from benchmarks.fuzz.mutate import mutant
+from benchmarks.fuzz.findings import Finding, Findings, memory_peak, watched
+from benchmarks.fuzz.mutate import mutant, seeds
 from benchmarks.fuzz.targets import run_all
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 
-_BATCH = 64
-"""Mutants of one process, whose peak of memory is that of the worst."""
-_MOST_SECONDS = 5
-_MOST_BYTES = 512 << 20
+_BATCH = 2048
+"""Mutants of one process, whose peak of memory is that of the worst; it ends with the first that goes wrong."""
 _ADDRESS_SPACE = 4 << 30
+_REPORT_SECONDS = 60
+_WARMING = 60
+"""Models that are run before the first child begins."""
 
 
-class Finding(NamedTuple):
-    """A mutant that went wrong: what it does, and where, by which others like it are recognised."""
+class Batch(NamedTuple):
+    """What a process did: the mutants up to the first that went wrong."""
 
-    seed: str
-    what: str
-    detail: str
-    content: bytes
-
-
-class _TooLong(BaseException):
-    """Raised in a mutant that takes longer than allowed; no handler of errors catches it."""
+    mutants: int
+    finding: Finding | None
+    peak: int
+    """Bytes of memory."""
+    slowest: float
+    """Seconds of the processor that the slowest mutant took."""
 
 
-def _stop(_: int, frame: FrameType | None) -> NoReturn:
-    raise _TooLong("".join(traceback.format_stack(frame)[-6:]))
-
-
-def seeds(folders: list[Path]) -> list[bytes]:
-    """Return the models that mutants are made of: small ones, so that there are many mutants."""
-    paths = sorted(path for folder in folders for path in folder.rglob("*.tflite"))
-    return [path.read_bytes() for path in paths if path.stat().st_size <= 1 << 16]
-
-
-def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> list[Finding]:
-    """Run mutants by their numbers in this process."""
-    found = []
-    signal.signal(signal.SIGPROF, _stop)  # time of the processor, which other processes do not change
-    peak = _peak()
+def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> Batch:
+    """Run mutants by their numbers in this process, until one goes wrong."""
+    slowest = 0.0
     for index in range(first, first + number):
-        own = f"{seed}:{index}"
-        generator = random.Random(own)
+        _CURRENT[:8] = index.to_bytes(8, "little")
+        generator = random.Random(_own_seed(seed, index))
         content = mutant(generator, given)
-        signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
-        try:
-            run_all(content, generator, delegates, commands)
-        except _TooLong as error:
-            found.append(Finding(own, "timeout", str(error), content))
-        except Exception:
-            found.append(Finding(own, "error", traceback.format_exc(), content))
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-        if _peak() > max(peak, _MOST_BYTES):
-            found.append(Finding(own, "memory", f"{_peak() >> 20} MiB", content))
-        peak = max(peak, _peak())
-    return found
+        start = time.process_time()
+        finding = watched(_own_seed(seed, index), content, lambda: run_all(content, generator, delegates, commands))  # noqa: B023
+        slowest = max(slowest, time.process_time() - start)
+        if finding is not None:
+            return Batch(index - first + 1, finding, memory_peak(), slowest)
+    return Batch(number, None, memory_peak(), slowest)
 
 
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+_CURRENT = mmap.mmap(-1, 8)
+"""The number of the mutant that runs, shared with the child that runs it: should that die, it is known of what."""
 
 
-def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) -> list[Finding]:
+def _own_seed(seed: int, index: int) -> str:
+    return f"{seed}:{index}"
+
+
+def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) -> Batch:
     """Run one batch in a child, so that no mutant takes the others along."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
-        found = run_batch(first, _BATCH, arguments.seed, given, arguments.delegates, arguments.commands)
+        batch = run_batch(first, _BATCH, arguments.seed, given, arguments.delegates, arguments.commands)
         with os.fdopen(write, "wb") as pipe:
-            pickle.dump(found, pipe)
+            pickle.dump(batch, pipe)
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         content = pipe.read()
     _, status = os.waitpid(child, 0)
     if status or not content:
-        return [Finding(f"{arguments.seed}:{first}", "crash", f"status {status}", b"")]
-    found = pickle.loads(content)  # from the own child
-    assert isinstance(found, list)
-    return found
-
-
-_NOISE = re.compile(r"0x[0-9a-f]+|/tmp/\S+|\d{4,}")
-
-
-def place(finding: Finding) -> str:
-    """Return what findings of the same cause have in common: the innermost place in the program's own code."""
-    places = [line.strip() for line in finding.detail.splitlines() if re.search(r"(delegate_sim|/cli)/", line) and "line" in line]
-    return f"{finding.what} {places[-1] if places else _NOISE.sub('', finding.detail)[-200:]}"
+        index = int.from_bytes(_CURRENT[:8], "little")
+        own = _own_seed(arguments.seed, index)
+        killer = mutant(random.Random(own), given)
+        return Batch(index - first + 1, Finding(own, "crash", f"status {status}", killer), 0, 0.0)
+    batch = pickle.loads(content)  # from the own child
+    assert isinstance(batch, Batch)
+    return batch
 
 
 def main() -> int:
@@ -120,31 +96,41 @@ def main() -> int:
     parser.add_argument("--time", type=float, default=60, help="seconds")
     parser.add_argument("--mutants", type=int, default=0, help="stop after so many")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--delegates", type=int, default=3, help="how many delegates a mutant goes through")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first mutant, to go on where a run ended")
+    parser.add_argument(
+        "--delegates", type=int, default=0, help="how many delegates, at random, a mutant goes through; 0: see targets.py"
+    )
     parser.add_argument("--commands", type=float, default=0.125, help="share of mutants that go through a command as well")
     parser.add_argument("--models", type=Path, action="append", default=[], help="folders of models to make mutants of")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where mutants that went wrong are kept")
     arguments = parser.parse_args()
     given = seeds([Path("fixtures/models"), Path("tests/hostile"), *arguments.models])
-    arguments.findings.mkdir(parents=True, exist_ok=True)
-    known: dict[str, int] = {}
-    for number, content in enumerate(given):
+    findings = Findings(arguments.findings)
+    for number, content in enumerate(random.Random(arguments.seed).sample(given, min(len(given), _WARMING))):
         # What is imported and worked out once need not be so in every child.
         with contextlib.suppress(Exception):
             run_all(content, random.Random(number), len(DELEGATE_NAMES), 1)
-    start, first = time.monotonic(), 0
-    while time.monotonic() - start < arguments.time and not 0 < arguments.mutants <= first:
-        for finding in in_process(first, arguments, given):
-            where = place(finding)
-            known[where] = known.get(where, 0) + 1
-            if known[where] == 1:
-                stem = hashlib.sha256(where.encode()).hexdigest()[:10]
-                (arguments.findings / f"{stem}.tflite").write_bytes(finding.content)
-                (arguments.findings / f"{stem}.txt").write_text(f"{finding.seed}\n{finding.what}\n{finding.detail}\n", "utf-8")
-                print(f"{finding.seed} {stem} {where}", flush=True)
-        first += _BATCH
-    print(f"{first:,} mutants in {time.monotonic() - start:.0f} s: {sum(known.values()):,} findings at {len(known):,} places")
-    return 1 if known else 0
+    gc.collect()
+    gc.freeze()  # children then copy less
+    start, last, first, peak, slowest = time.monotonic(), time.monotonic(), arguments.first, 0, 0.0
+
+    def summary() -> str:
+        return (
+            f"{first - arguments.first:,} mutants in {time.monotonic() - start:.0f} s: {findings}; "
+            f"at most {slowest:.1f} s of the processor and {peak >> 20} MiB of memory"
+        )
+
+    while time.monotonic() - start < arguments.time and not 0 < arguments.mutants <= first - arguments.first:
+        batch = in_process(first, arguments, given)
+        first += batch.mutants
+        peak, slowest = max(peak, batch.peak), max(slowest, batch.slowest)
+        if batch.finding is not None:
+            findings.add(batch.finding)
+        if time.monotonic() - last > _REPORT_SECONDS:
+            last = time.monotonic()
+            print(summary(), flush=True)
+    print(summary())
+    return 1 if len(findings) else 0
 
 
 if __name__ == "__main__":

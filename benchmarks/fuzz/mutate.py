@@ -6,6 +6,7 @@ import functools
 import random
 import struct
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.fuzz import sites
@@ -26,6 +27,12 @@ _NAMES = (
 )  # fmt: skip
 
 
+def seeds(folders: list[Path]) -> list[bytes]:
+    """Return the models that mutants are made of: small ones, so that there are many mutants."""
+    paths = sorted(path for folder in folders for path in folder.rglob("*.tflite"))
+    return [path.read_bytes() for path in paths if path.stat().st_size <= 1 << 16]
+
+
 def mutant(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
     """Return a changed file, or a new one; the same generator gives the same."""
     if generator.random() < 0.4:
@@ -34,7 +41,7 @@ def mutant(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
     return mutated(generator, generator.choice(seeds))
 
 
-@functools.lru_cache(maxsize=128)
+@functools.lru_cache(maxsize=1024)
 def _kept_sites(content: bytes) -> dict[str, list[Site]]:
     by_kind: dict[str, list[Site]] = {}
     for site in sites.sites(content):

@@ -8,6 +8,7 @@ import os
 import random
 import tempfile
 import traceback
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,9 +21,11 @@ from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import Assumptions, simulate
+from delegate_sim.scan.questions import VIEWS
 from delegate_sim_cli.exits import INTERNAL_ERROR
 from delegate_sim_cli.formats import FORMATS
 from delegate_sim_cli.main import program
+from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
 
 _OPTIONS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "nnapi": (
@@ -35,6 +38,11 @@ _OPTIONS: Mapping[str, Sequence[Mapping[str, str]]] = {
         {"disallow_nnapi_cpu": "false", "allow_dynamic_dimensions": "true"},
     ),
 }
+_ALWAYS = ("nnapi", "gpu", "vx", "vx-nxp", "coreml", "hexagon", "xnnpack")
+_OTHERS = tuple([name for name in DELEGATE_NAMES if name not in _ALWAYS])
+_THEN = "then"
+"""Parts one command from the next."""
+_SCAN = ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output")
 _COMMANDS: Sequence[Sequence[str]] = (
     ("inspect", "{}"),
     ("inspect", "{}", "--format", "json"),
@@ -60,7 +68,15 @@ _COMMANDS: Sequence[Sequence[str]] = (
     ("export", "model-explorer", "{}", "--delegate", "{delegate}"),
     ("fix", "{}", "--for", "{delegate}", "--plan", "--verbose"),
     ("fix", "{}", "--for", "{delegate}", "--no-proof", "--format", "json", "-o", "{folder}/fixed.tflite"),
-    ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.csv"),
+    (*_SCAN, "{folder}/scan.csv", _THEN, "query", "{folder}/scan.csv", "--view", "{view}"),
+    (*_SCAN, "{folder}/scan.sqlite", _THEN, "query", "{folder}/scan.sqlite", "--view", "{view}", "--format", "json"),
+    (*_SCAN, "{folder}/scan.jsonl", _THEN, "query", "{folder}/scan.jsonl", "--sql", "SELECT * FROM causes", "--format", "csv"),
+    (*_SCAN, "{folder}/scan.parquet", _THEN, "query", *["{folder}/scan.parquet"] * 2, "--view", "regressions"),
+    ("scan", "{bundle}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.csv"),
+    ("inspect", "{bundle}!/m.tflite"),
+    ("analyze", "{bundle}", "--delegate", "{delegate}"),
+    ("analyze", "{bundle}!/m.tflite", "--delegate", "{delegate}", "--format", "json"),
+    ("diff", "{}", "{}", "--samples", "1"),
     ("reconcile", "{}", "--log", "fixtures/logs/gpu_refusals.log"),
     ("reconcile", "{}", "--log", "fixtures/logs/several_models.log", "--format", "json"),
     ("check", "--config", "{folder}/delegate-sim.toml", "--update"),
@@ -73,13 +89,17 @@ class CommandFailed(Exception):
     """A command ended with an error of the program itself; holds what it printed."""
 
 
-def run_delegates(content: bytes, generator: random.Random, most: int) -> None:
-    """Read a file, and let some delegates have it; raises whatever is not a refusal to read it."""
+def run_delegates(content: bytes, generator: random.Random, number: int) -> None:
+    """Read a file, and let delegates have it; raises whatever is not a refusal to read it.
+
+    A ``number`` of 0 is those of the runtime's own delegates, and one of the others.
+    """
     try:
         model = load(content)
     except DelegateSimError:
         return
-    for name in generator.sample(DELEGATE_NAMES, most):
+    names = generator.sample(DELEGATE_NAMES, number) if number else (*_ALWAYS, generator.choice(_OTHERS))
+    for name in names:
         _run_delegate(model, name, generator)
 
 
@@ -99,15 +119,54 @@ def run_command(content: bytes, generator: random.Random) -> None:
     template = generator.choice(_COMMANDS)
     delegate = generator.choice(DELEGATE_NAMES)
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "mutant.tflite")
-        with open(path, "wb") as file:
-            file.write(content)
-        with open(os.path.join(folder, "delegate-sim.toml"), "w", encoding="utf-8") as file:
-            file.write(f'models = ["mutant.tflite"]\n[targets.one]\ndelegate = "{delegate}"\n')
-        arguments = [part.format(path, delegate=delegate, folder=folder) for part in template]
-        code, printed = _captured(lambda: program.main(arguments, standalone_mode=True))
-    if code == INTERNAL_ERROR:
+        path, bundle = os.path.join(folder, "mutant.tflite"), os.path.join(folder, "bundle")
+        _write(path, content)
+        if any("{bundle}" in part for part in template):
+            _write(bundle, _bundle(generator, content))
+        targets = f'models = ["mutant.tflite"]\n[targets.one]\ndelegate = "{delegate}"\n'
+        _write(os.path.join(folder, "delegate-sim.toml"), targets.encode())
+        view = generator.choice([name for name, view in VIEWS.items() if not view.needs_earlier])
+        command = [part.format(path, bundle=bundle, delegate=delegate, folder=folder, view=view) for part in template]
+        while command:
+            end = command.index(_THEN) if _THEN in command else len(command)
+            run_program(command[:end])
+            command = command[end + 1 :]
+
+
+def run_program(arguments: Sequence[str]) -> None:
+    """Run one command; raises CommandFailed if the program itself fails."""
+    code, printed = _captured(lambda: program.main(list(arguments), standalone_mode=True))
+    if code == INTERNAL_ERROR or "standard output:" in printed:  # an OSError that nothing has named a file for
         raise CommandFailed(f"{' '.join(arguments)}\n{printed}")
+
+
+def _write(path: str, content: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def _bundle(generator: random.Random, content: bytes) -> bytes:
+    """Return a bundle that holds a file, itself changed as often as not."""
+    files = {"m.tflite": content, "labels.txt": b"cat"}
+    makers: Sequence[Callable[[], bytes]] = (
+        lambda: zip_bytes(files),
+        lambda: zip_bytes({"inner.zip": zip_bytes(files), **files}, zipfile.ZIP_DEFLATED),
+        lambda: tar_bytes(files),
+        lambda: tar_bytes(files, "w:gz"),
+        lambda: litertlm_bytes([(3, "m.tflite", content), (3, None, content)]),
+    )
+    bundle = bytearray(generator.choice(makers)())
+    if generator.random() < 0.5:
+        # What describes the members stands at the beginning or at the end.
+        edge = min(512, len(bundle))
+        for _ in range(generator.choice((1, 1, 2, 4))):
+            place = generator.randrange(edge)
+            bundle[place if generator.random() < 0.5 else -1 - place] = generator.choice(
+                (0, 1, 127, 128, 255, generator.randrange(256))
+            )
+        if generator.random() < 0.1:
+            del bundle[generator.randrange(len(bundle)) :]
+    return bytes(bundle)
 
 
 def _captured(action: Callable[[], Any]) -> tuple[Any, str]:
@@ -119,7 +178,7 @@ def _captured(action: Callable[[], Any]) -> tuple[Any, str]:
             action()
         except SystemExit as end:
             code = end.code
-        except BaseException:
+        except Exception:
             code = INTERNAL_ERROR
             traceback.print_exc()
     return code, errors.getvalue()

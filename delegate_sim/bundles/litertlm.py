@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..limits import how_to_raise, raised
 from .member import BundleError, Member
 from .ranged import Content
 
@@ -42,8 +43,8 @@ def _members(content: Content, header: bytes) -> Iterator[Member]:
     flags = flatbuffers.number_types
     root = flatbuffers.table.Table(header, flatbuffers.encode.Get(UOffsetTFlags.packer_type, header, 0))
     sections = _vector(_child(root, 1), 0)
-    if len(sections) > _MOST_SECTIONS:
-        raise BundleError(f"claims {len(sections):,} sections")
+    if len(sections) > raised(_MOST_SECTIONS):
+        raise BundleError(f"claims {len(sections):,} sections{how_to_raise()}")
     seen: set[str] = set()
     for number, section in enumerate(sections):
         if _scalar(section, 3, flags.Uint8Flags) != _TFLITE_MODEL:

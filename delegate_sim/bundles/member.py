@@ -9,6 +9,8 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 if TYPE_CHECKING:
     from .ranged import Content
 
+from ..limits import how_to_raise, raised
+
 _GREATEST = 1 << 30
 """Bytes that may come out of compressed content, whatever it claims."""
 _ALWAYS = 256 << 20
@@ -34,13 +36,14 @@ def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int
     """Copy what comes out of so many bytes of compressed content; raises BundleError if that is too much or cannot be done."""
     import lzma
 
-    copied, most = 0, min(max(_RATIO * compressed, _ALWAYS), _GREATEST)
+    copied, most = 0, raised(min(max(_RATIO * compressed, _ALWAYS), _GREATEST))
     try:
         while piece := source.read(_PIECE):
             copied += len(piece)
             if copied > most:
                 raise BundleError(
                     f"{name} takes more than {most >> 20:,} MiB when decompressed, from {compressed:,} bytes: unpack it first"
+                    f"{how_to_raise()}"
                 )
             target.write(piece)
     except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
 from ..files import open_input
+from ..limits import how_to_raise, raised
 from .address import join_address, split_address
 from .archives import opened_tar_stream, read_tar, read_zip
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of
@@ -73,14 +74,15 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
         kind = format_of(member.beginning(512), member.name)
         if kind == MODEL:
             models += 1
-            if models > _MOST_MODELS:
-                raise BundleError(f"holds more than {_MOST_MODELS:,} models: unpack it first")
+            if models > raised(_MOST_MODELS):
+                raise BundleError(f"holds more than {raised(_MOST_MODELS):,} models: unpack it first{how_to_raise()}")
             yield join_address(*names, member.name)
         elif kind is not None and len(waiting) < _DEEPEST:
             content = member.content()
             unpacked += len(content)
-            if unpacked > _MOST_UNPACKED:
-                raise BundleError(f"holds bundles of more than {_MOST_UNPACKED >> 20:,} MiB: unpack it first")
+            if unpacked > raised(_MOST_UNPACKED):
+                most = raised(_MOST_UNPACKED) >> 20
+                raise BundleError(f"holds bundles of more than {most:,} MiB: unpack it first{how_to_raise()}")
             waiting.append(((*names, member.name), iter(_Opened(content, member.name).by_name.values())))
 
 

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ..graph.graph import file_graphs
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node
@@ -13,7 +15,7 @@ from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged
 from ..versions.why import expected_version
 from .passes.base import Pass
 from .reach import subgraphs_that_run
-from .work import Work, WorkCount
+from .work import TooLargeError, Work, WorkCount
 
 _READ = slice(Node._fields.index("inputs"), None)
 """What a node reads, writes and is told, without its operator and version."""
@@ -40,7 +42,8 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
     """Return a model after one more pass, None if the pass changes nothing.
 
     ``nodes`` are those to rewrite, as they are before the pass; None means all. Only subgraphs that run with the first one are
-    rewritten. A pass that adds or removes nodes is not applied to a model whose metadata gives the order of its nodes.
+    rewritten. A pass that adds or removes nodes is not applied to a model whose metadata gives the order of its nodes, and one
+    that would need sizes that the format cannot say changes nothing.
     """
     model = before.model
     if not _has_work(model, each, nodes):
@@ -54,7 +57,11 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
         chosen = None if nodes is None else {key.node for key in nodes if key.subgraph == editor.subgraph.index}
         each.apply(Work(editor, chosen, weights))
 
-    made = edited(model, change)
+    try:
+        with np.errstate(all="ignore"):  # as the runtime computes
+            made = edited(model, change)
+    except TooLargeError:
+        return None
     if _is_same(model, made) or _has_untyped(made.model):
         return None
     if METADATA_NAME in model.metadata:

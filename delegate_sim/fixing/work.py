@@ -19,7 +19,13 @@ SMALL = 1 << 12
 """Elements. Those of larger new constants are computed when the file is written."""
 _NUMBERS = itertools.count(1)
 
+_GREATEST_SIZE = (1 << 31) - 1
+
 WorkCount = Callable[[], npt.NDArray[Any]]
+
+
+class TooLargeError(Exception):
+    """A pass would need a size, or a number in a constant, that the format cannot say."""
 
 
 class Work:
@@ -84,7 +90,10 @@ class Work:
 
     def constant(self, name: str, kind: str, values: Any, quantization: Quantization | None = None) -> int:
         """Add a constant and return its index."""
-        array = np.asarray(values, schema.NUMPY_TYPES[kind])
+        given, wanted = np.asarray(values), np.dtype(schema.NUMPY_TYPES[kind])
+        if wanted.kind in "iu" and given.size and not np.iinfo(wanted).min <= given.min() <= given.max() <= np.iinfo(wanted).max:
+            raise TooLargeError(f"{name} is out of range")
+        array = given.astype(wanted)
         return self.computed(name, kind, array.shape, lambda: array, quantization)
 
     def computed(
@@ -163,4 +172,6 @@ def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
 
 
 def _blank(name: str, kind: str, shape: Sequence[int]) -> Tensor:
+    if max(shape, default=0) > _GREATEST_SIZE:
+        raise TooLargeError(f"{name} is out of range")
     return NO_TENSOR._replace(name=name, type=kind, shape=tuple(map(int, shape)), has_rank=True)

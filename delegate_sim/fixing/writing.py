@@ -166,7 +166,9 @@ class _Writer:
         """Return the number of the buffer of a tensor, a new one where its elements are not those of the file."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
-                self._new_buffers[tensor.buffer] = self._add(self._weights[tensor.buffer](), tensor)
+                with np.errstate(all="ignore"):  # as the runtime computes
+                    values = self._weights[tensor.buffer]()
+                self._new_buffers[tensor.buffer] = self._add(values, tensor)
             return self._new_buffers[tensor.buffer]
         if tensor.data is not None:
             return tensor.buffer

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FixError, MissingPackageError
+from ..limits import how_to_raise, raised
 from ..model.model import Model
 from . import worker
 from .inputs import InputArray
@@ -218,7 +219,7 @@ def _own_process(folder: Path) -> int:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=SECONDS,
+        timeout=raised(SECONDS),
         check=False,
     )
     return done.returncode
@@ -259,7 +260,9 @@ def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     try:
         status = _worker.get()(folder)
     except subprocess.TimeoutExpired:
-        raise FixError(f"the models did not run to their end on the CPU within {SECONDS} seconds") from None
+        raise FixError(
+            f"the models did not run to their end on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}"
+        ) from None
     result, stage = folder / "found.json", folder / "stage.txt"
     if status or not result.is_file():
         side, _, what = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import OptionError
+from ..files import open_input
 from ..graph.graph import Graph, file_graph
+from ..limits import how_to_raise, raised
 from ..model import schema
 from ..model.model import Model, Subgraph, Tensor
 from ..text import printable
@@ -23,6 +26,10 @@ _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "
 _PASSING_ON = frozenset(
     {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
 )
+_MOST_ELEMENTS = 1 << 25
+"""Elements of all inputs together, which a file may give any number of: a picture of 4K has fewer."""
+_PIECE = 1 << 20
+"""Elements made up at a time, as each takes more memory meanwhile than in the array."""
 _FLAGS = 2
 """Integers that point into nothing are 0 and 1, as masks are."""
 
@@ -30,32 +37,46 @@ _FLAGS = 2
 def made_up(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
     """Return arrays for the inputs of a subgraph, in its order; the same seed gives the same.
 
-    ``shapes`` are those of tensors that are to differ from the file's. Raises OptionError for a type that cannot be made up.
+    ``shapes`` are those of tensors that are to differ from the file's.
+    Raises OptionError for a type or a shape that cannot be made up.
     """
     generator = np.random.default_rng(seed)
     graph = file_graph(model, subgraph)
-    return [
-        _array(graph, subgraph.tensors[index], tuple(shapes.get(index, subgraph.tensors[index].shape)), generator)
-        for index in subgraph.inputs
-    ]
+    wanted = [(subgraph.tensors[index], tuple(shapes.get(index, subgraph.tensors[index].shape))) for index in subgraph.inputs]
+    for tensor, shape in wanted:
+        if min(shape, default=0) < 0:
+            raise OptionError(
+                printable(f"{tensor.name}: an input of shape {list(shape)} cannot be made up: give it in a .npz file")
+            )
+    most = raised(_MOST_ELEMENTS)
+    if sum([math.prod(shape) for _, shape in wanted]) > most:
+        raise OptionError(f"inputs of more than {most:,} elements are not made up: give them in a .npz file{how_to_raise()}")
+    return [_array(graph, tensor, shape, generator) for tensor, shape in wanted]
 
 
 def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
     kind = schema.NUMPY_TYPES.get(tensor.type)
     if kind is None:
         raise OptionError(f"inputs of type {tensor.type} cannot be made up: give them in a .npz file")
-    if tensor.type == "BOOL":
-        return generator.integers(0, 2, shape).astype(np.bool_)
-    numpy_type = np.dtype(kind)
-    if numpy_type.kind in "iu":
+    array = np.empty(shape, np.bool_ if tensor.type == "BOOL" else np.dtype(kind))
+    limit = _limit(graph, tensor.index)
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, _PIECE):
+        piece = flat[start : start + _PIECE]
+        piece[:] = _values(tensor, array.dtype, piece.size, limit, generator)
+    return array
+
+
+def _values(tensor: Tensor, kind: np.dtype[Any], count: int, limit: int, generator: np.random.Generator) -> InputArray:
+    if kind.kind == "b":
+        return generator.integers(0, 2, count)
+    if kind.kind in "iu":
         if tensor.scale > 0:
-            limits = np.iinfo(numpy_type)
-            return generator.integers(limits.min, limits.max, shape, numpy_type.newbyteorder("="), endpoint=True)
-        return generator.integers(0, _limit(graph, tensor.index), shape).astype(numpy_type)
-    values = generator.standard_normal(shape)
-    if numpy_type.kind == "c":
-        return (values + 1j * generator.standard_normal(shape)).astype(numpy_type)
-    return values.astype(numpy_type)
+            limits = np.iinfo(kind)
+            return generator.integers(limits.min, limits.max, count, kind.newbyteorder("="), endpoint=True)
+        return generator.integers(0, limit, count)
+    values = generator.standard_normal(count)
+    return values + 1j * generator.standard_normal(count) if kind.kind == "c" else values
 
 
 def _limit(graph: Graph, index: int) -> int:
@@ -81,13 +102,15 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
 
     Raises OptionError where one is missing or does not fit.
     """
-    if os.path.isfile(path) and not zipfile.is_zipfile(path):
-        raise OptionError(printable(f"{path}: cannot be read as a .npz file: it is no archive of numpy.savez"))
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            given = dict(archive)
-    except (OSError, ValueError, EOFError) as error:
-        raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
+        with open_input(path) as file:
+            if not zipfile.is_zipfile(file):
+                raise ValueError("it is no archive of numpy.savez")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                given = dict(archive)
+    except OSError as error:
+        raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error.strerror or error}")) from error
     except Exception as error:  # zipfile and numpy raise many
         raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
     names = {index: name for each in model.signatures if each.subgraph == subgraph.index for name, index in each.inputs.items()}

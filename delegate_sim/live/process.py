@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..limits import how_to_raise, raised
+
 SECONDS = 120
 MEMORY = 16 << 30
 """Bytes of address space."""
@@ -24,7 +26,7 @@ class Finished(NamedTuple):
     def words(self) -> str:
         """What is to be said of the end, empty for a good one."""
         if self.status is None:
-            return f"it was stopped after {SECONDS} seconds"
+            return f"it was stopped after {raised(SECONDS):,} seconds{how_to_raise()}"
         if self.status < 0:
             return f"it crashed ({signal.Signals(-self.status).name})"
         return "" if self.status == 0 else f"it failed with status {self.status}"
@@ -52,7 +54,7 @@ def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: 
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=SECONDS,
+            timeout=raised(SECONDS),
             check=False,
             preexec_fn=_limit_memory,
         )

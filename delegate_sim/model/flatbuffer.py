@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..limits import how_to_raise, raised
 from .model import OPTIONAL_TENSOR
 
 IDENTIFIER = b"TFL3"
@@ -47,11 +48,14 @@ class Flatbuffer:
         if found != IDENTIFIER:
             raise Malformed(f"is not a TFLite model: the identifier at offset 4 is {found!r}, not {IDENTIFIER!r}")
         self._views: dict[str, npt.NDArray[Any]] = {}
-        self._budget = min(_SHARING * self.size, _GREATEST_STRUCTURE)
+        self._most = raised(_GREATEST_STRUCTURE)
+        self._budget = min(_SHARING * self.size, self._most)
 
     def spend(self, amount: int, what: str) -> None:
         """Count bytes that tables or vectors claim to take; raises once all together exceed what the file can hold."""
         self._budget -= amount
+        if self._budget < 0 and _SHARING * self.size > self._most:
+            raise Malformed(f"has tables, names and shapes of more than {self._most >> 20:,} MiB{how_to_raise()}")
         if self._budget < 0:
             raise Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
 

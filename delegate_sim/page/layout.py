@@ -76,7 +76,15 @@ def require_library() -> None:
 def draw(run: SubgraphRun) -> Drawing:
     """Place the nodes and partitions of a subgraph. Raises MissingPackageError."""
     require_library()
-    return _with_deep_stack(lambda: _draw(run.graph, [subset.nodes for subset in run.subsets] or [run.graph.execution_plan]))
+    return _with_deep_stack(lambda: _draw(run.graph, _parts(run)))
+
+
+def _parts(run: SubgraphRun) -> list[Sequence[int]]:
+    """Return the nodes of each partition; a node that a compiler leaves out is drawn with the first."""
+    parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
+    placed = {node for nodes in parts for node in nodes}
+    left_out = [index for index in run.graph.execution_plan if index not in placed]
+    return [[*parts[0], *left_out], *parts[1:]] if parts else [left_out]
 
 
 def node_edges(graph: Graph) -> list[tuple[int, int]]:
@@ -121,7 +129,7 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
         for piece in pieces
     ]
     area = sum([width * _COLUMN * height * _ROW for width, height in sizes])
-    room = max(math.sqrt(area * _ASPECT) / _COLUMN, *[width for width, _ in sizes])
+    room = max([math.sqrt(area * _ASPECT) / _COLUMN, *[width for width, _ in sizes]])
     found: dict[int, Place] = {}
     x = y = line = widest = 0.0
     for piece, (width, height) in zip(pieces, sizes, strict=True):

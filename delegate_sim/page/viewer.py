@@ -44,9 +44,10 @@ class PageViewer(NamedTuple):
             import tempfile
             import webbrowser
 
-            with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
-                file.write(written)
-            webbrowser.open(Path(file.name).as_uri())
+            handle, name = tempfile.mkstemp(".html")
+            os.close(handle)
+            write_whole(name, written)
+            webbrowser.open(Path(name).as_uri())
 
     def _view(self, report: Report, run: Run) -> PageView:
         from ..diagnosis.diagnose import diagnose

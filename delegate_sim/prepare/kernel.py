@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
 from ..releases.catalogue import NEWEST, Release
 
@@ -106,12 +107,25 @@ class KernelTensor:
 
     def value(self) -> npt.NDArray[Any]:
         """The elements, flat, in C order; raises PrepareError if they are not known or their type cannot be read."""
-        if self.computed is not None:
-            return self.computed.reshape(-1)
-        found = self.model.constant(self.source) if self.is_constant else None
+        found = self.known_value()
         if found is None:
             raise PrepareError(f"the value of tensor {self.index} is not known")
         return found
+
+    def known_value(self) -> npt.NDArray[Any] | None:
+        """The elements, flat, in C order, None if they are not known; those in the file are read as the type of the moment."""
+        if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
+            return self.computed.reshape(-1)
+        if not self.is_constant:
+            return None
+        if self.computed is None:
+            return self.model.constant(self.source._replace(type=self.type))
+        kind = schema.NUMPY_TYPES.get(self.type)
+        return (
+            None
+            if kind is None
+            else np.frombuffer(self.computed.tobytes(), kind, self.computed.nbytes // np.dtype(kind).itemsize)
+        )
 
     def integers(self) -> list[int]:
         """The elements as Python integers."""

@@ -22,12 +22,10 @@ def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
 
 def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
     """Return a constant or persistent tensor as an array of its shape; None where its elements cannot be read."""
-    flat = tensor.computed
-    if flat is None:
-        flat = tensor.model.constant(tensor.source) if tensor.is_constant else None
+    flat = tensor.known_value()
     if flat is None or flat.size < tensor.element_count:
         return None
-    return flat.reshape(-1)[: tensor.element_count].reshape(tensor.shape)
+    return flat[: tensor.element_count].reshape(tensor.shape)
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:

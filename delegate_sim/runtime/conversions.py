@@ -127,7 +127,8 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
     if stored is not None and stored.size == tensor.element_count <= _VALUES_KEPT:
         value = stored.astype(np.float32)
         if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
-            value = (value - np.float32(parameters.zero_points[0])) * parameters.scales[0]
+            with np.errstate(all="ignore"):
+                value = (value - np.float32(parameters.zero_points[0])) * parameters.scales[0]
     return floating._replace(value=value)
 
 

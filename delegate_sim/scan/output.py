@@ -10,12 +10,12 @@ import itertools
 import json
 import os
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..files import open_input, permissions, refuse_input, write_chunks
+from ..files import open_input, write_by, write_chunks
 from ..spreadsheet import marked, unmarked
 from .journal import ScanError, ScanRows, ScanTables
 from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
@@ -114,7 +114,7 @@ def _write_sqlite(path: str, tables: ScanTables) -> None:
                 places = ", ".join("?" * len(names(table)))
                 connection.executemany(f"INSERT INTO {table} VALUES ({places})", tables[table])
 
-    _replace(path, fill)
+    write_by(path, fill)
 
 
 def _read_sqlite(path: str) -> ScanTables:
@@ -122,8 +122,9 @@ def _read_sqlite(path: str) -> ScanTables:
 
 
 def _sqlite_rows(path: str, table: str) -> ScanRows:
-    open_input(path, is_updated=True).close()
-    with closing(sqlite3.connect(path)) as connection:
+    # SQLite opens by name only; that the file is a regular one is seen to before.
+    address = f"{Path(path).absolute().as_uri()}?mode=ro"
+    with open_input(path, is_updated=True), closing(sqlite3.connect(address, uri=True)) as connection:
         found = connection.execute(f"SELECT * FROM {table}")
         _check([column[0] for column in found.description], table)
         yield from found
@@ -141,7 +142,7 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
                 writer.write_batch(arrow.record_batch(columns, schema=schema))
 
     for table, file in _files(path):
-        _replace(file, functools.partial(fill, table))
+        write_by(file, functools.partial(fill, table))
 
 
 def _read_parquet(path: str) -> ScanTables:
@@ -175,21 +176,6 @@ def _arrow(path: str) -> tuple[Any, Any]:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:
         raise ScanError(f"{path}: Parquet needs the package pyarrow: pip install 'delegate-sim[scan]'") from error
-
-
-def _replace(path: str, fill: Callable[[str], None]) -> None:
-    """Let a function write a file, which takes the place of the old one once it is whole."""
-    path = os.path.realpath(path)
-    refuse_input(path)
-    handle, temporary = tempfile.mkstemp(".unfinished", f".{os.path.basename(path)}.", os.path.dirname(path))
-    os.close(handle)
-    try:
-        fill(temporary)
-        os.chmod(temporary, permissions(path))
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
 
 
 _FORMATS = {

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
 import io
-import struct
-import tarfile
 import zipfile
 from contextlib import suppress
 
-import flatbuffers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,76 +16,10 @@ from delegate_sim.bundles.members import member_content, models_in
 from delegate_sim.errors import ModelError
 from delegate_sim.model.reader import load
 from delegate_sim.model_files import files_for
+from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
 from tests.models import chain_model
 
 MODEL = chain_model(["ADD", "ROUND"]).bytes()
-
-
-def zip_bytes(files, compression=zipfile.ZIP_STORED):
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", compression) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return content.getvalue()
-
-
-def tar_bytes(files, mode="w"):
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode=mode) as archive:
-        for name, data in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-    return content.getvalue()
-
-
-def litertlm_bytes(sections, major=1):
-    """A file of sections, each (data type, name or None, bytes), as LiteRT-LM's writer lays it out."""
-    start, offsets = 16384, []
-    for _, _, data in sections:
-        offsets.append((start, start + len(data)))
-        start = -(-(start + len(data)) // 16384) * 16384
-    builder = flatbuffers.Builder(0)
-    objects = []
-    for (kind, name, _), (begin, end) in zip(sections, offsets, strict=True):
-        items = None
-        if name is not None:
-            key, text = builder.CreateString("model_type"), builder.CreateString(name)
-            builder.StartObject(1)
-            builder.PrependUOffsetTRelativeSlot(0, text, 0)
-            value = builder.EndObject()
-            builder.StartObject(3)
-            builder.PrependUOffsetTRelativeSlot(2, value, 0)
-            builder.PrependUOffsetTRelativeSlot(0, key, 0)
-            builder.PrependUint8Slot(1, 9, 0)
-            pair = builder.EndObject()
-            builder.StartVector(4, 1, 4)
-            builder.PrependUOffsetTRelative(pair)
-            items = builder.EndVector()
-        builder.StartObject(4)
-        builder.PrependUint64Slot(1, begin, 0)
-        builder.PrependUint64Slot(2, end, 0)
-        if items is not None:
-            builder.PrependUOffsetTRelativeSlot(0, items, 0)
-        builder.PrependUint8Slot(3, kind, 0)
-        objects.append(builder.EndObject())
-    builder.StartVector(4, len(objects), 4)
-    for each in reversed(objects):
-        builder.PrependUOffsetTRelative(each)
-    vector = builder.EndVector()
-    builder.StartObject(1)
-    builder.PrependUOffsetTRelativeSlot(0, vector, 0)
-    metadata = builder.EndObject()
-    builder.StartObject(2)
-    builder.PrependUOffsetTRelativeSlot(1, metadata, 0)
-    builder.Finish(builder.EndObject())
-    header = bytes(builder.Output())
-    content = bytearray(start)
-    content[:32] = b"LITERTLM" + struct.pack("<IIIIQ", major, 0, 0, 0, 32 + len(header))
-    content[32 : 32 + len(header)] = header
-    for (_, _, data), (begin, end) in zip(sections, offsets, strict=True):
-        content[begin:end] = data
-    return bytes(content)
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import random
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 from benchmarks.fuzz.mutate import mutant, random_model
 from benchmarks.fuzz.sites import ELEMENT, LENGTH, NUMBER, OFFSET, VTABLE, sites
-from benchmarks.fuzz.targets import run_command, run_delegates
+from benchmarks.fuzz.targets import run_command, run_delegates, run_program
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.errors import ModelError
 from delegate_sim.model.reader import load
@@ -28,6 +30,22 @@ def test_what_once_went_wrong(path):
         run_delegates(content, random.Random(number), len(DELEGATE_NAMES))
     for number in range(6):
         run_command(content, random.Random(f"{path.stem}{number}"))
+
+
+@pytest.mark.parametrize(
+    ("stem", "command"),
+    [
+        ("5aea093e3a", ["diff", "{}", "{}"]),
+        ("6f6221bf95", ["inspect", "{}"]),
+        ("976847da35", ["diff", "{}", "{}"]),
+        ("4fcb56af2d", ["report", "{}", "--delegate", "nnapi", "-o", "{folder}/page.html"]),
+        ("a19258daac", ["diagnose", "{}", "--delegate", "hexagon"]),
+        ("f3173a0f49", ["report", "{}", "--delegate", "npu-intel", "-o", "{folder}/page.html"]),
+    ],
+)
+def test_commands_that_once_went_wrong(tmp_path, stem, command):
+    path = ROOT / "tests" / "hostile" / f"{stem}.tflite"
+    run_program([part.format(path, folder=tmp_path) for part in command])
 
 
 @pytest.mark.parametrize("first", range(0, 240, 40))
@@ -73,6 +91,22 @@ def test_a_mutant_that_goes_wrong_is_found(monkeypatch):
         raise IndexError("tuple index out of range")
 
     monkeypatch.setattr(fuzz, "run_all", failing)
-    found = fuzz.run_batch(0, 3, 1, SEEDS, 1, 0)
-    assert [(finding.seed, finding.what) for finding in found] == [("1:0", "error"), ("1:1", "error"), ("1:2", "error")]
-    assert len({fuzz.place(finding) for finding in found}) == 1
+    batch = fuzz.run_batch(5, 3, 1, SEEDS, 1, 0)
+    assert batch.mutants == 1
+    assert (batch.finding.seed, batch.finding.what) == ("1:5", "error")
+    assert batch.finding.content == mutant(random.Random("1:5"), SEEDS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="mutants run in forked processes")
+def test_a_mutant_that_ends_its_process_is_known(monkeypatch):
+    from benchmarks.fuzz import __main__ as fuzz
+
+    def dying(content, generator, delegates, commands):
+        if content == mutant(random.Random("1:7"), SEEDS):
+            os._exit(3)
+
+    monkeypatch.setattr(fuzz, "run_all", dying)
+    batch = fuzz.in_process(5, argparse.Namespace(seed=1, delegates=1, commands=0), SEEDS)
+    assert batch.mutants == 3
+    assert (batch.finding.seed, batch.finding.what) == ("1:7", "crash")
+    assert batch.finding.content == mutant(random.Random("1:7"), SEEDS)

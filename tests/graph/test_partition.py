@@ -225,6 +225,30 @@ def test_control_edges_of_the_model_replace_the_chain():
     assert [subset.nodes for subset in partition(dataclasses.replace(graph, control_edges=()), {0, 2})] == [(0, 2), (1,)]
 
 
+THREE = [([0], [1]), ([0], [2]), ([0], [3])]
+"""Nodes that do not read each other's results."""
+
+
+def test_control_edges_from_and_to_the_first_and_the_last_node():
+    graph = make_graph(THREE, 4, control_edges=((2, 0), (0, 1)))
+    assert [subset.nodes for subset in partition(graph, {0})] == [(2,), (0,), (1,)]
+
+
+@pytest.mark.parametrize("edge", [(-1, 0), (0, -1), (3, 0), (0, 3), (-300, 2), (2, 300)])
+def test_control_edges_of_nodes_that_are_not_there_are_ignored(edge):
+    graph = make_graph(THREE, 4, control_edges=(edge,))
+    assert [subset.nodes for subset in partition(graph, {1})] == [(0, 2), (1,)]
+
+
+def test_the_tensor_of_index_0_is_waited_for_as_any_other():
+    """Node 1 waits for what node 0 writes, whichever its index."""
+    graph = make_graph([([1], [0]), ([0], [2]), ([1], [3])], 4, [0, 3])
+    assert [(subset.nodes, subset.inputs, subset.outputs) for subset in partition(graph, {1})] == [
+        ((0, 2), (1,), (0, 3)),
+        ((1,), (0,), ()),
+    ]
+
+
 def test_a_cycle_is_an_error():
     with pytest.raises(PartitionError, match="some nodes wait for each other"):
         partition(make_graph([([1], [0]), ([0], [1])], 2), {0})

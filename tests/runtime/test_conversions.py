@@ -6,6 +6,7 @@ import pytest
 from delegate_sim import load
 from delegate_sim.model.model import Options
 from delegate_sim.prepare.constants import evaluate
+from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed, changed_model
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
@@ -14,6 +15,15 @@ from tests.runtime.conversions import convolutions, first_step, open_batch
 
 def operators(edited):
     return [node.op for node in edited.model.subgraphs[0].nodes]
+
+
+def test_open_inputs_are_those_of_the_first_subgraph():
+    builder = ModelBuilder()
+    for name, signature in (("main", [-1, 3]), ("body", [-1, 4])):
+        graph = builder.subgraph(name)
+        known = graph.input(f"{name} known", "FLOAT32", [1, 3])
+        graph.outputs(graph.input(f"{name} open", "FLOAT32", [1, signature[1]], signature=signature), known)
+    assert [tensor.name for tensor in open_inputs(load(builder.bytes()))] == ["main open"]
 
 
 @pytest.mark.parametrize("batch", [1, 8])

@@ -56,6 +56,20 @@ def test_subgraphs_that_a_later_one_calls_are_delegated_again_before_and_after_i
     assert lines(nested(), delegate) == ["1 (then).", "2 (else).", *AGAIN, "3 (outer).", *AGAIN]
 
 
+def test_nodes_before_the_one_that_calls_are_passed_over():
+    builder = ModelBuilder()
+    caller(builder, "main", 3, 3)
+    branch(builder, "then", "RELU")
+    branch(builder, "else", "TANH")
+    graph = builder.subgraph("outer")
+    condition, source = graph.tensor("c", "BOOL", (1,), data=[True]), graph.input("x", "FLOAT32", (1,))
+    between, result = graph.tensor("b", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))
+    graph.node("ABS", (source,), (between,))
+    graph.node("IF", (condition, between), (result,), options={"then_subgraph_index": 1, "else_subgraph_index": 2})
+    graph.outputs(result)
+    assert lines(builder) == ["1 (then).", "2 (else).", *AGAIN, "3 (outer).", *AGAIN]
+
+
 def test_subgraphs_behind_their_caller_are_not():
     assert lines(nested(outer=1)) == ["1 (outer).", "2 (then).", "3 (else)."]
 

@@ -131,8 +131,8 @@ def _lower_squared_difference(partition: PartitionBuilder, view: NodeView) -> No
         raise kernel_error("nnapi-intermediate-type", node.index, view.input(0), op=node.op)
     code, zero_point, highest = _DIFFERENCES[view.input(0).type]
     # The difference spans what makes the largest square, with both signs.
-    largest = np.float32((highest - output.zero_point) * np.float32(output.scale)) if highest else np.float32(0)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
+        largest = np.float32((highest - output.zero_point) * np.float32(output.scale)) if highest else np.float32(0)
         scale = float(np.float32(2) * np.sqrt(largest) / np.float32(254))
     for index in node.inputs[:2]:
         partition.add_input(node, index, SCALAR_AS_TENSOR | SIGNED)
@@ -168,7 +168,8 @@ class _Range(NamedTuple):
     @property
     def quantization(self) -> tuple[float, int]:
         """``CalculateQuantizationParams``: a scale and a zero point of 8 bits."""
-        scale = float((np.float32(self.highest) - np.float32(self.lowest)) / np.float32(255))
+        with np.errstate(all="ignore"):
+            scale = float((np.float32(self.highest) - np.float32(self.lowest)) / np.float32(255))
         if self.lowest > 0:
             return scale, 0
         if self.highest < 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -61,8 +62,8 @@ def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
     depth, units = sizes[::-1] if options.adj_y else sizes
     if not source.rank or source.shape[-1] != depth or target.shape[-1:] != (units,):
         return None
-    rows = int(np.prod(source.shape[:-1]))
-    if rows != int(np.prod(target.shape[:-1])):
+    rows = math.prod(source.shape[:-1])
+    if rows != math.prod(target.shape[:-1]):
         return None
     read = work.later(weights)
     matrix = work.computed(

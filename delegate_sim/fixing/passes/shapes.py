@@ -61,9 +61,9 @@ def _slices(
     nodes, start = [], 0
     shape = work.tensor(source).shape
     for target, size in zip(targets, sizes, strict=True):
-        begin = np.zeros(len(shape), np.int32)
+        begin = np.zeros(len(shape), np.int64)
         begin[axis] = start
-        extent = np.array(shape, np.int32)
+        extent = np.array(shape, np.int64)
         extent[axis] = size
         name = f"{work.tensor(target).name}"
         first = work.constant(f"{name}/begin", "INT32", begin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -63,7 +64,7 @@ def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
     if not found or any(axis.stride != 1 for axis in found):
         return None
     starts, sizes = [axis.start for axis in found], [axis.taken for axis in found]
-    if int(np.prod(sizes)) != target.element_count:
+    if math.prod(sizes) != target.element_count:
         return None
     is_same = tuple(sizes) == target.shape
     options = dict(iter(work.options(node)))

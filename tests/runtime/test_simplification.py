@@ -1,0 +1,222 @@
+"""What is left out, joined or taken over once shapes are known, graph by graph."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.model.reader import load
+from delegate_sim.runtime.editing import Editor
+from delegate_sim.runtime.simplification import simplify
+from fixtures.builder import ModelBuilder
+
+
+class Open:
+    """A graph whose leading size was unknown: tensors by name, nodes in order."""
+
+    def __init__(self):
+        self._builder = ModelBuilder()
+        self._graph = self._builder.subgraph("main")
+        self.index = {}
+
+    def tensor(self, name, *shape, data=None, kind="FLOAT32", is_open=True):
+        signature = [-1, *shape[1:]] if is_open and data is None and shape else None
+        fields = {"data": data} if data is not None else {"signature": signature} if signature else {}
+        self.index[name] = self._graph.tensor(name, kind, list(shape), **fields)
+
+    def node(self, op, inputs, outputs, **options):
+        named = [-1 if name is None else self.index[name] for name in inputs]
+        self._graph.node(op, named, [self.index[name] for name in outputs], options=options or None)
+
+    def simplified(self, inputs, outputs, constants=(), zeros=()):
+        """The nodes that are left: operator, operands and results by name, and the editor."""
+        self._graph.inputs(*[self.index[name] for name in inputs])
+        self._graph.outputs(*[self.index[name] for name in outputs])
+        model = load(self._builder.bytes())
+        editor = Editor(model, model.subgraphs[0])
+        simplify(editor, frozenset(self.index[name] for name in constants), frozenset(self.index[name] for name in zeros))
+
+        def names(indices):
+            return [editor.tensors[index].name if index < len(model.subgraphs[0].tensors) else "new" for index in indices]
+
+        return [(node.op, names(node.inputs), names(node.outputs)) for _, node in editor.nodes], editor
+
+
+@pytest.mark.parametrize(
+    ("op", "operands", "activation", "is_gone"),
+    [
+        ("ADD", ("x", "zeros"), 0, True),
+        ("ADD", ("zeros", "x"), 0, True),
+        ("SUB", ("x", "zeros"), 0, True),
+        ("SUB", ("zeros", "x"), 0, False),
+        ("ADD", ("x", "zeros"), 1, False),
+        ("MUL", ("x", "zeros"), 0, False),
+        ("ADD", ("row", "zeros"), 0, False),
+    ],
+)
+def test_an_addition_of_zeros(op, operands, activation, is_gone):
+    graph = Open()
+    graph.tensor("x", 2, 3)
+    graph.tensor("row", 3)
+    graph.tensor("zeros", 2, 3)
+    graph.tensor("sum", 2, 3)
+    graph.tensor("out", 2, 3)
+    graph.node(op, operands, ["sum"], fused_activation_function=activation)
+    graph.node("RELU", ["sum"], ["out"])
+    nodes, _ = graph.simplified(["x", "row", "zeros"], ["out"], zeros=["zeros"])
+    assert (nodes == [("RELU", ["x"], ["out"])]) == is_gone
+    assert len(nodes) == (1 if is_gone else 2)
+
+
+@pytest.mark.parametrize(
+    ("order", "is_open", "op"),
+    [([0, 2, 1, 3], True, "RESHAPE"), ([0, 2, 1, 3], False, "TRANSPOSE"), ([0, 3, 2, 1], True, "TRANSPOSE")],
+)
+def test_a_transpose_of_dimensions_of_size_1(order, is_open, op):
+    shape = (2, 1, 3, 4)
+    graph = Open()
+    graph.tensor("x", *shape, is_open=is_open)
+    graph.tensor("order", 4, data=order, kind="INT32")
+    graph.tensor("out", *[shape[axis] for axis in order], is_open=is_open)
+    graph.node("TRANSPOSE", ["x", "order"], ["out"])
+    nodes, editor = graph.simplified(["x"], ["out"])
+    assert nodes == [(op, ["x", "new" if op == "RESHAPE" else "order"], ["out"])]
+    if op == "RESHAPE":
+        told = editor.tensors[editor.nodes[0][1].inputs[1]]
+        assert (told.name, told.type, told.shape, told.value.tolist()) == ("order", "INT32", (4,), [2, 3, 1, 4])
+
+
+@pytest.mark.parametrize("op", ["TRANSPOSE", "RELU"])
+def test_other_nodes_stay(op):
+    graph = Open()
+    graph.tensor("x", 2, 1, 3)
+    graph.tensor("order", 3, data=[0, 0, 0], kind="INT32")
+    graph.tensor("out", 2, 1, 3)
+    graph.node(op, ["x", "order"], ["out"])
+    assert graph.simplified(["x"], ["out"])[0] == [(op, ["x", "order"], ["out"])]
+
+
+@pytest.mark.parametrize("op", ["RESHAPE", "BROADCAST_TO"])
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_reshape_to_the_same_shape(op, is_open):
+    graph = Open()
+    graph.tensor("x", 2, 3)
+    graph.tensor("shape", 2, data=[2, 3], kind="INT32")
+    graph.tensor("same", 2, 3, is_open=is_open)
+    graph.tensor("out", 2, 3)
+    graph.node(op, ["x", "shape"], ["same"])
+    graph.node("RELU", ["same"], ["out"])
+    nodes, _ = graph.simplified(["x"], ["out"])
+    assert [node[0] for node in nodes] == (["RELU"] if is_open else [op, "RELU"])
+    # Known operands that were not are as good as an open shape.
+    assert [node[0] for node in graph.simplified(["x"], ["out"], constants=["shape"])[0]] == ["RELU"]
+
+
+def test_a_reshape_of_a_reshape_reads_what_came_before():
+    graph = Open()
+    for name, shape in (("x", (2, 6)), ("first", (2, 3, 2)), ("second", (2, 2, 3)), ("out", (4, 3))):
+        graph.tensor(name, *shape)
+        graph.tensor(f"to {name}", len(shape), data=list(shape), kind="INT32")
+    for before, after in (("x", "first"), ("first", "second"), ("second", "out")):
+        graph.node("RESHAPE", [before, f"to {after}"], [after])
+    assert graph.simplified(["x"], ["out"])[0] == [("RESHAPE", ["x", "to out"], ["out"])]
+
+
+def layer(added, *, bias=None, has_reshape=False, activation=0, own_activation=0, kind="FLOAT32", is_open=True):
+    """A FULLY_CONNECTED of 4 units, possibly a RESHAPE, and an ADD of a constant."""
+    graph = Open()
+    graph.tensor("x", 2, 3)
+    graph.tensor("weights", 4, 3, data=[0.5] * 12)
+    graph.tensor("bias", 4, data=[0.0] * 4)
+    graph.tensor("layer", 2, 4)
+    graph.tensor("shape", 3, data=[2, 2, 2], kind="INT32")
+    graph.tensor("wide", 2, 2, 2)
+    graph.tensor("added", *added, data=[1.0] * (added[0] * (added[1] if len(added) > 1 else 1)) if added else [1.0])
+    before = ("wide", (2, 2, 2)) if has_reshape else ("layer", (2, 4))
+    graph.tensor("out", *before[1], is_open=is_open)
+    operands = ["x", "weights", *([] if bias is None else [bias or None])]
+    graph.node("FULLY_CONNECTED", operands, ["layer"], fused_activation_function=own_activation)
+    if has_reshape:
+        graph.node("RESHAPE", ["layer", "shape"], ["wide"])
+    graph.node("ADD", [before[0], "added"], ["out"], fused_activation_function=activation)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "is_joined"),
+    [
+        (layer((4,)), True),
+        (layer((4,), bias=""), True),
+        (layer((2, 2), has_reshape=True), True),
+        (layer((4,), bias="bias"), False),
+        (layer((4,), own_activation=1), False),
+        (layer((1,)), False),
+        (layer((2, 4)), False),
+        (layer((2,), has_reshape=True), False),
+        (layer((4,), is_open=False), False),
+    ],
+)
+def test_a_constant_behind_a_layer_becomes_its_bias(graph, is_joined):
+    nodes, editor = graph.simplified(["x"], ["out"])
+    assert ("ADD" not in [op for op, _, _ in nodes]) == is_joined
+    if is_joined:
+        assert nodes[0][1] == ["x", "weights", "added"]
+        assert editor.tensors[editor.nodes[0][1].inputs[2]].shape == (4,)
+
+
+def test_the_activation_of_the_addition_becomes_the_layers():
+    _, editor = layer((4,), activation=3).simplified(["x"], ["out"])
+    assert [editor.options_of(node).fused_activation_function for _, node in editor.nodes] == [3]
+
+
+def test_a_constant_that_others_read_is_copied_for_the_bias():
+    graph = layer((2, 2), has_reshape=True)
+    graph.tensor("double", 2, 2)
+    graph.node("MUL", ["added", "added"], ["double"])
+    nodes, editor = graph.simplified(["x"], ["out", "double"])
+    assert nodes[0][1] == ["x", "weights", "new"]
+    assert editor.tensors[graph.index["added"]].shape == (2, 2)
+
+
+@pytest.mark.parametrize(("shape", "keeps"), [((2, 1, 4), True), ((2, 4, 1), False)])
+@pytest.mark.parametrize("op", ["MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"])
+def test_a_reduction_keeps_dimensions_that_a_reshape_puts_back(op, shape, keeps):
+    graph = Open()
+    graph.tensor("x", 2, 3, 4)
+    graph.tensor("axis", 1, data=[1], kind="INT32")
+    graph.tensor("reduced", 2, 4)
+    graph.tensor("shape", 3, data=list(shape), kind="INT32")
+    graph.tensor("out", *shape)
+    graph.node(op, ["x", "axis"], ["reduced"], keep_dims=False)
+    graph.node("RESHAPE", ["reduced", "shape"], ["out"])
+    nodes, editor = graph.simplified(["x"], ["out"])
+    is_joined = keeps and op != "REDUCE_PROD"
+    assert nodes == (
+        [(op, ["x", "axis"], ["out"])]
+        if is_joined
+        else [(op, ["x", "axis"], ["reduced"]), ("RESHAPE", ["reduced", "shape"], ["out"])]
+    )
+    assert editor.options_of(editor.nodes[0][1]).keep_dims == is_joined
+
+
+@pytest.mark.parametrize(("shape", "activation"), [((2, 3, 4), "RELU6"), ((2, 3, 4), "TANH"), ((3, 2, 4), "RELU6")])
+def test_a_layer_keeps_dimensions_and_takes_the_activation(shape, activation):
+    graph = Open()
+    for name, sizes in (("x", (2, 3, 5)), ("flat", (6, 5)), ("layer", (6, 4)), ("wide", shape), ("out", shape)):
+        graph.tensor(name, *sizes)
+        graph.tensor(f"to {name}", len(sizes), data=list(sizes), kind="INT32")
+    graph.tensor("weights", 4, 5, data=[0.5] * 20)
+    graph.node("RESHAPE", ["x", "to flat"], ["flat"])
+    graph.node("FULLY_CONNECTED", ["flat", "weights"], ["layer"], keep_num_dims=False)
+    graph.node("RESHAPE", ["layer", "to wide"], ["wide"])
+    graph.node(activation, ["wide"], ["out"])
+    nodes, editor = graph.simplified(["x"], ["out"])
+    if shape != (2, 3, 4):
+        assert [op for op, _, _ in nodes] == ["RESHAPE", "FULLY_CONNECTED", "RESHAPE", activation]
+        return
+    options = editor.options_of(editor.nodes[0][1])
+    if activation == "RELU6":
+        assert nodes == [("FULLY_CONNECTED", ["x", "weights"], ["out"])]
+        assert (options.keep_num_dims, options.fused_activation_function) == (True, 3)
+    else:
+        assert nodes == [("FULLY_CONNECTED", ["x", "weights"], ["wide"]), ("TANH", ["wide"], ["out"])]
+        assert (options.keep_num_dims, options.fused_activation_function) == (True, 0)

@@ -1,0 +1,87 @@
+"""Limits on what is taken of a file, and the variable that raises them."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+
+from delegate_sim import files, load
+from delegate_sim.bundles import member, members
+from delegate_sim.bundles.member import BundleError
+from delegate_sim.errors import ModelError, OptionError
+from delegate_sim.inference import inputs
+from delegate_sim.limits import VARIABLE, raised
+from delegate_sim.model import flatbuffer
+from fixtures.bundles import zip_bytes
+from tests.models import chain_model
+
+MODEL = chain_model(["ADD"] * 40).bytes()
+RAISES = f"; {VARIABLE}=10 raises every limit tenfold"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", 7), ("1", 7), ("0", 7), ("10", 70), ("-3", 7), ("two", 7), ("\u0663", 7), ("9999999", 7_000_000), ("9" * 5000, 7)],
+)
+def test_limits_are_raised_by_a_number(monkeypatch, text, expected):
+    monkeypatch.setenv(VARIABLE, text)
+    assert raised(7) == expected
+
+
+def read_text(folder):
+    (folder / "text").write_bytes(bytes(100))
+    files.read_whole(str(folder / "text"), 99)
+
+
+def read_structure(folder):
+    load(MODEL)
+
+
+def list_models(folder):
+    (folder / "a.zip").write_bytes(zip_bytes({"a": MODEL, "b": MODEL}))
+    members.models_in(str(folder / "a.zip"))
+
+
+def list_inner_models(folder):
+    inner = zip_bytes({"m": MODEL, "filler": bytes(1 << 20)})
+    (folder / "b.zip").write_bytes(zip_bytes({"inner.zip": inner}))
+    members.models_in(str(folder / "b.zip"))
+
+
+def decompress(folder):
+    content = zip_bytes({"m": MODEL + bytes(2 << 20)}, zipfile.ZIP_DEFLATED)
+    (folder / "c.zip").write_bytes(content)
+    load(str(folder / "c.zip!/m"))
+
+
+def make_up_inputs(folder):
+    model = load(MODEL)
+    inputs.made_up(model, model.subgraphs[0], 1, dict.fromkeys(model.subgraphs[0].inputs, (1001,)))
+
+
+@pytest.mark.parametrize(
+    ("action", "module", "name", "limit", "error"),
+    [
+        (read_text, files, "MOST_TEXT", 99, OSError),
+        (read_structure, flatbuffer, "_GREATEST_STRUCTURE", 500, ModelError),
+        (list_models, members, "_MOST_MODELS", 1, BundleError),
+        (list_inner_models, members, "_MOST_UNPACKED", 1 << 20, BundleError),
+        (decompress, member, "_ALWAYS", 1 << 20, ModelError),
+        (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_exceeds_a_limit_says_how_to_raise_it(monkeypatch, tmp_path, action, module, name, limit, error):
+    monkeypatch.setattr(module, name, limit)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(error, match=RAISES):
+        action(tmp_path)
+    monkeypatch.setenv(VARIABLE, "10")
+    action(tmp_path)
+
+
+def test_a_process_that_is_stopped_for_its_time():
+    from delegate_sim.live.process import Finished
+
+    assert Finished(None, "").words == f"it was stopped after 120 seconds{RAISES}"
