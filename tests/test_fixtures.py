@@ -72,7 +72,7 @@ COVERAGE = {
     "xnnpack": Coverage(
         0.24,
         """
-            Convolution2DTransposeBias LEAKY_RELU MaxPoolingWithArgmax2D MaxUnpooling2D STABLEHLO_COMPOSITE TRANSPOSE_CONV
+            Convolution2DTransposeBias LEAKY_RELU MaxPoolingWithArgmax2D MaxUnpooling2D moe STABLEHLO_COMPOSITE TRANSPOSE_CONV
             odml.scaled_dot_product_attention
             """,
     ),
