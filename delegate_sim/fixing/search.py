@@ -102,11 +102,12 @@ def search(
 def split_tail(plan: FixPlan) -> FixPlan:
     """Return a plan that writes nodes behind those of delegates as a model of their own; the same plan where there are none.
 
-    These are trailing nodes that stay on the CPU on every target.
+    These are trailing nodes that stay on the CPU on every target, custom operators among them that nobody registers.
     """
-    if not any(each.measures.is_delegated for each in plan.after):
+    registered = [standing(plan.rewritten.model, target._replace(has_own_resolver=True)) for target in plan.targets]
+    if not any(each.measures.is_delegated for each in registered):
         return plan
-    split = trailing(plan.rewritten, frozenset.intersection(*[each.on_cpu for each in plan.after]))
+    split = trailing(plan.rewritten, frozenset.intersection(*[each.on_cpu for each in registered]))
     if split is None:
         return plan
     first = first_model(split)
