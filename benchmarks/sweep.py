@@ -205,7 +205,8 @@ def agreement(records: Sequence[dict[str, Any]]) -> str:
             lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        f"On {silent} more pairs of a model and a target the diagnosis names no setting, and float is as good as any other.",
+        f"On {silent} more pairs of a model and a target the diagnosis names no setting, and no conversion delegates more than "
+        "float.",
     ]
     return "\n".join(lines)
 

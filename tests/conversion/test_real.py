@@ -30,7 +30,6 @@ rows = keras.layers.Reshape((64, 6))(keras.layers.Conv2D(6, 3, padding="same", a
 products = keras.ops.matmul(rows, keras.ops.transpose(rows, (0, 2, 1)))
 model = keras.Model(image, keras.layers.Dense(16)(keras.layers.Flatten()(products)))
 model.save("model.keras")
-model.save("model.h5")
 model.export("saved", verbose=False)
 """
 TORCH = """
@@ -46,7 +45,8 @@ image = torch.randn(2, 4, 8, 8)
 module = Net().eval()
 torch.export.save(torch.export.export(module, (image,), dynamic_shapes=({0: torch.export.Dim("batch")},)), "model.pt2")
 names = dict(input_names=["image"], output_names=["result"], dynamic_axes={"image": {0: "batch"}})
-torch.onnx.export(module, (image,), "model.onnx", dynamo=False, **names)
+torch.onnx.export(module, (image,), "open.onnx", dynamo=False, **names)
+torch.onnx.export(module, (image[:1],), "model.onnx", dynamo=False)
 """
 DRAW = """
 import tensorflow as tf
@@ -225,6 +225,12 @@ def test_every_setting_of_onnx2tf(of_torch, tmp_path):
     assert (of_torch / "model.onnx").read_bytes() == before
 
 
+def test_onnx2tf_fixes_an_open_batch(of_torch, tmp_path):
+    names = ["float+fixed", "int8+dense-per-tensor+fixed+unfolded"]
+    for name, model in convert_all(of_torch / "open.onnx", Route(converter("onnx2tf")), names, tmp_path).items():
+        assert_as_asked(name, model)
+
+
 def test_sizes_are_those_that_are_given(of_keras, tmp_path):
     found = convert_all(of_keras / "model.keras", Route(converter("tensorflow")), ["float+fixed+image=3x8x8x4"], tmp_path)
     [model] = found.values()
@@ -260,7 +266,7 @@ def test_a_function_gives_the_model(of_keras, tmp_path):
 def test_a_conversion_in_its_own_process(of_keras, cache, tmp_path):
     """What is shown, pasted, writes the model that was kept."""
     route = Route(converter("tensorflow"))
-    found = convert(find_source(str(of_keras / "model.h5")), route, parse_settings("int8+dense-per-tensor"), cache)
+    found = convert(find_source(str(of_keras / "model.keras")), route, parse_settings("int8+dense-per-tensor"), cache)
     assert found.failure is None, found.failure
     run(route.converter.python, found.code, tmp_path)
     shown, kept = load(str(tmp_path / RESULT)), load(found.path)
