@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from ..graph.calls import Call
+from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
 from ..model.model import Model, Tensor
@@ -141,7 +141,7 @@ class Decision:
     """What the delegate found out on the way and needs again for its kernels; nobody else looks at it."""
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, where the delegate groups the nodes to replace itself; None: the runtime partitions."""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ReplacingCall, ...] = ()
     """What the runtime reports, where the delegate has it replace nodes in several calls; ``subsets`` are those in the end."""
     origins: Mapping[int, int] = field(default_factory=dict)
     """Nodes that ``graph`` has behind those of the given graph, each with the node of the given graph that it stems from.

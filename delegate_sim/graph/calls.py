@@ -20,7 +20,7 @@ DELEGATE = 51
 """The builtin code of a delegate's kernel in the graph."""
 
 
-class Call(NamedTuple):
+class ReplacingCall(NamedTuple):
     """What the runtime reports of one call: how many nodes it replaces, of how many in the plan, and the partitions of all."""
 
     replaced: int
@@ -45,18 +45,18 @@ class InCalls(NamedTuple):
     """What several calls come to: the partitions of the plan in the end, in running order, and a report of each call."""
 
     subsets: tuple[Subset, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[ReplacingCall, ...]
     is_exact: bool
     """Whether the order of the plan is what it would be; with very many calls not all of them are followed."""
 
 
 def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:
     """Replace the nodes of each call by kernels. Raises PartitionError if the graph has a cycle."""
-    now, made, reports = graph, dict[int, Subset](), list[Call]()
+    now, made, reports = graph, dict[int, Subset](), list[ReplacingCall]()
     followed = max(1, _MOST_WORK // max(1, len(graph.execution_plan)))
     for nodes in calls[:followed]:
         subsets = partition(now, nodes)
-        reports.append(Call(len(nodes), len(now.execution_plan), len(subsets)))
+        reports.append(ReplacingCall(len(nodes), len(now.execution_plan), len(subsets)))
         delegated = [subset for subset in subsets if subset.is_delegated]
         made.update(enumerate(delegated, len(now.nodes)))
         new_nodes, plan = with_kernels(now, subsets, name)

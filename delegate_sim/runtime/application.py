@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
-from ..graph.calls import Call
+from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph, PrepareFailure
 from ..graph.partition import PartitionError, Subset
 from ..prepare import Repreparation
@@ -173,7 +173,7 @@ class DelegateApplication:
         if not decision.nodes:
             return self._ask_of_graph(graph, decision, ())
         subsets = decision.grouped()
-        calls = decision.calls or (Call(len(decision.nodes), len(decision.graph.execution_plan), len(subsets)),)
+        calls = decision.calls or (ReplacingCall(len(decision.nodes), len(decision.graph.execution_plan), len(subsets)),)
         self.log_lines += [
             replacing_line(
                 self.release,

@@ -35,7 +35,7 @@ def test_one_call_is_the_partitioner_s(sources, taken):
     nodes = sorted(node for node in taken if node < len(sources))
     found, expected = partition_in_calls(graph, [nodes], "kernel"), partition(graph, nodes)
     assert found.subsets == expected
-    assert found.calls == (calls.Call(len(nodes), len(sources), len(expected)),)
+    assert found.calls == (calls.ReplacingCall(len(nodes), len(sources), len(expected)),)
 
 
 @given(GRAPHS, st.permutations(range(12)), st.integers(1, 5))

@@ -25,8 +25,6 @@ from .scales import scales_of
 from .shapes import attention_of_other_shapes, missing_axis, overflowing_constant, variable_read_twice, weights_of_other_shape
 from .visit import Visit
 
-_Failure = KernelFailure | None
-
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
 )
@@ -104,7 +102,7 @@ class _Kernel:
                 given = node.inputs[1:]
         return [index for index in given if index >= 0]
 
-    def define_values(self, nodes: Iterable[Node]) -> _Failure:
+    def define_values(self, nodes: Iterable[Node]) -> KernelFailure | None:
         """``DefineXNNPACKValue``, in order of tensors."""
         values = {index for node in nodes for index in (*self.operands(node), *node.outputs) if index >= 0}
         for index in sorted(values):
@@ -115,7 +113,7 @@ class _Kernel:
                 return kernel_failure("xnnpack-kernel-datatype", None, tensor, found=scales_of(tensor))
         return None
 
-    def define_node(self, node: Node) -> _Failure:
+    def define_node(self, node: Node) -> KernelFailure | None:
         """Define one node: no operand of too many dimensions, and what its operator asks."""
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:
@@ -125,13 +123,13 @@ class _Kernel:
         found = define(self, view) if define is not None else None
         return found or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
-    def mixed(self, node: NodeView, *datatypes: str | None) -> _Failure:
+    def mixed(self, node: NodeView, *datatypes: str | None) -> KernelFailure | None:
         """Say that the datatypes of a node do not go together."""
         found = ", ".join(name or "no bias" for name in datatypes)
         return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=found)
 
 
-def build_partition(graph: Graph, subset: Subset, visit: Visit) -> _Failure:
+def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure | None:
     """Create the kernel of one partition, of nodes that were all visited."""
     unpacking = set(visit.unpacking.producers.values())
     nodes = [graph.nodes[index] for index in subset.nodes if index not in unpacking]
@@ -146,18 +144,18 @@ def build_partition(graph: Graph, subset: Subset, visit: Visit) -> _Failure:
     return None
 
 
-def _same_type(kernel: _Kernel, node: NodeView) -> _Failure:
+def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """Operands and results have one datatype."""
     found = [kernel.datatype(index) for index in (*kernel.operands(node.node), *node.node.outputs)]
     return None if len(set(found)) <= 1 else kernel.mixed(node, *found)
 
 
-def _moved(kernel: _Kernel, node: NodeView) -> _Failure:
+def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """Values are moved without change: one datatype, and one scale and zero point."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
-def _same_parameters(kernel: _Kernel, node: NodeView) -> _Failure:
+def _same_parameters(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """``xnn_subgraph_check_quantization_parameter_matches``."""
     for source in map(kernel.tensor, kernel.operands(node.node)):
         for result in map(kernel.tensor, node.node.outputs):
@@ -168,7 +166,7 @@ def _same_parameters(kernel: _Kernel, node: NodeView) -> _Failure:
     return None
 
 
-def _assigned(kernel: _Kernel, node: NodeView) -> _Failure:
+def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """``xnn_define_copy`` from the value to the variable."""
     source, result = kernel.tensor(node.node.input(1)), kernel.tensor(node.node.input(0))
     if source.type in ("INT8", "UINT8") and (source.scale, source.zero_point) != (result.scale, result.zero_point):
@@ -177,13 +175,13 @@ def _assigned(kernel: _Kernel, node: NodeView) -> _Failure:
     return None
 
 
-def _max_pooled(kernel: _Kernel, node: NodeView) -> _Failure:
+def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """A filter of 1x1 is an activation, others are pooling."""
     is_activation = node.options.filter_height == node.options.filter_width == 1
     return _same_type(kernel, node) if is_activation else _moved(kernel, node)
 
 
-def _transposed(kernel: _Kernel, node: NodeView) -> _Failure:
+def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     sizes = _read_as_int32(node.value(node.input(1)))
     count = len(sizes)
     if not count or sorted(size + count if size < 0 else size for size in sizes) != list(range(count)):
@@ -199,7 +197,7 @@ def _read_as_int32(value: npt.NDArray[Any] | None) -> list[int]:
     return numbers
 
 
-def _convolved(kernel: _Kernel, node: NodeView) -> _Failure:
+def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """CONV_2D and DEPTHWISE_CONV_2D; float input with integer weights is quantised at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
@@ -208,7 +206,7 @@ def _convolved(kernel: _Kernel, node: NodeView) -> _Failure:
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias)
 
 
-def _transpose_convolved(kernel: _Kernel, node: NodeView) -> _Failure:
+def _transpose_convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """TRANSPOSE_CONV; XNNPACK does not look at the zero point of its weights."""
     _, weights, source, *bias = node.node.inputs
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias[0] if bias else -1)
@@ -216,7 +214,7 @@ def _transpose_convolved(kernel: _Kernel, node: NodeView) -> _Failure:
 
 def _weighted(
     kernel: _Kernel, node: NodeView, table: dict[str, set[tuple[str, str, str]]], source: int, weights: int, bias: int
-) -> _Failure:
+) -> KernelFailure | None:
     of_source, of_weights, of_bias = kernel.datatype(source), kernel.datatype(weights), None
     of_output = kernel.datatype(node.node.output(0))
     is_dynamic = of_source in ("fp32", "fp16") and of_weights in ("qint8", "qcint8")
@@ -236,7 +234,7 @@ def _go_together(
     return any(found[0] == source and found[2] == output and bias in (found[1], None) for found in taken)
 
 
-def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> _Failure:
+def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> KernelFailure | None:
     """Integers must not grow too much between the product and the output."""
     quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.output(0))
     if output.type not in ("INT8", "UINT8") or quantization is None or not quantization.is_affine:
@@ -249,7 +247,7 @@ def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> 
     return kernel_failure("xnnpack-kernel-scale", node.node.index, kernel.tensor(weights), found=found)
 
 
-def _fully_connected(kernel: _Kernel, node: NodeView) -> _Failure:
+def _fully_connected(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     source, weights, *bias = node.node.inputs
     of_source, of_weights = kernel.datatype(source), kernel.datatype(weights)
     of_bias = kernel.datatype(bias[0]) if bias and bias[0] >= 0 else None
@@ -274,15 +272,15 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> _Failure:
     return None if is_dynamic else _requantized(kernel, node, source, weights)
 
 
-def _reduced(kernel: _Kernel, node: NodeView) -> _Failure:
+def _reduced(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return missing_axis(node, kernel.inputs)
 
 
-def _attended(kernel: _Kernel, node: NodeView) -> _Failure:
+def _attended(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return attention_of_other_shapes(node)
 
 
-def _multiplied(kernel: _Kernel, node: NodeView) -> _Failure:
+def _multiplied(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """BATCH_MATMUL; a float first input with an INT8 second one is quantised at run time."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.output(0))
@@ -294,7 +292,7 @@ def _multiplied(kernel: _Kernel, node: NodeView) -> _Failure:
     return None if (first, output) in _PRODUCT.get(second or "", ()) else kernel.mixed(node, first, second, output)
 
 
-def _unusable_dynamic_operand(node: NodeView) -> _Failure:
+def _unusable_dynamic_operand(node: NodeView) -> KernelFailure | None:
     tensor = node.input(1)
     if tensor.quantization is None:
         return None
@@ -319,7 +317,7 @@ _MOVED = (
     "CONCATENATION", "DEPTH_TO_SPACE", "PAD", "READ_VARIABLE", "RESHAPE", "SLICE", "SPACE_TO_DEPTH", "SPLIT", "STRIDED_SLICE",
 )  # fmt: skip
 
-_DEFINE: dict[str, Callable[[_Kernel, NodeView], _Failure]] = {
+_DEFINE: dict[str, Callable[[_Kernel, NodeView], KernelFailure | None]] = {
     **dict.fromkeys(_SAME_TYPE, _same_type),
     **dict.fromkeys(_MOVED, _moved),
     "ASSIGN_VARIABLE": _assigned,
@@ -337,4 +335,4 @@ _DEFINE: dict[str, Callable[[_Kernel, NodeView], _Failure]] = {
     "TRANSPOSE": _transposed,
     "TRANSPOSE_CONV": _transpose_convolved,
 }
-_DEFINE_CUSTOM: dict[str, Callable[[_Kernel, NodeView], _Failure]] = {ATTENTION: _attended}
+_DEFINE_CUSTOM: dict[str, Callable[[_Kernel, NodeView], KernelFailure | None]] = {ATTENTION: _attended}

@@ -18,9 +18,9 @@ from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_of_failures
 from ..live_traits import RuntimeTraits
 from .build import build_partition
+from .experts import is_mixture, said_of
 from .failures import WORDINGS
 from .rules import RULES
-from .rules.experts import is_mixture, said_of
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
 from .variables import VALUES
 from .visit import Visit, WatchedVisit

@@ -14,15 +14,13 @@ from ..base import KernelFailure
 from .failures import kernel_failure
 from .visit import Visit
 
-_Failure = KernelFailure | None
-
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
 """Operators that do not take an operand without a shape as a scalar."""
 _READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 _ATTENTION_RANK = 4
 
 
-def missing_axis(node: NodeView, inputs: Collection[int]) -> _Failure:
+def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
     """A reduction along an axis that the operand does not have.
 
     Files give the rank 0 also where they do not know one; only that of the graph's ``inputs`` and of constants counts.
@@ -36,7 +34,7 @@ def missing_axis(node: NodeView, inputs: Collection[int]) -> _Failure:
     return None
 
 
-def attention_of_other_shapes(node: NodeView) -> _Failure:
+def attention_of_other_shapes(node: NodeView) -> KernelFailure | None:
     """``VisitDotAttentionNode``, in its order, and what its operations ask of each other."""
     problem = next(_attention_problems(node), None)
     return None if problem is None else kernel_failure("xnnpack-kernel-attention", node.node.index, op=node.op, found=problem)
@@ -65,7 +63,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     return all(size in (1, other) or other == 1 for size, other in zip(reversed(shape), reversed(to), strict=False))
 
 
-def weights_of_other_shape(node: NodeView, visit: Visit) -> _Failure:
+def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None:
     """Weights that stand for a float16 constant of another shape."""
     weights = node.node.input(1)
     constant = visit.unpacking.elided_float16.get(weights) if node.op in _READ_WEIGHTS else None
@@ -77,7 +75,7 @@ def weights_of_other_shape(node: NodeView, visit: Visit) -> _Failure:
     return kernel_failure("xnnpack-kernel-unpacked-shape", node.node.index, tensor, found=list(source.shape))
 
 
-def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> _Failure:
+def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> KernelFailure | None:
     """A constant that one of the partition's nodes unpacks into memory of another size."""
     unpacking = visit.unpacking
     for tensor_index, producer in unpacking.producers.items():
@@ -94,7 +92,7 @@ def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> 
     return None
 
 
-def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> _Failure:
+def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> KernelFailure | None:
     """A value of a variable that this node alone reads, more than once, in an operator that needs its rank.
 
     ``positions`` are those of the partition's nodes in its running order, ``outputs`` the tensors that leave it.

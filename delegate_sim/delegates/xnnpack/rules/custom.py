@@ -14,11 +14,10 @@ from ....rules.kinds import ACTIVATION, ATTRIBUTE, OPERAND_COUNT, OPERATOR, SHAP
 from ....rules.operands import OUTPUT, operand, result
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where_given
+from ..experts import MIXTURE
 from ..visit import Visit
-from . import experts
 from .checks import BIAS, INPUT, RELU_TO_RELU6, WEIGHTS, operands, shaped, stored_or_unpacked, xnnpack_rule
 from .convolution import TRANSPOSE_PADDING_NEEDS, transpose_padding_problem
-from .experts import EXPERTS
 from .types import FLOAT32, of_type
 from .upstream import SOURCE, in_method, method
 
@@ -175,7 +174,7 @@ CUSTOM_RULES = {
         *shaped(OUTPUT, 4),
         *_POOLING,
     ),
-    EXPERTS: experts.RULE,
+    "moe": MIXTURE,
     "odml.scaled_dot_product_attention": OpRule(_ATTENTION).from_source(*_ATTENTION_SOURCE),
 }
 """Custom operators, by name."""

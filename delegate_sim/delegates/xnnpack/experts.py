@@ -10,15 +10,15 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ....graph.graph import NodeView
-from ....model.flexbuffer import FlexbufferMap, custom_options
-from ....model.model import Node, Tensor
-from ....releases.catalogue import Release, parse_release
-from ....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE, Kind
-from ....rules.rule import Check, OpRule, Verdict
-from ....rules.source import LITERT, Source
-from ....rules.vocabulary import check
-from ..visit import Visit
+from ...graph.graph import NodeView
+from ...model.flexbuffer import FlexbufferMap, custom_options
+from ...model.model import Node, Tensor
+from ...releases.catalogue import Release, parse_release
+from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE, Kind
+from ...rules.rule import Check, OpRule, Verdict
+from ...rules.source import LITERT, Source
+from ...rules.vocabulary import check
+from .visit import Visit
 
 EXPERTS = "moe"
 
@@ -224,7 +224,7 @@ _SOURCE = Source(LITERT, "tflite/delegates/xnnpack/moe_delegate_kernel.cc", "Moe
 _ONLY_GELU = "only supports activation='gelu'"
 _PATH = " for the XNNPACK prototype path"
 
-RULE: OpRule[Visit] = (
+MIXTURE: OpRule[Visit] = (
     OpRule[Visit](
         (
             _demand(ATTRIBUTE, "custom options", _no_options),
