@@ -165,7 +165,8 @@ def table(records: Sequence[dict[str, Any]]) -> str:
         f"| {' | '.join(_HEADINGS)} |",
         "|---" * len(_HEADINGS) + "|",
     ]
-    for delegate in dict.fromkeys([entry["delegate"] for entry in records]):
+    run_for = {entry["delegate"] for entry in records}
+    for delegate in [name for name in DELEGATE_NAMES if name in run_for]:
         own = [entry for entry in records if entry["delegate"] == delegate and entry["outcome"] != "unreadable"]
         better = [entry for entry in own if entry["outcome"] == "improved"]
         cells = [
