@@ -108,7 +108,7 @@ def test_a_failure_that_is_not_simulated(tool):
 def test_too_long(tool, monkeypatch):
     monkeypatch.setattr(process, "SECONDS", 1)
     tool(end="time.sleep(60)")
-    assert compared().decision.end == "it was stopped after 1 seconds"
+    assert compared().decision.end == "it was stopped after 1 seconds; DELEGATE_SIM_LIMITS=10 raises every limit tenfold"
 
 
 def test_a_vendors_library_that_is_not_there(tool):

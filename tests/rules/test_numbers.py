@@ -38,3 +38,7 @@ def test_lists(names, expected):
 
 def test_operands_as_plain_data():
     assert [INPUT.data, operand(2).data, OUTPUT.data] == [("input", 0), ("input", 2), ("output", 0)]
+
+
+def test_names_of_operands():
+    assert [operand(2).name, operand(2, "the weights").name] == ["input 2", "the weights"]
