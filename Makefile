@@ -139,6 +139,7 @@ sbom: setup  ## what the package brings along, as CycloneDX: build/delegate-sim.
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench
+	$(BIN)/python -m benchmarks.single $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info
