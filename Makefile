@@ -173,6 +173,7 @@ sbom: setup  ## what the package brings along, as CycloneDX: build/delegate-sim.
 
 bench: setup
 	$(BIN)/python -m benchmarks.bench
+	$(BIN)/python -m benchmarks.single $(ARGS)
 
 bench-scan: setup  ## remake benchmarks/scan.md: rate and memory of scans with several processes and with Dask
 	$(BIN)/python -m benchmarks.scan --write $(ARGS)

@@ -60,9 +60,9 @@ _PAGE = """\
 # What one model costs
 
 Made by `python -m benchmarks.single --write` on {machine}. Processor time (user and system) of each process, runs taken by
-turns: median, and in brackets minimum and maximum. Other programs ran on the machine meanwhile, which lengthens all times alike,
-ratios less. `mobilenet_v1` has 31 nodes, the DistilBERT 3,224; the graph of a million nodes is a chain, of which a delegate
-refuses every twentieth node.
+turns: median, and in brackets minimum and maximum. Other programs that run on the machine meanwhile lengthen all times, ratios
+less. `mobilenet_v1` has 31 nodes, the DistilBERT 3,224; the graph of a million nodes is a chain, of which a delegate refuses
+every twentieth node.
 
 | what | measured | against | ratio or measure | target | runs | met |
 |---|---|---|---:|---:|---:|---|
