@@ -227,9 +227,7 @@ def sections(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--models", default="sweep-models", help="the folder of benchmarks.sweep_models, with one for each family"
-    )
+    parser.add_argument("--models", default="sweep-models", help="the folder that benchmarks.sweep_models wrote")
     parser.add_argument("--families", nargs="*", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--only", nargs="*", help="models as keras/resnet50.keras, for a part of them")
     parser.add_argument("--python", action="append", help="a Python that has converters")

@@ -92,7 +92,10 @@ class Models:
     def each(self, take: Callable[[str], Found]) -> Iterator[Found]:
         """Return what ``take`` makes of each path; what is wrong with a model is printed on standard error."""
         for number, path in enumerate(self.paths, 1):
-            show_progress(f"{number:,} of {len(self.paths):,}: {path}" if len(self.paths) > 1 else path)
+            if len(self.paths) > 1:
+                show_progress(f"{number:,} of {len(self.paths):,}: {path}", (number - 1) / len(self.paths))
+            else:
+                show_progress(path)
             try:
                 found = take(path)
             except DelegateSimError as error:

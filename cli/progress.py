@@ -10,6 +10,8 @@ _AFTER = 1.0
 """Seconds without output after which the line appears."""
 _EVERY = 0.25
 _WIDTH = 76
+_CELLS = 20
+"""The width of the bar."""
 _CLEAR = "\r\x1b[K"
 
 
@@ -18,7 +20,7 @@ class Progress:
 
     def __init__(self, stream: TextIO, program: str) -> None:
         self._stream = stream
-        self._what = program
+        self._what, self._share = program, -1.0
         self._start = self._hidden = time.monotonic()
         self._is_shown = False
         self._lock = threading.Lock()
@@ -26,10 +28,10 @@ class Progress:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def show(self, what: str) -> None:
-        """Say what is being done from now on."""
+    def show(self, what: str, share: float = -1.0) -> None:
+        """Say what is being done from now on; with the ``share`` that is done, 0 to 1, there is a bar before it."""
         with self._lock:
-            self._what = what
+            self._what, self._share = what, share
 
     def hide(self) -> None:
         """Remove the line; it comes back if nothing else is written for a while."""
@@ -55,7 +57,7 @@ class Progress:
                 now = time.monotonic()
                 if now - self._hidden >= _AFTER:
                     self._is_shown = True
-                    self._write(f"{_CLEAR}{_shortened(self._what)} ({now - self._start:.0f} s)")
+                    self._write(f"{_CLEAR}{_line(self._what, self._share)} ({now - self._start:.0f} s)")
 
     def _write(self, text: str) -> None:
         try:
@@ -65,6 +67,14 @@ class Progress:
             self._is_done.set()
 
 
-def _shortened(text: str) -> str:
+def _line(what: str, share: float) -> str:
+    if share < 0:
+        return _shortened(what, _WIDTH)
+    done = int(min(share, 1.0) * _CELLS)
+    bar = f"[{'#' * done}{'.' * (_CELLS - done)}] "
+    return bar + _shortened(what, _WIDTH - len(bar))
+
+
+def _shortened(text: str, width: int) -> str:
     """Keep the beginning, which counts, and the end, which tells files apart."""
-    return text if len(text) <= _WIDTH else f"{text[:20]}...{text[23 - _WIDTH :]}"
+    return text if len(text) <= width else f"{text[:20]}...{text[23 - width :]}"

@@ -180,12 +180,12 @@ def stop_progress() -> None:
         _progress = None
 
 
-def show_progress(what: str) -> None:
-    """Say what is being done from now on."""
+def show_progress(what: str, share: float = -1.0) -> None:
+    """Say what is being done from now on, with a bar if the ``share`` that is done is known, from 0 to 1."""
     if _progress is not None:
         from delegate_sim.text import printable
 
-        _progress.show(printable(what))
+        _progress.show(printable(what), share)
 
 
 def hide_progress() -> None:

@@ -121,7 +121,10 @@ def _rendered(form: str, checked: Checked, verbose: bool) -> str:
 
 
 def _begins(number: int, total: int, model: str) -> None:
-    show_progress(f"{number:,} of {total:,}: {model}" if total > 1 else model)
+    if total > 1:
+        show_progress(f"{number:,} of {total:,}: {model}", (number - 1) / total)
+    else:
+        show_progress(model)
 
 
 def _unreadable(results: Results) -> list[str]:

@@ -125,6 +125,6 @@ def _shower() -> Callable[[int, int], None]:
         seconds = time.monotonic() - start
         rate = done / seconds if seconds else 0.0
         left = f", {(total - done) / rate:,.0f} s left" if rate else ""
-        show_progress(f"{done:,} of {total:,} models, {rate:,.1f} a second{left}")
+        show_progress(f"{done:,} of {total:,} models, {rate:,.1f} a second{left}", done / total if total else 1.0)
 
     return show

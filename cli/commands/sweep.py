@@ -170,7 +170,7 @@ def command(
 
 
 def _show(done: int, left: int, name: str) -> None:
-    show_progress(f"{done:,} of at least {done + left:,}: {name}")
+    show_progress(f"{done:,} of at least {done + left:,}: {name}", done / (done + left))
 
 
 def _write_table(found: Swept, form: str, shown: Sequence[int], with_code: bool) -> None:

@@ -38,6 +38,7 @@ def _plain(value: object) -> object:
 def _parts(found: Swept, shown: Sequence[int], with_code: bool) -> Iterator[str]:
     yield f"### delegate-sim sweep {text(message(found.source.text))}"
     yield f"**{text(words.verdict(found))}**"
+    yield "\n".join([f"- {text(answer)}" for answer in words.answers(found)])
     yield f"{text(words.converters_text(found))}; {text(words.calibration_text(found))}"
     if found.models:
         yield _table(words.CONVERSION_TITLES, _CONVERSION_RULE, [words.conversion_cells(found, each) for each in found.models])

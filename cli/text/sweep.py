@@ -24,7 +24,10 @@ _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 
 def sweep_lines(found: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
     """Return the text; ``shown`` are numbers of rows whose code is shown besides that of the best."""
-    yield from (Line(line, _HEADING) for line in wrapped(verdict(found), width))
+    yield from (Line(line, _HEADING) for text in (verdict(found), *answers(found)) for line in wrapped(text, width))
+    if best_rows(found):
+        told = f"{WRITING}{CODE_BELOW if with_code else ''}."
+        yield from (Line(line, _HINT) for line in wrapped(told, width))
     yield from (Line(line) for text in (converters_text(found), calibration_text(found)) for line in wrapped(text, width))
     models = found.models
     if models:
@@ -60,6 +63,37 @@ def verdict(found: Swept) -> str:
     text = f"{message(found.source.text)}: {counted(len(found.rows), 'conversion')} tried"
     text += f", {failed:,} without a model" if failed else ""
     return f"{text}; interrupted" if found.is_interrupted else text
+
+
+WRITING = "--best-for TARGET -o FILE writes the best model"
+CODE_BELOW = "; the code that makes each stands at the end"
+
+
+def answers(found: Swept) -> Iterator[str]:
+    """Return a line for each target: which row is best there, and how the target takes it."""
+    for target in found.targets if found.models else ():
+        best = found.best_for(target.label)
+        told = f"{target.label}: {_best_text(found, target)}"
+        yield told if best is None or not _takes(found, target, best) else f"{told}, {_taken_text(found, target, best)}"
+
+
+def _best_text(found: Swept, target: SweepTarget) -> str:
+    best = found.best_for(target.label)
+    if best is None:
+        return "none of the models runs"
+    if not _takes(found, target, best):
+        return f"nothing of any conversion is {words_of(target.target.delegate.name).taken}"
+    return f"best is row {best.number}, {message(best.name)}"
+
+
+def _taken_text(found: Swept, target: SweepTarget, row: SweepRow) -> str:
+    """Return the share of multiply-adds that a target takes, or that of nodes where there are none, and the kernels."""
+    cost = row.costs[found.targets.index(target)]
+    measures, words = cost.measures, words_of(target.target.delegate.name)
+    part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"
+    if cost.total_multiply_adds:
+        part = f"{share(cost.multiply_adds, cost.total_multiply_adds)} of multiply-adds"
+    return f"with {part} {words.taken}, {counted(measures.delegate_kernels, 'kernel')}"
 
 
 def converters_text(found: Swept) -> str:
@@ -108,14 +142,7 @@ def difference_text(row: SweepRow) -> str:
 
 def target_title(found: Swept, target: SweepTarget) -> str:
     """Return a target with the row that suits it best."""
-    best = found.best_for(target.label)
-    if best is None:
-        told = "none of the models runs"
-    elif not _takes(found, target, best):
-        told = f"nothing of any conversion is {words_of(target.target.delegate.name).taken}"
-    else:
-        told = f"best is row {best.number}, {message(best.name)}"
-    return f"{target.label} on {target.target.release}: {told}"
+    return f"{target.label} on {target.target.release}: {_best_text(found, target)}"
 
 
 def target_titles(target: SweepTarget) -> tuple[str, ...]:

@@ -209,8 +209,14 @@ def test_progress_appears_after_a_while_and_goes_away(monkeypatch):
     progress.show("2 of 9: model.tflite")
     while "2 of 9: model.tflite" not in stream.getvalue():
         pass
+    progress.show("3 of 4: long/" + 100 * "x", 0.75)
+    while "3 of 4" not in stream.getvalue():
+        pass
     progress.stop()
     assert stream.getvalue().endswith("\r\x1b[K")
+    bar = next(line for line in stream.getvalue().split("\r\x1b[K") if "3 of 4" in line)
+    assert bar.startswith("[###############.....] 3 of 4: long/xx")
+    assert len(bar.rpartition(" (")[0]) == 76
 
 
 @pytest.mark.parametrize(
@@ -222,9 +228,9 @@ def test_progress_names_each_model(run, folder, monkeypatch, command):
     (folder / "delegate-sim.toml").write_text('models = ["models"]\nbaseline = false\n[targets.t]\ndelegate = "vx"\n')
     shown = []
     for module in ("models", "commands.check"):
-        monkeypatch.setattr(f"delegate_sim_cli.{module}.show_progress", shown.append)
+        monkeypatch.setattr(f"delegate_sim_cli.{module}.show_progress", lambda *told: shown.append(told))
     assert run(*command).exit_code == 0
-    assert shown == [f"{number} of 3: {path}" for number, path in enumerate(ALL, 1)]
+    assert shown == [(f"{number} of 3: {path}", (number - 1) / 3) for number, path in enumerate(ALL, 1)]
 
 
 def test_nothing_but_a_terminal_sees_progress(run, folder):
