@@ -28,7 +28,7 @@ from delegate_sim.diagnosis.settings import settings_for
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.target import Target
-from delegate_sim.sweeping.sweep import Asked, Swept, sweep
+from delegate_sim.sweeping.sweep import SweepRequest, Swept, sweep
 from delegate_sim_cli.formats.conversions import conversions_markdown
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "sweep.md"
@@ -65,7 +65,7 @@ def record(
 ) -> dict[str, Any]:
     """Sweep one model and say what came of it."""
     source = find_source(str(folder / model.file))
-    asked = Asked(tuple(map(parse_settings, ALSO.get(model.file, ()))))
+    asked = SweepRequest(tuple(map(parse_settings, ALSO.get(model.file, ()))))
     begin = time.monotonic()
     found = sweep(source, targets(), routes(source, converters), cache, asked, _show)
     if found.is_interrupted:

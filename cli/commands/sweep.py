@@ -20,7 +20,7 @@ from delegate_sim.conversion.sources import find_source
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.sweeping.shapes import parse_shapes
-from delegate_sim.sweeping.sweep import Asked, Swept, sweep, with_labels
+from delegate_sim.sweeping.sweep import SweepRequest, Swept, sweep, with_labels
 from delegate_sim.sweeping.writing import check_free, write_best
 
 from ..delegate_flags import ALL_DELEGATES, DelegateCommand, DelegateName, defaults_option, pairs_option
@@ -148,7 +148,7 @@ def command(
 
         require_library()
     limits = Limits()
-    asked = Asked(
+    asked = SweepRequest(
         tuple(map(parse_settings, settings)),
         everything,
         find_calibration(data),

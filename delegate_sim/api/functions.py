@@ -327,7 +327,7 @@ def sweep(
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
     from ..sweeping.shapes import parse_shapes
-    from ..sweeping.sweep import Asked, sweep, with_labels
+    from ..sweeping.sweep import SweepRequest, sweep, with_labels
     from ..sweeping.writing import check_free, write_best
 
     require_truth("everything", everything)
@@ -342,7 +342,7 @@ def sweep(
     if output is not None:
         check_free(found, os.fsdecode(output), replaces=replace)
     limits = Limits()
-    asked = Asked(
+    asked = SweepRequest(
         tuple(map(parse_settings, names_of(settings, "settings"))),
         everything,
         find_calibration(None if data is None else paths_of(data, "data")[0]),

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import OptionError
-from ..files import alone_with, read_whole, write_chunks, write_whole
+from ..files import alone_with, open_input, read_whole, write_chunks, write_whole
 from ..text import printable
 from .digests import file_digest
 
@@ -78,7 +78,7 @@ class ConversionCache:
 
 
 def _pieces(path: str) -> Any:
-    with open(path, "rb") as file:
+    with open_input(path, is_updated=True) as file:
         while piece := file.read(_PIECE):
             yield piece
 

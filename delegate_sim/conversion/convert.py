@@ -25,7 +25,7 @@ from .digests import file_digest
 from .process import Bounds, Ended, run_bounded
 from .scripts import FLOAT_MODEL, RESULT, Script, code, scripts
 from .settings import Settings
-from .sources import Source
+from .sources import SourceModel
 
 _SCRIPT = "convert.py"
 _IDENTIFIER = b"TFL3"
@@ -69,7 +69,7 @@ class Limits:
 class Conversion:
     """What came of a conversion: a model's file, or a failure."""
 
-    source: Source
+    source: SourceModel
     route: Route
     settings: Settings
     calibration: Calibration
@@ -91,7 +91,7 @@ class Conversion:
 
 
 def convert(
-    source: Source,
+    source: SourceModel,
     route: Route,
     settings: Settings,
     cache: ConversionCache,
@@ -121,7 +121,7 @@ def convert(
     return _run(result, key, before, cache, limits)
 
 
-def _key(source: Source, route: Route, settings: Settings, calibration: Calibration) -> str:
+def _key(source: SourceModel, route: Route, settings: Settings, calibration: Calibration) -> str:
     """Return what a conversion is kept by: all that its result depends on, wherever the source and the data lie."""
     elsewhere = dataclasses.replace(source, path=f"/source{os.path.splitext(source.path)[1]}", folder="/")
     data = dataclasses.replace(calibration, path="/data" if calibration.path else "", folder="/")

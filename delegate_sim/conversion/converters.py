@@ -14,7 +14,7 @@ from types import MappingProxyType
 from ..errors import OptionError
 from ..text import printable
 from .process import Bounds, run_bounded
-from .sources import Source, SourceKind
+from .sources import SourceKind, SourceModel
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _versions(python: str) -> Mapping[str, str]:
         raise OptionError(printable(f"{python}: is no Python interpreter that runs: {what[0][:200]}")) from None
 
 
-def routes(source: Source, converters: Sequence[Converter]) -> tuple[Route, ...]:
+def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route, ...]:
     """Return the routes that take a source, missing converters included: converting with one of these fails in words.
 
     A function may return any kind of model. It has the routes of the converters whose packages its module imports, of all
@@ -184,7 +184,7 @@ def routes(source: Source, converters: Sequence[Converter]) -> tuple[Route, ...]
     return tuple(found)
 
 
-def _takes(known: _Known, source: Source) -> bool:
+def _takes(known: _Known, source: SourceModel) -> bool:
     if source.kind not in known.kinds:
         return False
     hinted = {package for each in _KNOWN.values() for package in each.packages} & source.packages

@@ -12,7 +12,7 @@ from .calibration import DRAWN, Calibration
 from .converters import Converter, Route
 from .quantizer_script import quantizer_text
 from .settings import Settings, knows
-from .sources import Source
+from .sources import SourceModel
 from .tensorflow_script import onnx_text, tensorflow_text
 from .torch_script import torch_text
 
@@ -21,7 +21,7 @@ RESULT = "model.tflite"
 FLOAT_MODEL = "float.tflite"
 """What a quantiser's script reads."""
 
-_TEXTS: Mapping[str, Callable[[Source, Settings, Calibration, str], str]] = MappingProxyType(
+_TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] = MappingProxyType(
     {"tensorflow": tensorflow_text, "onnx2tf": onnx_text, "litert-torch": torch_text}
 )
 
@@ -34,7 +34,7 @@ class Script:
     text: str
 
 
-def scripts(source: Source, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> tuple[Script, ...]:
+def scripts(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> tuple[Script, ...]:
     """Return the steps of a conversion; a second one reads ``float.tflite``, which the first one writes in place of the result.
 
     Raises OptionError for settings that the route does not know.
@@ -50,7 +50,7 @@ def scripts(source: Source, route: Route, settings: Settings, calibration: Calib
     return Script(route.converter, first), Script(route.quantizer, second)
 
 
-def code(source: Source, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> str:
+def code(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> str:
     """Return all steps as one text that can be pasted, each with a line in front of it that says what runs it."""
     steps = [
         f"# {step.converter.name} {step.converter.version or '(not installed)'}\n{step.text}"

@@ -21,7 +21,7 @@ _QUANTIZER = "ai-edge-quantizer"
 
 
 @dataclass(frozen=True)
-class Quantization:
+class QuantizationMode:
     """What becomes of weights and data: in words, who knows it, and TensorFlow's lines for it."""
 
     words: str
@@ -34,7 +34,7 @@ class Quantization:
 
 
 @dataclass(frozen=True)
-class Option:
+class ConverterOption:
     """A further setting: in words, who knows it, the quantisations that it goes with (none for all), and TensorFlow's lines."""
 
     words: str
@@ -45,79 +45,79 @@ class Option:
     """How texts of advice name it."""
 
 
-QUANTIZATIONS: Mapping[str, Quantization] = MappingProxyType(
+QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
     {
-        "float": Quantization("weights and data in float", _ALL),
-        "float16": Quantization(
+        "float": QuantizationMode("weights and data in float", _ALL),
+        "float16": QuantizationMode(
             "weights in float16, data in float",
             (*_TENSORFLOW, _QUANTIZER),
             (attributes.OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]"),
         ),
-        "dynamic-range": Quantization(
+        "dynamic-range": QuantizationMode(
             "weights in int8, data quantised at run time", (*_TENSORFLOW, _QUANTIZER), (attributes.OPTIMIZED,)
         ),
-        "int8": Quantization(
+        "int8": QuantizationMode(
             "weights and data in int8",
             (*_TENSORFLOW, _QUANTIZER),
             (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT8)),
             True,
             "int8",
         ),
-        "int16x8": Quantization(
+        "int16x8": QuantizationMode(
             "weights in int8, data in int16",
             (*_TENSORFLOW, _QUANTIZER),
             (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT16X8)),
             True,
             "int16",
         ),
-        "weights-int8": Quantization("weights in int8, made float again before each use", (_QUANTIZER,)),
-        "weights-int4": Quantization("weights in int4, made float again before each use", (_QUANTIZER,)),
-        "dynamic-range-int4": Quantization("weights in int4, data quantised at run time", (_QUANTIZER,)),
+        "weights-int8": QuantizationMode("weights in int8, made float again before each use", (_QUANTIZER,)),
+        "weights-int4": QuantizationMode("weights in int4, made float again before each use", (_QUANTIZER,)),
+        "dynamic-range-int4": QuantizationMode("weights in int4, data quantised at run time", (_QUANTIZER,)),
     }
 )
 _INTEGER = ("int8", "int16x8")
 _QUANTIZED_BY_BOTH = ("dynamic-range", *_INTEGER)
 _QUANTIZED = ("dynamic-range", *_INTEGER, "weights-int8", "weights-int4", "dynamic-range-int4")
 
-OPTIONS: Mapping[str, Option] = MappingProxyType(
+OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
     {
-        "integer-io": Option(
+        "integer-io": ConverterOption(
             "inputs and outputs are integers too",
             (*_TENSORFLOW, _QUANTIZER),
             _INTEGER,
             ("converter.inference_input_type = tf.{type}", "converter.inference_output_type = tf.{type}"),
             ("converter.inference_input_type",),
         ),
-        "dense-per-tensor": Option(
+        "dense-per-tensor": ConverterOption(
             "one scale for all channels of dense layers",
             (*_TENSORFLOW, _QUANTIZER),
             _QUANTIZED_BY_BOTH,
             (attributes.DENSE_PER_TENSOR,),
             ("_experimental_disable_per_channel_quantization_for_dense_layers",),
         ),
-        "per-tensor": Option(
+        "per-tensor": ConverterOption(
             "one scale for all channels of every layer",
             (*_TENSORFLOW, _QUANTIZER),
             _QUANTIZED_BY_BOTH,
             (attributes.PER_TENSOR,),
             ("_experimental_disable_per_channel",),
         ),
-        "old-quantizer": Option(
+        "old-quantizer": ConverterOption(
             "quantised by TensorFlow's older quantiser",
             _TENSORFLOW,
             _QUANTIZED_BY_BOTH,
             ("{quantizer}",),
             ("experimental_new_quantizer", "experimental_new_dynamic_range_quantizer"),
         ),
-        "fixed": Option("inputs of fixed sizes", _ALL, advice=("inputs of fixed sizes",)),
-        "unfolded": Option(
+        "fixed": ConverterOption("inputs of fixed sizes", _ALL, advice=("inputs of fixed sizes",)),
+        "unfolded": ConverterOption(
             "FULLY_CONNECTED for each matrix in place of BATCH_MATMUL of known sizes",
             _TENSORFLOW,
             (),
             (attributes.UNFOLDED,),
             ("unfold_batchmatmul",),
         ),
-        "channels-last": Option("inputs of 4 dimensions have their channels last", ("litert-torch",)),
+        "channels-last": ConverterOption("inputs of 4 dimensions have their channels last", ("litert-torch",)),
     }
 )
 """In the order in which a name has them."""

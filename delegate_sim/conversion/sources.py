@@ -30,7 +30,7 @@ class SourceKind(Enum):
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceModel:
     """A source model: ``path`` is absolute; for a function it is the module's file, and ``function`` is its name in there."""
 
     kind: SourceKind
@@ -64,7 +64,7 @@ _LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")
 _MOST_NAME = 127
 
 
-def find_source(text: str) -> Source:
+def find_source(text: str) -> SourceModel:
     """Find a source model by its path, or ``module:function`` or ``file.py:function``; nothing of it is run or imported.
 
     Raises ModelError where there is none, or it is of no known form.
@@ -76,17 +76,17 @@ def find_source(text: str) -> Source:
         raise ModelError(printable(f"{text}: {words}")) from None
 
 
-def _found(text: str) -> Source:
+def _found(text: str) -> SourceModel:
     path = os.path.abspath(text)
     if os.path.isdir(path):
         if not any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES):
             raise OSError("a folder without saved_model.pb is no SavedModel")
-        return Source(SourceKind.SAVED_MODEL, path, files_digest(files_below(path)), text)
+        return SourceModel(SourceKind.SAVED_MODEL, path, files_digest(files_below(path)), text)
     if os.path.lexists(path):
         return _of_file(path, text)
     function = find_function(text)
     if function is not None:
-        return Source(
+        return SourceModel(
             SourceKind.FUNCTION,
             function.path,
             file_digest(function.path),
@@ -99,7 +99,7 @@ def _found(text: str) -> Source:
     raise OSError(f"there is no such model; it is to be {FORMS}")
 
 
-def _of_file(path: str, text: str) -> Source:
+def _of_file(path: str, text: str) -> SourceModel:
     ending = os.path.splitext(path)[1].lower()
     kind = _ENDINGS.get(ending)
     if kind is None:
@@ -120,7 +120,7 @@ def _of_file(path: str, text: str) -> Source:
         digest = files_digest([("", path), *outside]) if outside else file_digest(path)
     else:
         digest = file_digest(path)
-    return Source(kind, path, digest, text)
+    return SourceModel(kind, path, digest, text)
 
 
 def _weights_outside(path: str) -> list[tuple[str, str]]:

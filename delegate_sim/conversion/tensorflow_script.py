@@ -5,7 +5,7 @@ from __future__ import annotations
 from .calibration import Calibration
 from .data_scripts import data_part
 from .settings import Settings, tensorflow_lines
-from .sources import Source, SourceKind
+from .sources import SourceKind, SourceModel
 
 _LOADED = "model = tf.keras.models.load_model({path!r}, compile=False)\n"
 _CALLED = """\
@@ -81,7 +81,7 @@ with open({result!r}, "wb") as file:
 _FROM_ZERO = "[size or 1 for size in each.shape]"
 
 
-def tensorflow_text(source: Source, settings: Settings, calibration: Calibration, result: str) -> str:
+def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for a SavedModel, a Keras file or a function that returns a Keras model."""
     is_saved_model = source.kind is SourceKind.SAVED_MODEL
     is_fixed = "fixed" in settings.options
@@ -103,7 +103,7 @@ def tensorflow_text(source: Source, settings: Settings, calibration: Calibration
     return _whole(imports, lines, converter, settings, calibration, result, moves_channels=False)
 
 
-def onnx_text(source: Source, settings: Settings, calibration: Calibration, result: str) -> str:
+def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for an ONNX file, or a function that returns an ONNX model."""
     imports = ["import numpy as np", "import onnx", "import onnx2tf"]
     if source.kind is SourceKind.FUNCTION:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .calibration import Calibration
 from .settings import Settings
-from .sources import Source, SourceKind
+from .sources import SourceKind, SourceModel
 
 _LOADED = "program = torch.export.load({path!r})\n"
 _CALLED = """\
@@ -34,7 +34,7 @@ module = litert_torch.to_channel_last_io(module, args=images)
 arguments = [each.movedim(1, -1) if each.dim() == 4 else each for each in arguments]"""
 
 
-def torch_text(source: Source, settings: Settings, calibration: Calibration, result: str) -> str:
+def torch_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for a ``.pt2`` file, or a function that returns an ``ExportedProgram``."""
     imports = ["import litert_torch", "import torch"]
     if source.kind is SourceKind.FUNCTION:

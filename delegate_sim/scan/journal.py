@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import DelegateSimError
-from ..files import refuse_input
+from ..files import open_appended
 from .job import JobAnswer
 from .schema import CAUSES, COLUMNS, RUNS, declaration, names
 
@@ -38,8 +38,7 @@ class Journal:
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            refuse_input(path)
-            open(path, "ab").close()  # says what is wrong where it cannot be made
+            open_appended(path).close()  # says what is wrong where it cannot be made
             with self._named():
                 self._connection = sqlite3.connect(path, timeout=0)
         except OSError as error:

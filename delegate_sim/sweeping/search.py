@@ -19,7 +19,7 @@ ASKED = Origin("asked for")
 EVERYTHING = Origin("everything is tried")
 
 
-class Trial(NamedTuple):
+class SweepTrial(NamedTuple):
     """A conversion to try, and why."""
 
     route: Route
@@ -28,7 +28,7 @@ class Trial(NamedTuple):
     parent: SweepRow | None = None
 
 
-Take = Callable[[Trial, int], SweepRow]
+Take = Callable[[SweepTrial, int], SweepRow]
 """Converts and judges; told how many trials are known to come after it."""
 Diagnose = Callable[[SweepRow], Iterable[tuple[str, Diagnosis]]]
 """Returns the diagnosis of a row on each target, by the target's label."""
@@ -83,19 +83,19 @@ def _standing(cost: Cost) -> tuple[object, ...]:
     return measures.outcome, round(cost.multiply_add_share, 4), measures.fallback_nodes, measures.delegate_kernels
 
 
-def _beginning(routes: Sequence[Route], asked: Sequence[Settings], everything: bool) -> Iterator[Trial]:
+def _beginning(routes: Sequence[Route], asked: Sequence[Settings], everything: bool) -> Iterator[SweepTrial]:
     """Return each trial once, for the first reason that there is."""
-    found: dict[tuple[Route, Settings], Trial] = {}
-    trials = [Trial(route, FLOAT, BEGINNING) for route in routes if route.quantizer is None]
-    trials += [Trial(route, settings, ASKED) for settings in asked for route in routes if knows(route, settings)]
+    found: dict[tuple[Route, Settings], SweepTrial] = {}
+    trials = [SweepTrial(route, FLOAT, BEGINNING) for route in routes if route.quantizer is None]
+    trials += [SweepTrial(route, settings, ASKED) for settings in asked for route in routes if knows(route, settings)]
     if everything:
-        trials += [Trial(route, settings, EVERYTHING) for route in routes for settings in settings_for(route)]
+        trials += [SweepTrial(route, settings, EVERYTHING) for route in routes for settings in settings_for(route)]
     for trial in trials:
         found.setdefault((trial.route, trial.settings), trial)
     yield from found.values()
 
 
-def _combined(trial: Trial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[Trial]:
+def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[SweepTrial]:
     """Return every setting together with an option that goes with all of them and changes something."""
     if trial.settings.quantization != FLOAT.quantization or len(trial.settings.options) != 1:
         return
@@ -107,10 +107,12 @@ def _combined(trial: Trial, row: SweepRow, routes: Sequence[Route], shapes: Shap
         for settings in settings_for(route):
             together = None if option in settings.options else with_options(settings, option, shapes=shapes)
             if together is not None:
-                yield Trial(route, together, origin, row)
+                yield SweepTrial(route, together, origin, row)
 
 
-def _pointed(trial: Trial, row: SweepRow, routes: Sequence[Route], diagnose: Diagnose, shapes: Shapes) -> Iterator[Trial]:
+def _pointed(
+    trial: SweepTrial, row: SweepRow, routes: Sequence[Route], diagnose: Diagnose, shapes: Shapes
+) -> Iterator[SweepTrial]:
     for label, diagnosis in diagnose(row):
         for direction in directions(diagnosis):
             settings = followed(trial.settings, direction.settings, shapes)
@@ -119,7 +121,7 @@ def _pointed(trial: Trial, row: SweepRow, routes: Sequence[Route], diagnose: Dia
             origin = Origin(f"for {label}: {direction.cause}", row.number, label, direction.cause)
             for route in _alongside(trial.route, routes):
                 if knows(route, settings):
-                    yield Trial(route, settings, origin, row)
+                    yield SweepTrial(route, settings, origin, row)
 
 
 def _alongside(route: Route, routes: Sequence[Route]) -> list[Route]:

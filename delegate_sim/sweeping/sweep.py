@@ -12,7 +12,7 @@ from ..conversion.calibration import DRAWN, Calibration
 from ..conversion.convert import Conversion, Limits, convert
 from ..conversion.converters import Converter, Route
 from ..conversion.settings import FLOAT, Settings
-from ..conversion.sources import Source
+from ..conversion.sources import SourceModel
 from ..diagnosis.diagnose import Diagnosis, diagnose
 from ..errors import ModelError, OptionError, fault_text
 from ..model.reader import load
@@ -20,12 +20,12 @@ from ..results.shown import Shown, Table
 from ..runtime.target import Target
 from .differences import difference_from
 from .rows import SweepRow, SweepTarget, best_for, pareto
-from .search import Trial, search
+from .search import SweepTrial, search
 from .shapes import Shapes
 
 
 @dataclass(frozen=True)
-class Asked:
+class SweepRequest:
     """What is tried: ``settings`` besides float and what diagnosis points to, or ``everything``."""
 
     settings: tuple[Settings, ...] = ()
@@ -40,9 +40,9 @@ class Asked:
 class Swept(Shown):
     """Every conversion that was tried, in that order, and how the targets take it. ``to_dict`` gives the stable form."""
 
-    source: Source
+    source: SourceModel
     targets: tuple[SweepTarget, ...]
-    asked: Asked
+    asked: SweepRequest
     rows: tuple[SweepRow, ...]
     is_interrupted: bool = False
 
@@ -79,11 +79,11 @@ class Swept(Shown):
 
 
 def sweep(
-    source: Source,
+    source: SourceModel,
     targets: Sequence[Target],
     routes: Sequence[Route],
     cache: ConversionCache,
-    asked: Asked | None = None,
+    asked: SweepRequest | None = None,
     show: Callable[[int, int, str], None] = lambda done, left, name: None,
 ) -> Swept:
     """Convert a source model with float and with what diagnosis points to, and judge each conversion on every target.
@@ -91,11 +91,11 @@ def sweep(
     ``show`` is told before each conversion how many are done, how many are known to be left, and which it is. After
     KeyboardInterrupt the rows that are finished are returned.
     """
-    asked = asked or Asked()
+    asked = asked or SweepRequest()
     labelled = with_labels(targets)
     judge = _Judge(labelled, cache)
 
-    def take(trial: Trial, left: int) -> SweepRow:
+    def take(trial: SweepTrial, left: int) -> SweepRow:
         show(len(judge.rows), left + 1, f"{trial.route.name}: {trial.settings.name}")
         made = convert(source, trial.route, trial.settings, cache, asked.calibration, asked.limits)
         return judge.row(trial, made)
@@ -139,7 +139,7 @@ class _Judge:
         for target, diagnosis in zip(self._targets, self._latest, strict=True):
             yield target.label, diagnosis
 
-    def row(self, trial: Trial, made: Conversion) -> SweepRow:
+    def row(self, trial: SweepTrial, made: Conversion) -> SweepRow:
         """Judge a conversion."""
         row = SweepRow(len(self.rows) + 1, made, trial.origin)
         if made.failure is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ..conversion.sources import Source
+from ..conversion.sources import SourceModel
 from ..errors import FixError
 from ..files import open_input, write_chunks
 from ..text import printable
@@ -14,7 +14,7 @@ from .sweep import Swept
 _BLOCK = 1 << 20
 
 
-def check_free(source: Source, path: str, *, replaces: bool) -> None:
+def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
     """Raise FixError if a file that is to be written is the source, or exists and is not to be replaced."""
     if not os.path.exists(path):
         return

@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from delegate_sim.conversion.converters import NAMES, Converter, Route, find_converters, routes
-from delegate_sim.conversion.sources import Source, SourceKind
+from delegate_sim.conversion.sources import SourceKind, SourceModel
 from delegate_sim.errors import OptionError
 
 ALL = tuple([Converter(name, "1", "/p") for name in NAMES])
 
 
 def source(kind, *packages):
-    return Source(kind, "/m", "0", "m", packages=frozenset(packages))
+    return SourceModel(kind, "/m", "0", "m", packages=frozenset(packages))
 
 
 def test_converters_are_found_without_importing_them(fake_python, fake_converter):

@@ -6,7 +6,7 @@ from delegate_sim.conversion.calibration import Calibration, CalibrationKind
 from delegate_sim.conversion.converters import Converter, Route
 from delegate_sim.conversion.scripts import code, scripts
 from delegate_sim.conversion.settings import parse_settings, settings_for
-from delegate_sim.conversion.sources import Source, SourceKind
+from delegate_sim.conversion.sources import SourceKind, SourceModel
 from delegate_sim.errors import OptionError
 
 QUANTIZER = Converter("ai-edge-quantizer", "3", "/q")
@@ -28,7 +28,7 @@ def routes_of(name):
 @pytest.mark.parametrize(("name", "kind"), CASES, ids=str)
 @pytest.mark.parametrize("data", DATA, ids=lambda data: data.kind.value)
 def test_every_script_is_python_that_prints_safely(name, kind, data):
-    source = Source(kind, HOSTILE, "0", HOSTILE, "make", "module", HOSTILE)
+    source = SourceModel(kind, HOSTILE, "0", HOSTILE, "make", "module", HOSTILE)
     for route in routes_of(name):
         for settings in settings_for(route):
             text = code(source, route, settings, data)
@@ -48,18 +48,18 @@ def test_every_script_is_python_that_prints_safely(name, kind, data):
 )
 def test_arrays_follow_the_channels_to_the_quantizer(name, settings, moves):
     arrays = Calibration(CalibrationKind.ARRAYS, "/data.npz")
-    source = Source(KINDS[name][0], "/m", "0", "m")
+    source = SourceModel(KINDS[name][0], "/m", "0", "m")
     _, second = scripts(source, routes_of(name)[1], parse_settings(settings), arrays)
     assert ("moveaxis" in second.text) == moves
 
 
 def test_each_step_names_what_runs_it():
-    source = Source(SourceKind.KERAS, "/m.keras", "0", "m.keras")
+    source = SourceModel(SourceKind.KERAS, "/m.keras", "0", "m.keras")
     text = code(source, routes_of("tensorflow")[1], parse_settings("dynamic-range"))
     assert [line for line in text.split("\n") if line.startswith("#")] == ["# tensorflow 1", "# ai-edge-quantizer 3"]
 
 
 def test_a_route_refuses_what_it_does_not_know():
-    source = Source(SourceKind.TORCH_EXPORT, "/m.pt2", "0", "m.pt2")
+    source = SourceModel(SourceKind.TORCH_EXPORT, "/m.pt2", "0", "m.pt2")
     with pytest.raises(OptionError, match="litert-torch does not know the setting int8"):
         scripts(source, routes_of("litert-torch")[0], parse_settings("int8"))

@@ -9,14 +9,14 @@ from delegate_sim.conversion.calibration import DRAWN
 from delegate_sim.conversion.convert import Conversion, Failure, FailureKind
 from delegate_sim.conversion.converters import Converter, Route
 from delegate_sim.conversion.settings import Settings
-from delegate_sim.conversion.sources import Source, SourceKind
+from delegate_sim.conversion.sources import SourceKind, SourceModel
 from fixtures.builder import ModelBuilder
 
 TENSORFLOW = Route(Converter("tensorflow", "2.99.0", "/python"))
 QUANTIZED = Route(TENSORFLOW.converter, Converter("ai-edge-quantizer", "0.9.9", "/python"))
 MISSING = Route(Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
 HALF = Route(TENSORFLOW.converter, Converter("ai-edge-quantizer", install="pip install 'delegate-sim[sweep-torch]'"))
-SOURCE = Source(SourceKind.KERAS, "/models/net.keras", "0" * 64, "models/net.keras")
+SOURCE = SourceModel(SourceKind.KERAS, "/models/net.keras", "0" * 64, "models/net.keras")
 UNITS = 4
 
 

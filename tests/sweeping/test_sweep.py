@@ -10,7 +10,7 @@ from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.errors import OptionError
 from delegate_sim.sweeping import differences as differences_module
 from delegate_sim.sweeping import sweep as sweep_module
-from delegate_sim.sweeping.sweep import Asked, sweep, with_labels
+from delegate_sim.sweeping.sweep import SweepRequest, sweep, with_labels
 from tests.diagnosis.diagnoses import target
 
 from .conversions import HALF, MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
@@ -26,7 +26,7 @@ def swept(tmp_path, monkeypatch):
     def run(*targets, routes=(TENSORFLOW,), failures=(), make=dense, show=lambda *_: None, **asked):
         fake = Fake(tmp_path, failures, make)
         monkeypatch.setattr(sweep_module, "convert", fake)
-        found = sweep(SOURCE, targets, routes, ConversionCache(str(tmp_path)), Asked(**asked), show)
+        found = sweep(SOURCE, targets, routes, ConversionCache(str(tmp_path)), SweepRequest(**asked), show)
         return found, [name for _, name in fake.asked]
 
     return run
