@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
@@ -335,7 +335,7 @@ class _Documents:
         return analysis_cases(report)
 
     def _entry(self, report: Report) -> dict[str, Any]:
-        if self.is_overview:
+        if self.is_overview or len(report.runs) == len(DELEGATE_NAMES):
             return report.to_dict()
         from ..text.advised import advised_entry
 

@@ -120,7 +120,8 @@ class _Finder:
             if (cause := find(self.model, now.run)) is not None:
                 self._note_whole(cause, now, only_remedy=cause.remedy.accepts)
                 release = cause.remedy.release or self.base.release
-                self.base = dataclasses.replace(self.base, release=release, has_own_resolver=cause.remedy.has_own_resolver)
+                has_own = cause.remedy.has_own_resolver or find is registration_cause
+                self.base = dataclasses.replace(self.base, release=release, has_own_resolver=has_own)
 
     def _look_at_preparation(self) -> None:
         """Suppose of one node after another that its CPU kernel does not refuse it."""
@@ -252,8 +253,7 @@ class _Finder:
 
     def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
         identity = Identity(Problem.OPERATOR, subject)
-        if subject[0] == "compiled":
-            # A program for another accelerator is nothing that this one could take.
+        if subject[0] == "compiled":  # a program for another accelerator is nothing that this one could take
             self.remedies.setdefault(identity, Remedy())
         self._note(identity, case, is_own=True)
 

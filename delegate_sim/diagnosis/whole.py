@@ -86,7 +86,9 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
     subjects = {special_subject(node) for node in nodes}
     special = next(iter(subjects)) if len(subjects) == 1 else None
     if special is not None:
-        return WholeCause(Identity(Problem.OPERATOR, special), Remedy(accepts=special[0] != "compiled", has_own_resolver=True))
+        # What another accelerator's compiler made would not be taken even if it were registered.
+        remedy = Remedy() if special[0] == "compiled" else Remedy(accepts=True, has_own_resolver=True)
+        return WholeCause(Identity(Problem.OPERATOR, special), remedy)
     return WholeCause(Identity(Problem.MODEL, (OPERATOR_NOT_REGISTERED.name, *missing)), Remedy(has_own_resolver=True))
 
 

@@ -214,7 +214,9 @@ print(found.digest)
 
 
 def start(tmp_path, name, python):
-    command = [sys.executable, "-c", _RUN, make_source(tmp_path, name), python, str(tmp_path / "cache")]
+    # A shell that runs this in the background has SIGINT ignored.
+    code = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{_RUN}"
+    command = [sys.executable, "-c", code, make_source(tmp_path, name), python, str(tmp_path / "cache")]
     return subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
