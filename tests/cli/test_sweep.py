@@ -190,6 +190,14 @@ def test_the_page_shows_the_first_and_the_best(sweep, tmp_path):
     assert "2 float+fixed.tflite" in page
 
 
+def test_the_bar_shows_what_is_done_of_what_is_known(sweep, monkeypatch):
+    shown = []
+    monkeypatch.setattr(command_module, "show_progress", lambda *told: shown.append(told))
+    assert sweep("--setting", "int8").exit_code == 0
+    assert shown[:2] == [("0 of at least 2: tensorflow: float", 0.0), ("1 of at least 3: tensorflow: int8", 1 / 3)]
+    assert all(0 <= share < 1 for _, share in shown)
+
+
 def test_limits_and_the_folder_are_handed_on(run, source, convert, tmp_path, monkeypatch):
     fake = convert()
     seen = {}
