@@ -213,7 +213,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", nargs="*", default=CORPORA)
     parser.add_argument("--delegates", nargs="*", default=DELEGATE_NAMES, choices=DELEGATE_NAMES)
-    parser.add_argument("--every", type=int, default=10, help="take one in so many models")
+    parser.add_argument("--every", type=int, default=1, help="take one in so many models")
     parser.add_argument("--part", type=int, nargs="*", default=[0], help="which of so many, from 0 on; several give more")
     parser.add_argument("--allow", default="rounding", choices=[kind.name.lower() for kind in Exactness])
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so long; a later call goes on")

@@ -171,10 +171,11 @@ def prove(
 def corresponding(model: Model, other: Model) -> dict[int, str]:
     """Return the tensors, with their names, that nodes of the first subgraph write in both models at the same index.
 
-    Where they would take too much memory there are none.
+    Left out is what nothing reads: a loop may leave anything there. Where they would take too much memory there are none.
     """
     first, second = model.subgraphs[0], other.subgraphs[0]
     written = {index for node in second.nodes for index in node.outputs}
+    written &= {index for node in first.nodes for index in node.inputs} | set(first.outputs)
     found = {}
     size = 0
     for node in first.nodes:

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import FixError
 from ..model.model import Model
 from ..runtime.editing import Edited, NodeKey, unchanged
+from ..runtime.loading import custom_operators
 from ..runtime.target import Target
 from .applying import Rewritten, apply_pass
 from .given_shapes import with_shapes
@@ -148,7 +149,7 @@ class _Search:
         before = self._standings(self._model)
         self._standing = self._standings(change.model) if self._shapes else before
         if any(now.score.fails and not then.score.fails for now, then in zip(self._standing, before, strict=True)):
-            raise FixError("with these shapes the runtime does not prepare the model")
+            raise FixError(self._why_not_prepared())
         for level in Exactness:
             if level <= self._allowed and not self._is_done():
                 passes = [each for each in self._passes.values() if each.exactness <= level]
@@ -171,6 +172,15 @@ class _Search:
     def _is_done(self) -> bool:
         """Whether every target has the whole model in one piece already, so that nothing is left to gain."""
         return all(not each.on_cpu and each.measures.partitions == 1 and each.measures.is_delegated for each in self._standing)
+
+    def _why_not_prepared(self) -> str:
+        """A custom operator that nobody registers is only found out behind the shapes that were open."""
+        target = self._targets[0]
+        known, has_own = target.delegate.registered_operators, target.has_own_resolver
+        missing = custom_operators(self._model, target.release, known, has_own_resolver=has_own).unregistered
+        if missing:
+            return f"the runtime does not run the original model on the CPU: nobody registers {', '.join(sorted(missing))}"
+        return "with these shapes the runtime does not prepare the model"
 
     def _standings(self, model: Model) -> tuple[Standing, ...]:
         self._simulations += 1
