@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model
+from ..releases.wording import FLEX
 from ..runtime.suppositions import NodeKey
 
 COMPILED: Mapping[str, str] = MappingProxyType(
@@ -19,9 +20,6 @@ COMPILED: Mapping[str, str] = MappingProxyType(
     }
 )
 """Custom operators that hold a program for another accelerator, and what makes them."""
-
-FLEX = "Flex"
-"""What the names of TensorFlow's own operators begin with."""
 
 _LISTS = ("FlexTensorList", "TensorList")
 """What the names of operators begin with that keep the steps of a loop in a list, TensorFlow's own and the runtime's."""

@@ -31,6 +31,9 @@ NOT_INITIALISED_LINE = "Failed to initialize the interpreter"
 """What benchmark_model prints when the runtime does not load the model."""
 NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
 """What benchmark_model prints when the runtime cannot prepare the graph."""
+FLEX = "Flex"
+"""What the names of TensorFlow's own operators begin with (``IsFlexOp``, ``util.cc``)."""
+
 _NO_FLEX_LINE = (
     "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you apply/link "
     "the Flex delegate before inference. For the Android, it can be resolved by adding "
@@ -65,7 +68,7 @@ def prepare_failure_line(node: int, op: str) -> str:
 
 def unregistered_line(op: str) -> str:
     """Return what is printed of a custom operator that nobody registered, or of one of TensorFlow's own that needs Flex."""
-    if op.startswith("Flex"):
+    if op.startswith(FLEX):
         return _NO_FLEX_LINE
     return f"Encountered unresolved custom op: {op}.\nSee instructions: https://www.tensorflow.org/lite/guide/ops_custom "
 

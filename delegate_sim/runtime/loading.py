@@ -17,12 +17,10 @@ from ..model.precompiled import precompiled
 from ..model.schema import CUSTOM
 from ..prepare import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
+from ..releases.wording import FLEX
 from .reading import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 from .tensors import InvalidTensor, invalid_tensors
-
-_FLEX = "Flex"
-"""What the names of TensorFlow's own operators begin with (``IsFlexOp``, ``util.cc``)."""
 
 
 class Loading(NamedTuple):
@@ -124,7 +122,7 @@ def custom_operators(model: Model, release: Release, registered: frozenset[str],
     nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom]
     found = [op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)]
     has_flex = release.family == "tf"
-    missing = frozenset([op for op in found if not (op in registered or (has_flex and op.startswith(_FLEX)))])
+    missing = frozenset([op for op in found if not (op in registered or (has_flex and op.startswith(FLEX)))])
     assumed = tuple([op for op in found if op not in registered and (has_own_resolver or op not in missing)])
     return CustomOperators(assumed, frozenset() if has_own_resolver else missing, has_own_resolver)
 
