@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from ..graph.graph import file_graphs
+from ..late_numpy import np
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node
 from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged

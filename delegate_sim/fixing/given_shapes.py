@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from ..errors import OptionError
+from ..late_numpy import np
 from ..model import schema
 from ..model.model import Model, Tensor
 from ..prepare import fold

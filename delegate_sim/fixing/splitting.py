@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..errors import FixError
 from ..graph.graph import file_graphs, has_side_effects
+from ..late_numpy import np
 from ..model import schema
 from ..model.model import Model, Node, Signature, Tensor
 from ..runtime.editing import Edited, Editor, NodeKey, edited
@@ -232,7 +231,7 @@ class _Second:
         values = self._weights[tensor.buffer]() if tensor.buffer < 0 else tensor.value
         if values is None:
             raise FixError(f"the elements of the constant {tensor.name!r} are not known")
-        stored = np.ascontiguousarray(values.reshape(-1), schema.NUMPY_TYPES[tensor.type])
+        stored = np.ascontiguousarray(np.asarray(values).reshape(-1), schema.NUMPY_TYPES[tensor.type])
         return memoryview(stored.tobytes())
 
     def _node(self, node: Node) -> NewTable:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from ..late_numpy import np
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
 from ..prepare import fold
 from ..runtime.editing import Editor
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 SMALL = 1 << 12
 """Elements. Those of larger new constants are computed when the file is written."""
@@ -21,7 +22,7 @@ _NUMBERS = itertools.count(1)
 
 _GREATEST_SIZE = (1 << 31) - 1
 
-WorkCount = Callable[[], npt.NDArray[Any]]
+WorkCount: TypeAlias = "Callable[[], npt.NDArray[Any]]"
 
 
 class TooLargeError(Exception):
@@ -67,7 +68,7 @@ class Work:
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]()
         found = self.model.constant(tensor)
-        return found.reshape(tensor.shape) if found is not None and found.size == tensor.element_count else None
+        return np.asarray(found).reshape(tensor.shape) if found is not None and len(found) == tensor.element_count else None
 
     def has_elements(self, tensor: Tensor) -> bool:
         """Whether a tensor is a constant with one stored number for each element, in a type that can be computed with."""
@@ -84,7 +85,7 @@ class Work:
         def read() -> npt.NDArray[Any]:
             found = model.constant(tensor)
             assert found is not None
-            return found.reshape(tensor.shape)
+            return np.asarray(found).reshape(tensor.shape)
 
         return read
 
@@ -116,7 +117,7 @@ class Work:
 
     def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
         """Add a constant with the elements of another in another shape, of which the file holds one copy; return its index."""
-        value = None if tensor.value is None else tensor.value.reshape(tuple(shape))
+        value = None if tensor.value is None else np.asarray(tensor.value).reshape(tuple(shape))
         named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
         return self.editor.add_tensor(named)
 

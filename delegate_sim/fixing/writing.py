@@ -5,13 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import FixError
 from ..graph.graph import file_graphs
+from ..late_numpy import np
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import Model, Node, OperatorCode, Subgraph, Tensor
@@ -30,7 +28,10 @@ from .new_tables import (
 )
 from .tables import FileTables
 
-Weights = Mapping[int, Callable[[], npt.NDArray[Any]]]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Weights: TypeAlias = "Mapping[int, Callable[[], npt.NDArray[Any]]]"
 """What computes the elements of large new constants, by the (negative) number of a buffer."""
 _DATA_ALIGNMENT = 16
 
@@ -173,7 +174,7 @@ class _Writer:
         if tensor.data is not None:
             return tensor.buffer
         if tensor.value is not None:
-            return self._add(tensor.value, tensor)
+            return self._add(np.asarray(tensor.value), tensor)
         if tensor.is_constant:
             raise FixError(f"the elements of the constant {tensor.name!r} are not known")
         return tensor.buffer if before is not None and before.data is None else 0

@@ -6,12 +6,11 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy.typing as npt
+from typing import NamedTuple
 
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
+from ..model.elements import Values
 from ..model.model import NO_TENSOR, Model, Node, Options, Quantization, Subgraph, Tensor
 
 _SMALL_CONSTANT = 64
@@ -183,7 +182,7 @@ class NodeView:
         """The result at a position."""
         return self.graph.tensor(self.node.output(position))
 
-    def value(self, tensor: Tensor) -> npt.NDArray[Any] | None:
+    def value(self, tensor: Tensor) -> Values | None:
         """The elements of a constant or persistent tensor, flat; None for others."""
         return self.graph.model.constant(tensor)
 

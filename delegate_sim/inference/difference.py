@@ -23,9 +23,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import FixError, MissingPackageError
+from ..late_numpy import np
 from ..limits import how_to_raise, raised
 from ..model.model import Model
 from . import worker

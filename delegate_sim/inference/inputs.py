@@ -6,20 +6,21 @@ import math
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import OptionError
 from ..files import open_input
 from ..graph.graph import Graph, file_graph
+from ..late_numpy import np
 from ..limits import how_to_raise, raised
 from ..model import schema
 from ..model.model import Model, Subgraph, Tensor
 from ..text import printable
 
-InputArray = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+InputArray: TypeAlias = "npt.NDArray[Any]"
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
 """Where an operator has indices, and what they point into."""

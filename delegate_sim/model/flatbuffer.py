@@ -1,19 +1,19 @@
-"""The tables and vectors of a flatbuffer, read column by column through numpy, and never trusted.
+"""The tables and vectors of a flatbuffer, read column by column, and never trusted.
 
-Each vector of tables (tensors, operators, ...) is read with a handful of array operations, whatever its length and however
-many subgraphs it is spread over. Every position is checked against the size of the file before it is followed, and what all
-tables and vectors together claim to hold is checked against the size of the file, so that however many references lead to one
-place, memory and time stay proportional to that size.
+Each vector of tables (tensors, operators, ...) is read with a handful of loops that run within Python's own functions, whatever
+its length and however many subgraphs it is spread over. Every position is checked against the size of the file before it is
+followed, and what all tables and vectors together claim to hold is checked against the size of the file, so that however many
+references lead to one place, memory and time stay proportional to that size.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
+import struct
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TypeVar
 
 from ..limits import how_to_raise, raised
 from .model import OPTIONAL_TENSOR
@@ -26,7 +26,7 @@ _SHARING = 2
 """How many times the size of the file its parts may claim in all, since a writer may store equal parts only once."""
 _GREATEST_STRUCTURE = 1 << 27
 """Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
-Positions = npt.NDArray[np.int64]
+_REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
 _Item = TypeVar("_Item")
 
 
@@ -47,7 +47,6 @@ class Flatbuffer:
         found = bytes(content[4:8])
         if found != IDENTIFIER:
             raise Malformed(f"is not a TFLite model: the identifier at offset 4 is {found!r}, not {IDENTIFIER!r}")
-        self._views: dict[str, npt.NDArray[Any]] = {}
         self._most = raised(_GREATEST_STRUCTURE)
         self._budget = min(_SHARING * self.size, self._most)
 
@@ -59,125 +58,124 @@ class Flatbuffer:
         if self._budget < 0:
             raise Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
 
-    def gather(self, kind: str, positions: Positions, what: str) -> npt.NDArray[Any]:
-        """Read one number of numpy type ``kind`` at each position."""
-        if not len(positions):
-            return np.empty(0, kind)
-        view = self._views.get(kind)
-        if view is None:
-            length = max(self.size - np.dtype(kind).itemsize + 1, 0)
-            view = self._views[kind] = np.ndarray((length,), kind, self.content, strides=(1,))
-        if int(positions.view(np.uint64).max()) >= len(view):  # negative positions exceed it as well
+    def gather(self, kind: str, positions: Sequence[int], what: str) -> list[int]:
+        """Read one number of struct's format ``kind`` at each position."""
+        if not positions:
+            return []
+        unpack, width = _number(kind)
+        if min(positions) < 0 or max(positions) + width > self.size:
             raise Malformed(f"is truncated or malformed: {what} lies outside the file")
-        values: npt.NDArray[Any] = view[positions]
-        return values
+        return list(itertools.chain.from_iterable(map(unpack, itertools.repeat(self.content), positions)))
 
-    def follow(self, positions: Positions, what: str) -> Positions:
+    def follow(self, positions: Sequence[int], what: str) -> list[int]:
         """Return where the offsets at these positions point; 0 (absent) stays 0."""
-        targets = _nowhere(positions)
-        present = positions > 0
-        located = positions[present]
-        targets[present] = located + self.gather("<u4", located, what)
-        return targets
+        return _where_present(lambda located: map(operator.add, located, self.gather(_REFERENCE, located, what)), positions)
 
-    def vectors(self, positions: Positions, width: int, what: str) -> tuple[Positions, Positions]:
-        """Return (start, count) of the vectors that the offsets at these positions point to; absent ones are (0, 0)."""
+    def vectors(self, positions: Sequence[int], width: int, what: str) -> tuple[list[int], list[int]]:
+        """Return (starts, counts) of the vectors that the offsets at these positions point to; absent ones are 0 and 0."""
         targets = self.follow(positions, what)
-        counts = _nowhere(targets)
-        present = targets > 0
-        if not present.any():
+        counts = _where_present(lambda located: self.gather(_REFERENCE, located, what), targets)
+        if not any(targets):
             return targets, counts
-        counts[present] = self.gather("<u4", targets[present], what)
-        starts = np.where(present, targets + 4, 0)
-        if bool((starts + counts * width > self.size).any()):
+        starts = [target and target + 4 for target in targets]
+        is_inside = max(starts) + max(counts) * width <= self.size
+        if not is_inside and any(start + count * width > self.size for start, count in zip(starts, counts, strict=True)):
             raise Malformed(f"is truncated or malformed: {what} runs past the end of the file")
         return starts, counts
 
-    def numbers(self, positions: Positions, kind: str, what: str) -> tuple[npt.NDArray[Any], Positions]:
-        """Read the vectors of numbers that the offsets at these positions point to: all end to end, and each one's length."""
-        width = np.dtype(kind).itemsize
+    def rows(self, positions: Sequence[int], kind: str, what: str) -> list[tuple[int, ...]]:
+        """Read the vectors of numbers that the offsets at these positions point to; absent ones are empty."""
+        width = struct.calcsize(kind)
         starts, counts = self.vectors(positions, width, what)
-        self.spend(int(counts.sum()) * width, what)
-        return self.gather(kind, _elements(starts, counts, width), what), counts
+        total = sum(counts)
+        self.spend(total * width, what)
+        if not total:
+            return [()] * len(counts)
+        content = self.content
+        readers = {count: struct.Struct(f"<{count}{kind[-1]}").unpack_from for count in set(counts)}
+        return [readers[count](content, start) for start, count in zip(starts, counts, strict=True)]
 
-    def strings(self, positions: Positions, what: str) -> list[str]:
+    def strings(self, positions: Sequence[int], what: str) -> list[str]:
         """Read the strings that the offsets at these positions point to; absent ones are empty."""
         starts, counts = self.vectors(positions, 1, what)
-        self.spend(int(counts.sum()), what)
+        self.spend(sum(counts), what)
         content = self.content
-        return [
-            str(content[start : start + count], "utf-8", "replace")
-            for start, count in zip(starts.tolist(), counts.tolist(), strict=True)
-        ]
+        return [str(content[start : start + count], "utf-8", "replace") for start, count in zip(starts, counts, strict=True)]
 
     def root(self, name: str) -> Tables:
         """Return the table that the file begins with."""
-        return Tables(self, name, self.gather("<u4", np.zeros(1, np.int64), "the root").astype(np.int64))
+        return Tables(self, name, self.gather(_REFERENCE, [0], "the root"))
 
 
 class Tables:
     """Tables of one kind, read by column. A position of 0 is an absent table, whose fields are absent."""
 
-    def __init__(self, buffer: Flatbuffer, name: str, positions: Positions) -> None:
+    def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int]) -> None:
         self.buffer = buffer
         self.what = f"one of its {name} tables"
         self.positions = positions
-        self.present = positions > 0
-        self._located = positions[self.present]
-        buffer.spend(len(self._located) * _SMALLEST_TABLE, f"its {name} tables")
-        self._vtables = self._located - buffer.gather("<i4", self._located, self.what)
-        self._sizes = buffer.gather("<u2", self._vtables, self.what).astype(np.int64)
-        if bool((self._sizes < _SMALLEST_VTABLE).any()):
+        located = [position for position in positions if position] if 0 in positions else positions
+        buffer.spend(len(located) * _SMALLEST_TABLE, f"its {name} tables")
+        vtables = list(map(operator.sub, located, buffer.gather(_TO_VTABLE, located, self.what)))
+        distinct = list(dict.fromkeys(vtables))
+        self._sizes = dict(zip(distinct, buffer.gather(_VTABLE_ENTRY, distinct, self.what), strict=True))
+        """Bytes of each vtable: writers keep one for all tables that are alike."""
+        self._largest_size = max(self._sizes.values(), default=0)
+        if min(self._sizes.values(), default=_SMALLEST_VTABLE) < _SMALLEST_VTABLE:
             raise Malformed(f"is malformed: {self.what} has no vtable")
-        self._largest_size = int(self._sizes.max(initial=0))
+        self._located = located
+        self._vtables = vtables if len(distinct) > 1 else None
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    def at(self, slot: int) -> Positions:
+    def at(self, slot: int) -> list[int]:
         """Return where each table keeps the field of this slot number, 0 where it has none."""
         entry = 4 + 2 * slot
-        fields = _nowhere(self.positions)
         if entry + 2 > self._largest_size:
-            return fields
-        has_entry = entry + 2 <= self._sizes
-        offsets = _nowhere(self._vtables)
-        offsets[has_entry] = self.buffer.gather("<u2", self._vtables[has_entry] + entry, self.what)
-        fields[self.present] = np.where(offsets > 0, self._located + offsets, 0)
-        return fields
+            return [0] * len(self)
+        sized = [vtable for vtable, size in self._sizes.items() if entry + 2 <= size]
+        entries = self.buffer.gather(_VTABLE_ENTRY, [vtable + entry for vtable in sized], self.what)
+        offsets = dict.fromkeys(self._sizes, 0) | dict(zip(sized, entries, strict=True))
+        different = set(offsets.values())
+        if len(different) == 1:
+            (offset,) = different
+            return self._spread([position + offset for position in self._located]) if offset else [0] * len(self)
+        own = map(offsets.__getitem__, self._vtables or ())
+        return self._spread([offset and position + offset for position, offset in zip(self._located, own, strict=True)])
 
-    def column(self, slot: int, kind: str, default: int = 0) -> npt.NDArray[Any]:
-        """Read a scalar of numpy type ``kind`` from each table."""
-        fields = self.at(slot)
-        present = fields > 0
-        values = np.full(len(fields), default, kind)
-        values[present] = self.buffer.gather(kind, fields[present], self.what)
-        return values
+    def _spread(self, fields: list[int]) -> list[int]:
+        """Put 0 where a table is absent."""
+        return fields if len(fields) == len(self) else _where_present(lambda _: fields, self.positions)
 
-    def numbers(self, slot: int, kind: str, default: int = 0) -> list[Any]:
-        """Read a scalar of numpy type ``kind`` from each table, as Python numbers."""
-        listed: list[Any] = self.column(slot, kind, default).tolist()
-        return listed
+    def numbers(self, slot: int, kind: str, default: int = 0) -> list[int]:
+        """Read a scalar of struct's format ``kind`` from each table."""
+        return _where_present(lambda located: self.buffer.gather(kind, located, self.what), self.at(slot), default)
 
     def rows(self, slot: int, kind: str) -> list[tuple[int, ...]]:
         """Read a vector of numbers from each table."""
-        flat, counts = self.buffer.numbers(self.at(slot), kind, f"a vector of {self.what}")
-        return split(flat.tolist(), counts.tolist())
+        return self.buffer.rows(self.at(slot), kind, f"a vector of {self.what}")
 
     def optional_rows(self, slot: int, kind: str) -> list[tuple[int, ...] | None]:
         """Read a vector of numbers from each table, None where the table has none."""
-        has_row = (self.at(slot) > 0).tolist()
-        return [row if present else None for row, present in zip(self.rows(slot, kind), has_row, strict=True)]
+        fields = self.at(slot)
+        if not any(fields):
+            return [None] * len(fields)
+        rows = self.buffer.rows(fields, kind, f"a vector of {self.what}")
+        return [row if field else None for row, field in zip(rows, fields, strict=True)]
 
-    def tensor_rows(self, slot: int, limits: Positions, place: Callable[[int], str]) -> list[tuple[int, ...]]:
+    def tensor_rows(self, slot: int, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table; ``limits`` is how many tensors each may choose from."""
-        flat, counts = self.buffer.numbers(self.at(slot), "<i4", f"a vector of {self.what}")
-        outside = (flat < OPTIONAL_TENSOR) | (flat >= np.repeat(limits, counts))
-        if bool(outside.any()):
-            element = int(outside.argmax())
-            table = int(np.searchsorted(np.cumsum(counts), element, side="right"))
-            raise Malformed(f"is malformed: {place(table)} names tensor {flat[element]}, of {limits[table]} tensors")
-        return split(flat.tolist(), counts.tolist())
+        rows = self.rows(slot, "<i")
+        elements = itertools.chain.from_iterable
+        greatest = min(limits, default=0)
+        if min(elements(rows), default=0) >= OPTIONAL_TENSOR and max(elements(rows), default=OPTIONAL_TENSOR) < greatest:
+            return rows
+        for table, (row, limit) in enumerate(zip(rows, limits, strict=True)):
+            for element in row:
+                if not OPTIONAL_TENSOR <= element < limit:
+                    raise Malformed(f"is malformed: {place(table)} names tensor {element}, of {limit} tensors")
+        return rows
 
     def strings(self, slot: int) -> list[str]:
         """Read a string from each table."""
@@ -186,15 +184,17 @@ class Tables:
     def spans(self, slot: int, offset_slot: int, size_slot: int, what: str) -> list[tuple[int, int] | None]:
         """Return (offset, size) of the bytes that each table keeps, in the flatbuffer or, in large models, after it."""
         starts, counts = self.buffer.vectors(self.at(slot), 1, what)
-        spans: list[tuple[int, int] | None] = [
-            (start, count) if start else None for start, count in zip(starts.tolist(), counts.tolist(), strict=True)
-        ]
-        offsets, sizes = self.column(offset_slot, "<u8"), self.column(size_slot, "<u8")
-        for index in np.flatnonzero((offsets > 1) & (starts == 0)).tolist():
-            offset, size = int(offsets[index]), int(sizes[index])
-            if offset + size > self.buffer.size:
-                raise Malformed(f"is truncated: {what} (number {index}) lies at offset {offset}, past the end of the file")
-            spans[index] = (offset, size)
+        spans: list[tuple[int, int] | None] = [None] * len(self)
+        if any(starts):
+            spans = [(start, count) if start else None for start, count in zip(starts, counts, strict=True)]
+        offsets, sizes = self.numbers(offset_slot, "<Q"), self.numbers(size_slot, "<Q")
+        if not any(offsets):
+            return spans
+        for index, (offset, size) in enumerate(zip(offsets, sizes, strict=True)):
+            if offset > 1 and not starts[index]:
+                if offset + size > self.buffer.size:
+                    raise Malformed(f"is truncated: {what} (number {index}) lies at offset {offset}, past the end of the file")
+                spans[index] = (offset, size)
         return spans
 
     def children(self, slot: int, name: str) -> Tables:
@@ -205,20 +205,28 @@ class Tables:
         """Return the tables of the vector that each table refers to, all end to end, and the length of each vector."""
         buffer, what = self.buffer, f"a vector of {name} tables"
         starts, counts = buffer.vectors(self.at(slot), 4, what)
-        buffer.spend(int(counts.sum()) * 4, what)
-        return Tables(buffer, name, buffer.follow(_elements(starts, counts, 4), f"one of its {name} tables")), counts.tolist()
+        buffer.spend(sum(counts) * 4, what)
+        elements = [range(start, start + 4 * count, 4) for start, count in zip(starts, counts, strict=True)]
+        references = list(itertools.chain.from_iterable(elements))
+        return Tables(buffer, name, buffer.follow(references, f"one of its {name} tables")), counts
 
 
-def _nowhere(positions: Positions) -> Positions:
-    return np.zeros(len(positions), np.int64)
+def _where_present(read: Callable[[Sequence[int]], Iterable[int]], positions: Sequence[int], absent: int = 0) -> list[int]:
+    """Return what is read at the positions that are there, all at once, and ``absent`` for those that are 0."""
+    if 0 not in positions:
+        return list(read(positions))
+    located = [position for position in positions if position]
+    if not located:
+        return [absent] * len(positions)
+    found = iter(read(located))
+    return [next(found) if position else absent for position in positions]
 
 
-def _elements(starts: Positions, counts: Positions, width: int) -> Positions:
-    """Return the positions of the elements of vectors, end to end."""
-    elements = np.arange(int(counts.sum()), dtype=np.int64)
-    elements *= width
-    elements += np.repeat(starts - (np.cumsum(counts) - counts) * width, counts)
-    return elements
+@functools.cache
+def _number(kind: str) -> tuple[Callable[..., tuple[int, ...]], int]:
+    """Return what reads a number of struct's format ``kind`` from a position, and its bytes."""
+    form = struct.Struct(kind)
+    return form.unpack_from, form.size
 
 
 def split(items: Iterable[_Item], counts: Sequence[int]) -> list[tuple[_Item, ...]]:

@@ -11,14 +11,12 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from ..bundles.address import split_address
 from ..errors import ModelError
 from ..files import open_input
 from ..text import printable
 from . import schema
+from .elements import Elements, Values, flat
 
 _OFFSET, _REFERENCE, _SIZE = struct.Struct("<i"), struct.Struct("<I"), struct.Struct("<H")
 
@@ -53,8 +51,8 @@ class Quantization(NamedTuple):
     """
 
     kind: str
-    scales: npt.NDArray[np.float32]
-    zero_points: npt.NDArray[np.int64]
+    scales: Values
+    zero_points: Values
     dimension: int
     block_size: int = 0
     scales_tensor: int = OPTIONAL_TENSOR
@@ -102,8 +100,8 @@ class Tensor(NamedTuple):
     scale: float
     zero_point: int
     sparsity: Sparsity | None
-    value: npt.NDArray[Any] | None = None
-    """What Prepare computed, for a persistent tensor."""
+    value: Values | None = None
+    """What Prepare computed, for a persistent tensor: ``Elements``, or an array of any shape."""
 
     @property
     def rank(self) -> int:
@@ -310,16 +308,15 @@ class Model:
         """Options that were read: most nodes have the same as some other."""
         return {}
 
-    def constant(self, tensor: Tensor) -> npt.NDArray[Any] | None:
+    def constant(self, tensor: Tensor) -> Values | None:
         """Return the elements of a constant or persistent tensor, flat; None if unknown or of a type numpy cannot read."""
         if tensor.value is not None:
-            return tensor.value.reshape(-1)
+            return flat(tensor.value)
         kind = schema.NUMPY_TYPES.get(tensor.type)
         if tensor.data is None or kind is None:
             return None
         offset, size = tensor.data
-        item = np.dtype(kind).itemsize
-        return np.frombuffer(self.content, kind, size // item, offset)
+        return Elements(kind, self.content, offset, size // int(kind[2:]))
 
 
 @functools.lru_cache(maxsize=1 << 10)

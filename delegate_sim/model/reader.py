@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import numpy as np
-
 from ..bundles.address import SEPARATOR
 from ..bundles.formats import MODEL, format_of
 from ..bundles.member import BundleError
@@ -22,7 +20,8 @@ from ..errors import ModelError
 from ..files import open_input
 from ..text import printable
 from . import schema
-from .flatbuffer import Flatbuffer, Malformed, Positions, Tables, split
+from .elements import Elements
+from .flatbuffer import Flatbuffer, Malformed, Tables, split
 from .model import (
     Allocation,
     Model,
@@ -152,7 +151,7 @@ def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
     return Model(
         path=path,
         size=buffer.size,
-        version=root.numbers(0, "<u4")[0],
+        version=root.numbers(0, "<I")[0],
         description=root.strings(3)[0],
         subgraphs=subgraphs,
         operator_codes=operator_codes,
@@ -160,19 +159,24 @@ def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
         metadata=_read_metadata(root.child_vectors(6, "Metadata")[0], buffers),
         content=buffer.content,
         parts_digest=digest,
-        offset_buffers=frozenset(np.flatnonzero((buffer_tables.at(0) == 0) & (buffer_tables.column(1, "<u8") > 1)).tolist()),
+        offset_buffers=_offset_buffers(buffer_tables),
     )
+
+
+def _offset_buffers(tables: Tables) -> frozenset[int]:
+    parts = enumerate(zip(tables.at(0), tables.numbers(1, "<Q"), strict=True))
+    return frozenset([number for number, (field, offset) in parts if not field and offset > 1])
 
 
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Old files keep the code in a byte, new ones in an int; the greater one counts (``schema_utils.cc``)."""
     codes = []
     for old, new, custom_code, has_custom_code, version in zip(
-        tables.numbers(0, "<i1"),
-        tables.numbers(3, "<i4"),
+        tables.numbers(0, "<b"),
+        tables.numbers(3, "<i"),
         tables.strings(1),
-        (tables.at(1) > 0).tolist(),
-        tables.numbers(2, "<i4", 1),
+        map(bool, tables.at(1)),
+        tables.numbers(2, "<i", 1),
         strict=True,
     ):
         code = max(old, new)
@@ -185,7 +189,7 @@ def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
 
 def _read_metadata(tables: Tables, buffers: Sequence[tuple[int, int] | None]) -> Mapping[str, tuple[int, int]]:
     metadata = {}
-    for name, number in zip(tables.strings(0), tables.numbers(1, "<u4"), strict=True):
+    for name, number in zip(tables.strings(0), tables.numbers(1, "<I"), strict=True):
         span = buffers[number] if number < len(buffers) else None
         if span is not None:
             metadata[name] = span
@@ -197,13 +201,12 @@ def _read_subgraphs(
 ) -> tuple[Subgraph, ...]:
     if not len(tables):
         raise Malformed("holds no subgraph")
-    if len(set(tables.positions.tolist())) != len(tables):
+    if len(set(tables.positions)) != len(tables):
         raise Malformed("is malformed: two of its subgraphs lie at the same place")
     tensor_tables, tensor_counts = tables.child_vectors(0, "Tensor")
     node_tables, node_counts = tables.child_vectors(3, "Operator")
-    limits = np.array(tensor_counts, np.int64)
     tensors = _read_tensors(tensor_tables, tensor_counts, buffers)
-    nodes = _read_nodes(node_tables, node_counts, operator_codes, np.repeat(limits, node_counts))
+    nodes = _read_nodes(node_tables, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
     return tuple(
         map(
             Subgraph,
@@ -211,27 +214,26 @@ def _read_subgraphs(
             tables.strings(4),
             split(tensors, tensor_counts),
             split(nodes, node_counts),
-            tables.tensor_rows(1, limits, "an input of subgraph {}".format),
-            tables.tensor_rows(2, limits, "an output of subgraph {}".format),
+            tables.tensor_rows(1, tensor_counts, "an input of subgraph {}".format),
+            tables.tensor_rows(2, tensor_counts, "an output of subgraph {}".format),
         )
     )
 
 
 def _read_nodes(
-    tables: Tables, counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Positions
+    tables: Tables, counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Sequence[int]
 ) -> list[Node]:
     """Read the nodes of all subgraphs, ``counts`` of them in each."""
     name = _namer("node", counts)
-    codes = tables.column(0, "<u4")
-    unknown = codes >= len(operator_codes)
-    if bool(unknown.any()):
-        index = int(unknown.argmax())
+    codes = tables.numbers(0, "<I")
+    if max(codes, default=-1) >= len(operator_codes):
+        index = _first_from(len(operator_codes), codes)
         raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
     tables.buffer.vectors(tables.at(7), 1, "mutating variable inputs")  # looked at by a delegate only
-    options = [
-        first or second for first, second in zip(_read_options(tables, 3, 4, ""), _read_options(tables, 11, 12, "2"), strict=True)
-    ]
-    own_codes = [operator_codes[code] for code in codes.tolist()]
+    options, further_options = _read_options(tables, 3, 4, ""), _read_options(tables, 11, 12, "2")
+    if any(further_options):
+        options = [first or second for first, second in zip(options, further_options, strict=True)]
+    own_codes = list(map(operator_codes.__getitem__, codes))
     return _rows_of(
         Node,
         zip(
@@ -262,21 +264,32 @@ def _numbered(counts: Sequence[int]) -> list[int]:
     return [index for count in counts for index in range(count)]
 
 
+def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
+    return list(itertools.chain.from_iterable(map(itertools.repeat, items, counts)))
+
+
+def _first_from(limit: int, numbers: Sequence[int]) -> int:
+    """Return the index of the first number that is not below the limit."""
+    return next(index for index, number in enumerate(numbers) if number >= limit)
+
+
 def _read_options(tables: Tables, kind_slot: int, slot: int, union: str) -> list[tuple[str, int] | None]:
     """Return (name of the table, its position) of each node's options of one union. What they hold is read when needed."""
     names = schema.enum_names(f"BuiltinOptions{union}")
-    kinds = tables.column(kind_slot, "<u1")
-    positions = np.where(kinds > 0, tables.buffer.follow(tables.at(slot), "builtin options"), 0)
-    tables_of_kind = {kind: names.get(kind, f"UNKNOWN({kind})") for kind in set(kinds.tolist())}
-    for kind, name in tables_of_kind.items():
-        _spend_on_vectors(tables.buffer, name, positions[kinds == kind])
-    return [
-        (tables_of_kind[kind], position) if position else None
-        for kind, position in zip(kinds.tolist(), positions.tolist(), strict=True)
-    ]
+    kinds = tables.numbers(kind_slot, "<B")
+    places = tables.buffer.follow(tables.at(slot), "builtin options")
+    of_kind: dict[int, list[int]] = {}
+    for kind, position in zip(kinds, places, strict=True):
+        of_kind.setdefault(kind, []).append(position if kind else 0)
+    tables_of_kind = {kind: names.get(kind, f"UNKNOWN({kind})") for kind in of_kind}
+    for kind, positions in of_kind.items():
+        _spend_on_vectors(tables.buffer, tables_of_kind[kind], positions)
+    if not any(places):
+        return [None] * len(places)
+    return [(tables_of_kind[kind], position) if kind and position else None for kind, position in zip(kinds, places, strict=True)]
 
 
-def _spend_on_vectors(buffer: Flatbuffer, name: str, positions: Positions) -> None:
+def _spend_on_vectors(buffer: Flatbuffer, name: str, positions: Sequence[int]) -> None:
     """Check and count what the vectors and strings in options tables claim to hold."""
     references = [field for field in schema.table_fields(name) if field.format is None]
     if references:
@@ -284,28 +297,27 @@ def _spend_on_vectors(buffer: Flatbuffer, name: str, positions: Positions) -> No
         for field in references:
             width = struct.calcsize(field.element or "s")
             _, counts = buffer.vectors(tables.at(field.slot), width, f"a vector of {tables.what}")
-            buffer.spend(int(counts.sum()) * width, f"a vector of {tables.what}")
+            buffer.spend(sum(counts) * width, f"a vector of {tables.what}")
 
 
 def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
     """Read the tensors of all subgraphs, ``counts`` of them in each."""
     name = _namer("tensor", counts)
-    numbers = tables.column(2, "<u4")
-    unknown = (numbers >= len(buffers)) & (numbers > 0)
-    if bool(unknown.any()):
-        index = int(unknown.argmax())
-        raise Malformed(f"is malformed: {name(index)} uses buffer {numbers[index]}, of {len(buffers)}")
-    buffer_numbers = numbers.tolist()
-    data = [buffers[number] if number else None for number in buffer_numbers]
-    kinds = tables.numbers(1, "<i1")
+    buffer_numbers = tables.numbers(2, "<I")
+    if max(buffer_numbers, default=0) >= max(len(buffers), 1):
+        index = _first_from(max(len(buffers), 1), buffer_numbers)
+        raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, of {len(buffers)}")
+    # Buffer 0 stands for no data.
+    data = list(map([None, *buffers[1:]].__getitem__, buffer_numbers))
+    kinds = tables.numbers(1, "<b")
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
-    types = [type_names[kind] for kind in kinds]
-    is_variable = (tables.column(5, "<u1") > 0).tolist()
+    types = list(map(type_names.__getitem__, kinds))
+    is_variable = list(map(bool, tables.numbers(5, "<B")))
     quantizations = _read_quantizations(tables.children(4, "QuantizationParameters"))
     tables.buffer.vectors(tables.at(9), 4, "variant tensors")  # looked at by a delegate only
     _, ranks = tables.buffer.vectors(tables.at(0), 4, "a shape")
-    if int(ranks.max(initial=0)) > _GREATEST_RANK:
-        raise Malformed(f"is malformed: {name(int(ranks.argmax()))} has {ranks.max()} dimensions")
+    if max(ranks, default=0) > _GREATEST_RANK:
+        raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions")
     shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
     return _rows_of(
         Tensor,
@@ -313,13 +325,13 @@ def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple
             _numbered(counts),
             tables.strings(3),
             types,
-            [shapes.setdefault(shape, shape) for shape in tables.rows(0, "<i4")],
-            [shapes.setdefault(shape, shape) for shape in tables.optional_rows(7, "<i4")],
-            (tables.column(8, "<u1") > 0).tolist(),
+            [shapes.setdefault(shape, shape) for shape in tables.rows(0, "<i")],
+            [shapes.setdefault(shape, shape) for shape in tables.optional_rows(7, "<i")],
+            map(bool, tables.numbers(8, "<B")),
             is_variable,
             map(_allocation, data, types, is_variable),
             buffer_numbers,
-            tables.numbers(10, "<u4"),
+            tables.numbers(10, "<I"),
             data,
             quantizations,
             map(_legacy_scale, quantizations),
@@ -351,8 +363,8 @@ def _legacy_zero_point(quantization: Quantization | None) -> int:
     return int(quantization.zero_points[0])
 
 
-_NO_SCALES = np.empty(0, np.float32)
-_NO_ZERO_POINTS = np.empty(0, np.int64)
+_NO_SCALES = Elements("<f4")
+_NO_ZERO_POINTS = Elements("<i8")
 
 
 def _read_quantizations(tables: Tables) -> list[Quantization | None]:
@@ -360,23 +372,25 @@ def _read_quantizations(tables: Tables) -> list[Quantization | None]:
     buffer = tables.buffer
     scale_starts, scale_counts = buffer.vectors(tables.at(2), 4, "scales")
     zero_starts, zero_counts = buffer.vectors(tables.at(3), 8, "zero points")
-    buffer.spend(int(scale_counts.sum()) * 4 + int(zero_counts.sum()) * 8, "its scales and zero points")
-    kinds = tables.column(4, "<u1")
-    has_details = np.isin(kinds, list(_DETAILED_QUANTIZATIONS))
-    positions = np.where(has_details, buffer.follow(tables.at(5), "quantisation details"), 0)
+    buffer.spend(sum(scale_counts) * 4 + sum(zero_counts) * 8, "its scales and zero points")
+    kinds = tables.numbers(4, "<B")
+    places = buffer.follow(tables.at(5), "quantisation details")
+    positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
     details = Tables(buffer, "QuantizationDetails", positions)
+    if not any(scale_counts) and not any(positions):
+        return [None] * len(tables)
     found: list[Quantization | None] = []
     for scale_start, scale_count, zero_start, zero_count, dimension, kind, position, scales, zero_points, block_size in zip(
-        scale_starts.tolist(),
-        scale_counts.tolist(),
-        zero_starts.tolist(),
-        zero_counts.tolist(),
-        tables.numbers(6, "<i4"),
-        kinds.tolist(),
-        positions.tolist(),
-        details.numbers(0, "<i4"),
-        details.numbers(1, "<i4"),
-        details.numbers(2, "<i4"),
+        scale_starts,
+        scale_counts,
+        zero_starts,
+        zero_counts,
+        tables.numbers(6, "<i"),
+        kinds,
+        positions,
+        details.numbers(0, "<i"),
+        details.numbers(1, "<i"),
+        details.numbers(2, "<i"),
         strict=True,
     ):
         if position:
@@ -386,8 +400,8 @@ def _read_quantizations(tables: Tables) -> list[Quantization | None]:
             found.append(
                 Quantization(
                     "affine",
-                    np.frombuffer(buffer.content, "<f4", scale_count, scale_start),
-                    np.frombuffer(buffer.content, "<i8", zero_count, zero_start) if zero_count else _NO_ZERO_POINTS,
+                    Elements("<f4", buffer.content, scale_start, scale_count),
+                    Elements("<i8", buffer.content, zero_start, zero_count) if zero_count else _NO_ZERO_POINTS,
                     dimension,
                 )
             )
@@ -397,13 +411,13 @@ def _read_quantizations(tables: Tables) -> list[Quantization | None]:
 
 
 def _read_sparsities(tables: Tables) -> list[Sparsity | None]:
-    if not bool(tables.present.any()):
+    if not any(tables.positions):
         return [None] * len(tables)
     dimension_tables, counts = tables.child_vectors(2, "DimensionMetadata")
-    is_dense = (dimension_tables.column(0, "<i1") == 0).tolist()
-    dimensions = zip(is_dense, dimension_tables.numbers(1, "<i4"), strict=True)
-    sparsities = map(Sparsity, tables.rows(0, "<i4"), tables.rows(1, "<i4"), split(dimensions, counts))
-    return [sparsity if present else None for sparsity, present in zip(sparsities, tables.present.tolist(), strict=True)]
+    formats, sizes = dimension_tables.numbers(0, "<b"), dimension_tables.numbers(1, "<i")
+    dimensions = [(form == 0, size) for form, size in zip(formats, sizes, strict=True)]
+    sparsities = map(Sparsity, tables.rows(0, "<i"), tables.rows(1, "<i"), split(dimensions, counts))
+    return [sparsity if present else None for sparsity, present in zip(sparsities, tables.positions, strict=True)]
 
 
 def _read_signatures(tables: Tables) -> tuple[Signature, ...]:
@@ -411,7 +425,7 @@ def _read_signatures(tables: Tables) -> tuple[Signature, ...]:
         map(
             Signature,
             tables.strings(2),
-            tables.numbers(4, "<u4"),
+            tables.numbers(4, "<I"),
             _read_arguments(*tables.child_vectors(0, "TensorMap")),
             _read_arguments(*tables.child_vectors(1, "TensorMap")),
         )
@@ -419,5 +433,5 @@ def _read_signatures(tables: Tables) -> tuple[Signature, ...]:
 
 
 def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, int]]:
-    arguments = zip(tables.strings(0), tables.numbers(1, "<u4"), strict=True)
+    arguments = zip(tables.strings(0), tables.numbers(1, "<I"), strict=True)
     return [MappingProxyType(dict(row)) for row in split(arguments, counts)]

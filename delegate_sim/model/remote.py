@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import struct
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
 from ..bundles.formats import MODEL, format_of
 from ..bundles.member import BundleError
 from ..bundles.ranged import RangedView
 from ..bundles.stores import RemoteFile
-from .flatbuffer import Flatbuffer, Positions
+from .flatbuffer import Flatbuffer
 
 _BLOCK = 4096
 _LEAST_LEFT_OUT = 1 << 16
@@ -42,7 +40,7 @@ def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
         return RemoteContent(memoryview(content), hashlib.sha256(content).hexdigest(), len(content))
     parts = _Parts(file, file.size)
     try:
-        parts.ensure(np.zeros(1, np.int64), _SMALLEST)
+        parts.ensure([0], _SMALLEST)
         beginning = bytes(parts.content[:_BLOCK])
         if format_of(beginning, "") not in (MODEL, None):
             return RemoteContent(memoryview(beginning), parts.digest(), parts.read)
@@ -68,22 +66,23 @@ class _Parts:
         self._file = file
         self.size = size
         self.content = mmap.mmap(-1, size)
-        self._has = np.zeros(-(-size // _BLOCK), bool)
+        self._has = bytearray(-(-size // _BLOCK))
+        """1 for each block that was read."""
         self.read = 0
 
-    def ensure(self, positions: Positions, width: int) -> None:
+    def ensure(self, positions: Sequence[int], width: int) -> None:
         """Read the blocks in which numbers of a width lie; what lies outside the file is left to the reader to refuse."""
-        inside = positions[(positions >= 0) & (positions < self.size)]
-        ends = np.minimum(inside + width - 1, self.size - 1)
-        blocks = np.unique(np.concatenate([inside // _BLOCK, ends // _BLOCK]))
-        self.fetch(_runs(blocks[~self._has[blocks]]))
+        inside = [position for position in positions if 0 <= position < self.size]
+        blocks = {position // _BLOCK for position in inside}
+        blocks |= {(min(position + width, self.size) - 1) // _BLOCK for position in inside}
+        self.fetch(_runs(sorted(blocks)))
 
     def fetch(self, blocks: Iterable[tuple[int, int]]) -> None:
         """Read runs of blocks, each from a first to behind a last, but for those that are there."""
         ranges = [
             (start * _BLOCK, min(end * _BLOCK, self.size))
             for first, last in blocks
-            for run_first, run_last in _runs(first + np.flatnonzero(~self._has[first:last]))
+            for run_first, run_last in _runs([block for block in range(first, last) if not self._has[block]])
             for start, end in _cut(run_first, run_last)
         ]
         if not ranges:
@@ -94,13 +93,14 @@ class _Parts:
             if len(part) != end - start:
                 raise BundleError(f"cannot be read: the store gave {len(part):,} bytes for {end - start:,}")
             self.content[start:end] = part
-            self._has[start // _BLOCK : -(-end // _BLOCK)] = True
+            first, last = start // _BLOCK, -(-end // _BLOCK)
+            self._has[first:last] = b"\1" * (last - first)
             self.read += len(part)
 
     def digest(self) -> str:
         """Return a digest of what was read, where it lies, and the size of the file."""
         found = hashlib.sha256(f"parts of {self.size}".encode())
-        for first, last in _runs(np.flatnonzero(self._has)):
+        for first, last in _runs([block for block, has in enumerate(self._has) if has]):
             found.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
         return found.hexdigest()
 
@@ -112,9 +112,9 @@ class _RangedFlatbuffer(Flatbuffer):
         self._parts = parts
         super().__init__(memoryview(parts.content))
 
-    def gather(self, kind: str, positions: Positions, what: str) -> npt.NDArray[Any]:
+    def gather(self, kind: str, positions: Sequence[int], what: str) -> list[int]:
         """Read the blocks, then the numbers."""
-        self._parts.ensure(positions, np.dtype(kind).itemsize)
+        self._parts.ensure(positions, struct.calcsize(kind))
         return super().gather(kind, positions, what)
 
 
@@ -135,13 +135,12 @@ def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[in
     yield at, -(-size // _BLOCK)
 
 
-def _runs(blocks: Positions) -> Iterator[tuple[int, int]]:
-    """Return runs of blocks that follow each other."""
-    if not len(blocks):
-        return
-    breaks = np.flatnonzero(np.diff(blocks) > 1) + 1
-    for run in np.split(blocks, breaks):
-        yield int(run[0]), int(run[-1]) + 1
+def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Return runs of blocks, which are in order, that follow each other."""
+    starts = [block for place, block in enumerate(blocks) if not place or blocks[place - 1] != block - 1]
+    ends = [block for place, block in enumerate(blocks, 1) if place == len(blocks) or blocks[place] != block + 1]
+    for start, end in zip(starts, ends, strict=True):
+        yield start, end + 1
 
 
 def _cut(first: int, last: int) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..single_precision import float32
 from .defaults import DEFAULTS_DROPPED_SINCE, without_default_inputs
 from .judging import judge, key_of, needed_of, operand_key, operand_refusal, value_refusal
 from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
@@ -19,7 +20,7 @@ from .operands import (
     check_no_value,
 )
 from .refusal import Call, NnRefusal, NnRefused, Rule, refuse
-from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version, float32
+from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 
 OPERAND_INDEX = Rule(
     "operand-index", "The index is that of an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..single_precision import float32
 from .builder import ModelBuilder
 from .compilation import Compilation, CompilationOptions, Partitioning, compile_model
 from .devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
@@ -23,7 +24,7 @@ from .operands import (
 )
 from .operations import validate_operation as _operation_version
 from .refusal import Call, NnRefused, ProcessAborted
-from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference, float32
+from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 
 
 def read_operand(case: Mapping[str, Any]) -> NnOperand:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from ..single_precision import float32
 from .model import NnModel, NnOperation
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .slicing import visible_operations
@@ -20,7 +21,6 @@ from .types import (
     Preference,
     ResultCode,
     Version,
-    float32,
     is_extension,
 )
 

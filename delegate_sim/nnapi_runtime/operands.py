@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..single_precision import float32
 from .refusal import Call, Rule, refuse
 from .types import (
     OperandType,
     ResultCode,
     Version,
     element_size,
-    float32,
     is_extension,
     is_known_type,
     is_tensor,

@@ -5,7 +5,6 @@ Upstream: NeuralNetworksTypes.h; common/types/src/TypeUtils.cpp.
 
 from __future__ import annotations
 
-import struct
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -262,14 +261,6 @@ def type_level(code: int) -> int:
 def type_name(code: int) -> str:
     """Return the type's name, or its number when it has none."""
     return OperandType(code).name if code in _TYPES else str(code)
-
-
-def float32(value: float) -> float:
-    """Round to single precision, in which the runtime holds scales and costs."""
-    try:
-        return float(struct.unpack("<f", struct.pack("<f", value))[0])
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
 
 
 def element_count(dimensions: tuple[int, ...]) -> int:

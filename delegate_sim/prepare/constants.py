@@ -7,15 +7,16 @@ converter leaves quantised constants alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from ..late_numpy import np
 from ..model import schema
 from ..model.model import Options
 
-Array: TypeAlias = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[Any]"
 _Evaluator: TypeAlias = Callable[[Options, Sequence[Array]], Any]
 
 _LARGEST_RESULT = 1 << 20
@@ -50,16 +51,21 @@ def _axes(array: Array) -> tuple[int, ...]:
     return tuple(_ints(array))
 
 
-def _reduced(function: Callable[..., Any]) -> _Evaluator:
-    return lambda options, operands: function(operands[0], axis=_axes(operands[1]), keepdims=bool(options.keep_dims))
+def _reduced(name: str) -> _Evaluator:
+    """Return what applies a function of numpy along axes. It goes by name, so that numpy need not be imported for the table."""
+    return lambda options, operands: getattr(np, name)(operands[0], axis=_axes(operands[1]), keepdims=bool(options.keep_dims))
 
 
-def _of_two(function: Callable[[Any, Any], Any]) -> _Evaluator:
-    return lambda _, operands: function(operands[0], operands[1])
+def _of_two(function: str | Callable[[Any, Any], Any]) -> _Evaluator:
+    return lambda _, operands: _named(function)(operands[0], operands[1])
 
 
-def _of_one(function: Callable[[Any], Any]) -> _Evaluator:
-    return lambda _, operands: function(operands[0])
+def _of_one(function: str | Callable[[Any], Any]) -> _Evaluator:
+    return lambda _, operands: _named(function)(operands[0])
+
+
+def _named(function: str | Callable[..., Any]) -> Any:
+    return getattr(np, function) if isinstance(function, str) else function
 
 
 def _divided(left: Array, right: Array) -> Array:
@@ -149,46 +155,46 @@ def _squeezed(options: Options, operands: Sequence[Array]) -> Array:
 
 
 _EVALUATORS: Mapping[str, _Evaluator] = {
-    "ABS": _of_one(np.abs),
-    "ADD": _of_two(np.add),
+    "ABS": _of_one("abs"),
+    "ADD": _of_two("add"),
     "BROADCAST_ARGS": _of_two(lambda left, right: np.array(np.broadcast_shapes(_axes(left), _axes(right)))),
     "BROADCAST_TO": _of_two(lambda source, shape: np.broadcast_to(source, _small(_ints(shape)))),
-    "CAST": _of_one(np.asarray),
+    "CAST": _of_one("asarray"),
     "CONCATENATION": lambda options, operands: np.concatenate(list(operands), options.axis),
     "DIV": _of_two(_divided),
-    "EQUAL": _of_two(np.equal),
+    "EQUAL": _of_two("equal"),
     "EXPAND_DIMS": _of_two(lambda source, axis: np.expand_dims(source, _ints(axis)[0])),
     "FILL": _fill,
     "FLOOR_DIV": _of_two(_floor_divided),
     "FLOOR_MOD": _of_two(_floor_mod),
     "GATHER": _gather,
-    "GREATER": _of_two(np.greater),
-    "GREATER_EQUAL": _of_two(np.greater_equal),
-    "LESS": _of_two(np.less),
-    "LESS_EQUAL": _of_two(np.less_equal),
-    "LOGICAL_AND": _of_two(np.logical_and),
-    "LOGICAL_NOT": _of_one(np.logical_not),
-    "LOGICAL_OR": _of_two(np.logical_or),
-    "MAXIMUM": _of_two(np.maximum),
-    "MINIMUM": _of_two(np.minimum),
-    "MUL": _of_two(np.multiply),
-    "NEG": _of_one(np.negative),
-    "NOT_EQUAL": _of_two(np.not_equal),
+    "GREATER": _of_two("greater"),
+    "GREATER_EQUAL": _of_two("greater_equal"),
+    "LESS": _of_two("less"),
+    "LESS_EQUAL": _of_two("less_equal"),
+    "LOGICAL_AND": _of_two("logical_and"),
+    "LOGICAL_NOT": _of_one("logical_not"),
+    "LOGICAL_OR": _of_two("logical_or"),
+    "MAXIMUM": _of_two("maximum"),
+    "MINIMUM": _of_two("minimum"),
+    "MUL": _of_two("multiply"),
+    "NEG": _of_one("negative"),
+    "NOT_EQUAL": _of_two("not_equal"),
     "PACK": lambda options, operands: np.stack(list(operands), options.axis),
     "RANGE": _range,
-    "REDUCE_MAX": _reduced(np.max),
-    "REDUCE_MIN": _reduced(np.min),
-    "REDUCE_PROD": _reduced(np.prod),
+    "REDUCE_MAX": _reduced("max"),
+    "REDUCE_MIN": _reduced("min"),
+    "REDUCE_PROD": _reduced("prod"),
     "RESHAPE": lambda options, operands: operands[0].reshape(_ints(operands[1]) if len(operands) > 1 else options.new_shape),
     "RSQRT": _of_one(lambda source: 1 / np.sqrt(source)),
     "SELECT": lambda _, operands: np.where(operands[0], operands[1], operands[2]),
     "SELECT_V2": lambda _, operands: np.where(operands[0], operands[1], operands[2]),
     "SLICE": _slice,
-    "SQRT": _of_one(np.sqrt),
+    "SQRT": _of_one("sqrt"),
     "SQUEEZE": _squeezed,
     "STRIDED_SLICE": _strided_slice,
-    "SUB": _of_two(np.subtract),
-    "SUM": _reduced(np.sum),
+    "SUB": _of_two("subtract"),
+    "SUM": _reduced("sum"),
     "TILE": _tiled,
     "TRANSPOSE": _of_two(lambda source, order: np.transpose(source, _ints(order))),
     "UNPACK": _unpacked,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from ..model.elements import Elements, Values
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
@@ -95,9 +94,14 @@ def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bo
     node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")
     if quantization is None:
         node.ensure(not is_grouped, "the weights have no affine quantisation")
-    elif is_grouped or (is_signed and bool((quantization.scales != quantization.scales[0]).any())):
+    elif is_grouped or (is_signed and _have_different(quantization.scales)):
         node.ensure(quantization.dimension == 0, "the scales are not along the output channels")
         node.ensure(len(quantization.scales) == weights.shape[0], "the weights do not have one scale for each output channel")
+
+
+def _have_different(scales: Values) -> bool:
+    numbers = scales.tolist()
+    return any(number != numbers[0] for number in numbers)
 
 
 @kernel("DEPTHWISE_CONV_2D")
@@ -229,7 +233,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:
         # The kernel writes its one scale out for each slice, where delegates then see as many.
-        scales = np.full(slices, quantization.scales[0], np.float32)
+        scales = Elements.read("<f4", quantization.scales[:1].tobytes() * slices)
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
 

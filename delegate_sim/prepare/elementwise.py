@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from ..graph.activation import fused_activation
+from ..late_numpy import np
 from ..model import schema
 from ..model.model import Allocation
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
@@ -21,6 +19,9 @@ from .quantization import (
     dequantized_types,
     power_of_two_exponent,
 )
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _ZERO_POINT_RANGES = {"UINT8": (0, 255), "INT8": (-128, 127), "INT16": (-32768, 32767)}
 _BITS_FOR_SUMS = {"UINT8": 20, "INT8": 20, "INT16": 15}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from ..model import schema
+from ..model.elements import Elements, picked
+from ..single_precision import float32, quotient
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_array
+from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_elements, positions_in
+
+if TYPE_CHECKING:
+    pass
 
 _LARGEST_DIMENSION = 2**31 - 1
 
@@ -54,7 +57,7 @@ def prepare_broadcast_args(node: KernelNode) -> None:
     rank = max(first.shape[0], second.shape[0])
     if first_unknown(first, second) is None:
         sizes = _broadcast_sizes(node, first.integers()[: first.shape[0]], second.integers()[: second.shape[0]])
-        node.set_persistent(result, (rank,), np.array(sizes, schema.NUMPY_TYPES[result.type]))
+        node.set_persistent(result, (rank,), Elements.of(schema.NUMPY_TYPES[result.type], sizes))
     else:
         node.resize(result, (rank,))
 
@@ -95,9 +98,15 @@ def prepare_tile(node: KernelNode) -> None:
         node.set_persistent(result, shape, _tiled(source, factors, shape))
 
 
-def _tiled(source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -> npt.NDArray[Any] | None:
-    array = known_array(source) if math.prod(shape) <= MAXIMUM_COMPUTED_ELEMENTS else None
-    return None if array is None else np.tile(array, factors)
+def _tiled(source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -> Elements | None:
+    elements = known_elements(source) if math.prod(shape) <= MAXIMUM_COMPUTED_ELEMENTS else None
+    if elements is None:
+        return None
+    if 0 in shape:
+        return picked(elements, ())
+    return picked(
+        elements, positions_in([(size, [*range(size)] * factor) for size, factor in zip(source.shape, factors, strict=True)])
+    )
 
 
 @kernel("FILL")
@@ -136,28 +145,27 @@ def prepare_range(node: KernelNode) -> None:
         return
     first, last, step = start.value()[0], limit.value()[0], delta.value()[0]
     size = _range_size(node, first, last, step)
-    node.set_persistent(result, (size,), _range(first, step, size))
+    node.set_persistent(result, (size,), _range(schema.NUMPY_TYPES[start.type], first, step, size))
 
 
-def _range_size(node: KernelNode, start: Any, limit: Any, delta: Any) -> int:
+def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> int:
     """``kernels/range.cc: GetSize``."""
     node.ensure(delta != 0, "the step is 0")
     leads_to_limit = (start >= limit and delta < 0) or (start <= limit and delta > 0)
     node.ensure(leads_to_limit, "the step leads away from the limit")
-    if isinstance(start, np.floating):
-        with np.errstate(all="ignore"):
-            return math.ceil(float(abs((limit - start) / delta)))
+    if isinstance(start, float):
+        return math.ceil(abs(quotient(limit - start, delta)))
     distance, step = abs(int(limit) - int(start)), abs(int(delta))
     return (distance + step - 1) // step
 
 
-def _range(start: Any, delta: Any, size: int) -> npt.NDArray[Any] | None:
+def _range(kind: str, start: float, delta: float, size: int) -> Elements | None:
     """The runtime adds step by step, which shows in the last digits of floats."""
     if size > MAXIMUM_COMPUTED_ELEMENTS:
         return None
-    steps = np.full(size, delta)
-    steps[:1] = start
-    return np.add.accumulate(steps, dtype=steps.dtype)
+    steps = [start, *[delta] * (size - 1)][:size]
+    rounded = float32 if isinstance(start, float) else int
+    return Elements.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))
 
 
 @kernel("ONE_HOT")

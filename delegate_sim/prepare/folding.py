@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..graph.graph import Graph
+from ..late_numpy import np
 from ..model.model import Allocation
 from .constants import Array, evaluate
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
@@ -22,8 +21,6 @@ _OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
 _PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "MUL")
 _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 """Operators that give zeros of zeros."""
-
-_NOTHING = np.zeros((), np.int8)
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class Folding:
         if any(map(_is_quantized, results)):
             # A converter folds before it quantises; which values that would give decides nothing.
             is_known = not any(tensor.is_dynamic or min(tensor.shape, default=0) < 0 for tensor in results)
-            values = [np.broadcast_to(_NOTHING, tensor.shape) for tensor in results] if is_known else None
+            values = [np.broadcast_to(np.int8(0), tensor.shape) for tensor in results] if is_known else None
         else:
             values = self._values(node, results)
         if values is None or len(values) != len(results):
@@ -149,7 +146,7 @@ class Folding:
             index = node.node.input(2)
             bias = known_array(self.subgraph.tensors[self.widened.get(index, index)])
         if _is_quantized(result):
-            return np.broadcast_to(_NOTHING if bias is None or not bias.any() else _NOTHING + 1, result.shape)
+            return np.broadcast_to(np.int8(bias is not None and bias.any()), result.shape)
         return np.broadcast_to(np.zeros((), np.float32) if bias is None else bias, result.shape)
 
     def _values(self, node: KernelNode, results: list[KernelTensor]) -> list[Array] | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from ..model.elements import Elements, picked
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_array, wrapped
+from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_elements, wrapped
+
+if TYPE_CHECKING:
+    pass
 
 _GATHER_TYPES = frozenset(
     {"FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"}
@@ -38,11 +40,12 @@ def prepare_gather(node: KernelNode) -> None:
     if first_unknown(source, positions) is not None:
         node.resize(result, shape)
         return
-    indices = known_array(positions)
-    if indices is not None and indices.size:
+    known = known_elements(positions)
+    indices = None if known is None else known.tolist()
+    if indices:
         is_unbounded = source.type == "STRING" or 0 in source.shape[:axis]
-        node.ensure(int(indices.min()) >= 0, "a position is negative")
-        node.ensure(is_unbounded or int(indices.max()) < source.shape[axis], "a position is out of range")
+        node.ensure(min(indices) >= 0, "a position is negative")
+        node.ensure(is_unbounded or max(indices) < source.shape[axis], "a position is out of range")
     if source.type == "STRING":
         # The strings are written immediately, which puts them on the heap.
         node.set_dynamic(result)
@@ -52,21 +55,21 @@ def prepare_gather(node: KernelNode) -> None:
 
 
 def _gathered(
-    source: KernelTensor, indices: npt.NDArray[Any] | None, axis: int, batch_dims: int, shape: Sequence[int]
-) -> npt.NDArray[Any] | None:
-    array = known_array(source)
-    if array is None or indices is None or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
+    source: KernelTensor, indices: Sequence[int] | None, axis: int, batch_dims: int, shape: Sequence[int]
+) -> Elements | None:
+    elements = known_elements(source)
+    if elements is None or indices is None or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
         return None
-    if batch_dims == 0:
-        gathered: npt.NDArray[Any] = np.take(array, indices, axis)
-        return gathered
-    batches = math.prod(source.shape[:batch_dims])
-    rows = array.reshape(batches, *source.shape[batch_dims:])
-    picks = indices.reshape(batches, *indices.shape[batch_dims:])
-    gathered = np.empty(shape, array.dtype).reshape(batches, *shape[batch_dims:])
-    for batch in range(batches):
-        gathered[batch] = np.take(rows[batch], picks[batch], axis - batch_dims)
-    return gathered.reshape(shape)
+    batches, size = math.prod(source.shape[:batch_dims]), source.shape[axis]
+    outer, inner = math.prod(source.shape[batch_dims:axis]), math.prod(source.shape[axis + 1 :])
+    count = len(indices) // max(batches, 1)
+    rows = [
+        (batch * outer + place) * size + index
+        for batch in range(batches)
+        for place in range(outer)
+        for index in indices[count * batch : count * (batch + 1)]
+    ]
+    return picked(elements, [row * inner + place for row in rows for place in range(inner)])
 
 
 @kernel("GATHER_ND")
@@ -125,11 +128,10 @@ def prepare_segment_sum(node: KernelNode) -> None:
     node.ensure(data.rank >= 1, "the data is a scalar")
     node.ensure(segment_ids.rank == 1, "the segment ids are not a vector")
     node.ensure(segment_ids.shape[0] == data.shape[0], "there is not one segment id for each row")
-    ids = segment_ids.value()[: segment_ids.shape[0]]
-    steps = np.diff(ids.astype(np.int64))
-    is_ordered = not ids.size or (int(ids[0]) == 0 and bool(((steps == 0) | (steps == 1)).all()))
+    ids: list[int] = segment_ids.value()[: segment_ids.shape[0]].tolist()
+    is_ordered = not ids or (ids[0] == 0 and all(after - before in (0, 1) for before, after in itertools.pairwise(ids)))
     node.ensure(is_ordered, "the segment ids do not rise from 0 by steps of 0 or 1")
-    node.resize(result, (int(ids[-1]) + 1 if ids.size else 0, *data.shape[1:]))
+    node.resize(result, (ids[-1] + 1 if ids else 0, *data.shape[1:]))
 
 
 @kernel("UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_MAX", "UNSORTED_SEGMENT_MIN", "UNSORTED_SEGMENT_SUM")
@@ -148,6 +150,6 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
     node.ensure(num_segments.shape in ((), (1,)), "the number of segments is not a single number")
     count = num_segments.integers()[0]
     node.ensure(count >= 0, "the number of segments is negative")
-    ids = segment_ids.value()[: segment_ids.element_count]
-    node.ensure(not ids.size or int(ids.max()) < count, "a segment id is out of range")
+    ids: list[int] = segment_ids.value()[: segment_ids.element_count].tolist()
+    node.ensure(not ids or max(ids) < count, "a segment id is out of range")
     node.resize(result, (count, *data.shape[segment_ids.rank :]))

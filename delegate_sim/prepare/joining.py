@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from ..late_numpy import np
+from ..model.elements import Elements, kind_of
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_array, wrapped
+from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_elements, wrapped
+
+if TYPE_CHECKING:
+    pass
 
 _LARGEST_DIMENSION = 2**31 - 1
 _SCALARS_REFUSED = parse_release("litert-2.1.6")
@@ -96,9 +98,7 @@ def prepare_concatenation(node: KernelNode) -> None:
 
 def _join_constant_scalars(node: KernelNode, sources: Sequence[KernelTensor]) -> None:
     node.ensure(all(source.rank == 0 for source in sources), "the inputs have different ranks")
-    scalars = [known_array(source) for source in sources]
-    known = [scalar for scalar in scalars if scalar is not None]
-    node.set_persistent(node.output(), (len(sources),), np.array(known) if len(known) == len(scalars) else None)
+    node.set_persistent(node.output(), (len(sources),), _joined(sources, 1))
 
 
 def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis: int) -> tuple[int, ...]:
@@ -126,17 +126,27 @@ def _ensure_no_requantization(node: KernelNode, sources: Sequence[KernelTensor],
         node.ensure(all(tensor.zero_point == 0 for tensor in (*sources, result)), "a zero point of INT16 is not 0")
 
 
-def _concatenated(
-    sources: Sequence[KernelTensor], result: KernelTensor, shape: Sequence[int], axis: int
-) -> npt.NDArray[Any] | None:
+def _concatenated(sources: Sequence[KernelTensor], result: KernelTensor, shape: Sequence[int], axis: int) -> Elements | None:
     is_rescaled = result.type == "UINT8" and any(
         (source.scale, source.zero_point) != (result.scale, result.zero_point) for source in sources
     )
     if is_rescaled or not shape or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
         return None
-    arrays = [known_array(source) for source in sources]
-    known = [array for array in arrays if array is not None]
-    return np.concatenate(known, axis) if len(known) == len(arrays) else None
+    return _joined(sources, math.prod(shape[:axis]))
+
+
+def _joined(sources: Sequence[KernelTensor], outer: int) -> Elements | None:
+    """Return the elements of all sources, in turn for each of ``outer`` places; None if those of one are not known."""
+    known = [elements for elements in map(known_elements, sources) if elements is not None]
+    if len(known) < len(sources):
+        return None
+    kind = np.result_type(*map(kind_of, known)).str if len(set(map(kind_of, known))) > 1 else kind_of(known[0])
+    parts = [
+        elements.tobytes() if kind_of(elements) == kind else np.asarray(elements).astype(kind).tobytes() for elements in known
+    ]
+    sizes = [len(part) // max(outer, 1) for part in parts]
+    rows = [part[size * place : size * (place + 1)] for place in range(outer) for part, size in zip(parts, sizes, strict=True)]
+    return Elements.read(kind, b"".join(rows))
 
 
 @kernel("SPLIT")

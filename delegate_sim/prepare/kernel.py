@@ -11,13 +11,11 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import NoReturn, Protocol
 
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model import schema
+from ..model.elements import Elements, Values, flat
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
 from ..releases.catalogue import NEWEST, Release
 
@@ -53,7 +51,7 @@ class KernelTensor:
         self.type = source.type
         self.shape = source.shape
         self.allocation = source.allocation
-        self.computed: npt.NDArray[Any] | None = source.value
+        self.computed: Values | None = source.value
 
     @property
     def index(self) -> int:
@@ -105,31 +103,27 @@ class KernelTensor:
         """``IsDynamicTensor``."""
         return self.allocation is Allocation.DYNAMIC
 
-    def value(self) -> npt.NDArray[Any]:
+    def value(self) -> Values:
         """The elements, flat, in C order; raises PrepareError if they are not known or their type cannot be read."""
         found = self.known_value()
         if found is None:
             raise PrepareError(f"the value of tensor {self.index} is not known")
         return found
 
-    def known_value(self) -> npt.NDArray[Any] | None:
+    def known_value(self) -> Values | None:
         """The elements, flat, in C order, None if they are not known; those in the file are read as the type of the moment."""
         if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
-            return self.computed.reshape(-1)
+            return flat(self.computed)
         if not self.is_constant:
             return None
         if self.computed is None:
             return self.model.constant(self.source._replace(type=self.type))
         kind = schema.NUMPY_TYPES.get(self.type)
-        return (
-            None
-            if kind is None
-            else np.frombuffer(self.computed.tobytes(), kind, self.computed.nbytes // np.dtype(kind).itemsize)
-        )
+        return None if kind is None else Elements.read(kind, self.computed.tobytes())
 
     def integers(self) -> list[int]:
         """The elements as Python integers."""
-        return [int(element) for element in self.value()]
+        return list(map(int, self.value()))
 
     def freeze(self) -> Tensor:
         """Return the tensor in its present state."""
@@ -328,11 +322,11 @@ class KernelNode:
         if cause is not None and self.cause is None:
             self.cause = cause.index
 
-    def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: npt.ArrayLike | None = None) -> None:
+    def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: Values | None = None) -> None:
         """``SetTensorToPersistentRo`` and resize: the value is computed now and stays; give it if it is known."""
         tensor.allocation = Allocation.PERSISTENT
         self.resize(tensor, shape)
-        tensor.computed = None if value is None else np.asarray(value)
+        tensor.computed = value
 
 
 Kernel = Callable[[KernelNode], None]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
-
+from ..late_numpy import np
+from ..model.elements import Values, read_as
 from .kernel import KernelTensor
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 MAXIMUM_COMPUTED_ELEMENTS = 1 << 20
 """Results larger than this are not computed: what later kernels read are shapes, axes and the like."""
@@ -20,18 +25,33 @@ def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
     return None
 
 
+def known_elements(tensor: KernelTensor) -> Values | None:
+    """Return the elements of a constant or persistent tensor, flat; None where they cannot be read."""
+    found = tensor.known_value()
+    if found is None or len(found) < tensor.element_count:
+        return None
+    elements: Values = found[: tensor.element_count]
+    return elements
+
+
 def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
     """Return a constant or persistent tensor as an array of its shape; None where its elements cannot be read."""
-    flat = tensor.known_value()
-    if flat is None or flat.size < tensor.element_count:
-        return None
-    return flat[: tensor.element_count].reshape(tensor.shape)
+    found = known_elements(tensor)
+    return None if found is None else np.asarray(found).reshape(tensor.shape)
+
+
+def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
+    """Return where elements lie in a flat tensor, given the size of each of its dimensions and what is taken along it."""
+    along, distance = [], 1
+    for size, taken in reversed(axes):
+        along.append([distance * index for index in taken])
+        distance *= size
+    return map(sum, itertools.product(*reversed(along)))
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:
     """Return the data as 32-bit integers whatever the type says, as kernels that ignore the type read it."""
-    elements: list[int] = tensor.value().view("<i4").tolist()
-    return elements
+    return read_as(tensor.value(), "<i4").tolist()
 
 
 def has_unspecified_dimension(tensor: KernelTensor) -> bool:

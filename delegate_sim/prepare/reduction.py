@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from ..late_numpy import np
 from ..model import schema
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import first_unknown, known_array, wrapped
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..model import schema
+from ..model.elements import Elements
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import as_int32, known_array, wrapped
+from .operands import as_int32, known_elements, wrapped
 
 _LARGEST_DIMENSION = 2**31 - 1
 _LARGEST_COUNT = 2**64 - 1
@@ -36,7 +35,7 @@ def prepare_reshape(node: KernelNode) -> None:
         return
     shape = _resolved_shape(node, source.shape, _requested_shape(node, requested))
     if source.is_constant_or_persistent:
-        node.set_persistent(result, shape, known_array(source))
+        node.set_persistent(result, shape, known_elements(source))
     else:
         node.resize(result, shape)
 
@@ -112,7 +111,7 @@ def prepare_shape(node: KernelNode) -> None:
     out_type = schema.tensor_type_name(node.options.out_type)
     node.ensure(out_type in ("INT32", "INT64"), "the type of the result is neither INT32 nor INT64")
     result.type = out_type
-    node.set_persistent(result, (source.rank,), np.array(source.shape, schema.NUMPY_TYPES[out_type]))
+    node.set_persistent(result, (source.rank,), Elements.of(schema.NUMPY_TYPES[out_type], source.shape))
 
 
 @kernel("RANK")
@@ -121,7 +120,7 @@ def prepare_rank(node: KernelNode) -> None:
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     result.type = "INT32"
-    node.set_persistent(result, (), np.array(source.rank, np.int32))
+    node.set_persistent(result, (), Elements.of("<i4", [source.rank]))
 
 
 @kernel("TRANSPOSE")

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..model import schema
+from ..model.elements import Elements, kind_of, picked, read_as
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, has_unspecified_dimension, known_array
+from .operands import (
+    MAXIMUM_COMPUTED_ELEMENTS,
+    first_unknown,
+    has_unspecified_dimension,
+    known_elements,
+    positions_in,
+)
+
+if TYPE_CHECKING:
+    pass
 
 _LARGEST_DIMENSION = 2**31 - 1
 _SMALLEST_INT32 = -(2**31)
@@ -56,7 +65,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
     """``kernels/slice.cc: CalculateOutputShapeVector``. ``size`` is read with the type of ``begin``."""
     node.ensure(begin.element_count == source.rank, "begin and size do not name every dimension")
     begins = begin.integers()
-    sizes = size.value().view(begin.value().dtype).tolist()
+    sizes = read_as(size.value(), kind_of(begin.value())).tolist()
     shape = []
     for axis, dimension in enumerate(source.shape):
         first, wanted = begins[axis], sizes[axis]
@@ -215,14 +224,17 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
     return shape
 
 
-def _strided_slice(source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool) -> npt.NDArray[Any] | None:
+def _strided_slice(source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool) -> Elements | None:
     """The elements of the result; None where fewer are found than it holds, as when an axis to be removed is cut empty."""
-    array = known_array(source)
+    elements = known_elements(source)
     count = math.prod(shape)
-    if array is None or count > MAXIMUM_COMPUTED_ELEMENTS:
+    if elements is None or count > MAXIMUM_COMPUTED_ELEMENTS:
         return None
-    cut = array.reshape([axis.size for axis in axes])[tuple(_python_slice(axis, is_offset) for axis in axes)]
-    return cut.reshape(-1)[:count].copy() if cut.size >= count else None
+    taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
+    if math.prod(map(len, taken)) < count:
+        return None
+    positions = positions_in([(axis.size, each) for axis, each in zip(axes, taken, strict=True)]) if count else ()
+    return picked(elements, itertools.islice(positions, count))
 
 
 def _python_slice(axis: _Axis, is_offset: bool) -> slice:

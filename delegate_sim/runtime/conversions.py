@@ -10,16 +10,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from ..graph.graph import Graph, file_graphs
+from ..late_numpy import np
 from ..model import schema
+from ..model.elements import Elements
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
+from ..single_precision import float32
 from ..versions.why import expected_version
 from .editing import Edited, Editor, NodeKey, edited, unchanged
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
@@ -28,8 +31,8 @@ _VALUES_KEPT = 1 << 12
 _MOST_ELEMENTS = 1 << 31
 """A constant has its elements in the file."""
 
-_RESULT_SCALE = np.float32(0.05)
-_WEIGHT_SCALE = np.float32(0.01)
+_RESULT_SCALE = float32(0.05)
+_WEIGHT_SCALE = float32(0.01)
 _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
     {
         "L2_NORMALIZATION": (1 / 128, 0),
@@ -124,8 +127,8 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
         return floating
     value = _repeated(np.float32(0), tensor)
     parameters, stored = tensor.quantization, model.constant(tensor)
-    if stored is not None and stored.size == tensor.element_count <= _VALUES_KEPT:
-        value = stored.astype(np.float32)
+    if stored is not None and len(stored) == tensor.element_count <= _VALUES_KEPT:
+        value = np.asarray(stored).astype(np.float32)
         if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
             with np.errstate(all="ignore"):
                 value = (value - np.float32(parameters.zero_points[0])) * parameters.scales[0]
@@ -220,7 +223,7 @@ class _Quantizer:
         narrow = _repeated(np.dtype(schema.NUMPY_TYPES[kind]).type(0), tensor)
         parameters = Quantization(
             "affine",
-            np.broadcast_to(_WEIGHT_SCALE, count if is_split else 1),
+            np.broadcast_to(np.float32(_WEIGHT_SCALE), count if is_split else 1),
             np.broadcast_to(np.int64(0), count if is_split else 1),
             dimension or 0,
         )
@@ -228,7 +231,7 @@ class _Quantizer:
             tensor._replace(
                 type=kind,
                 quantization=parameters,
-                scale=0.0 if is_split else float(_WEIGHT_SCALE),
+                scale=0.0 if is_split else _WEIGHT_SCALE,
                 zero_point=0,
                 data=None,
                 value=narrow,
@@ -242,7 +245,7 @@ class _Quantizer:
             own = [self._tensor(index) for index in inputs if index >= 0 and self._tensor(index).type == "INT8"]
             if own:
                 return own[0].scale, own[0].zero_point
-        return float(_RESULT_SCALE), 0
+        return _RESULT_SCALE, 0
 
     def _rescaled(self, index: int, scale: float, zero_point: int) -> int:
         tensor = self._tensor(index)
@@ -261,7 +264,7 @@ class _Quantizer:
         if tensor.type == "INT8":
             return index
         if index not in self.quantized:
-            self.quantized[index] = self.editor.add_tensor(_quantized(tensor, "INT8", float(_RESULT_SCALE), 0))
+            self.quantized[index] = self.editor.add_tensor(_quantized(tensor, "INT8", _RESULT_SCALE, 0))
             self.editor.insert("QUANTIZE", index, self.quantized[index])
         return self.quantized[index]
 
@@ -275,7 +278,7 @@ class _Quantizer:
 
 
 def _quantized(tensor: Tensor, kind: str, scale: float, zero_point: int) -> Tensor:
-    parameters = Quantization("affine", np.array([scale], np.float32), np.array([zero_point], np.int64), 0)
+    parameters = Quantization("affine", Elements.of("<f4", [float32(scale)]), Elements.of("<i8", [zero_point]), 0)
     return tensor._replace(
-        type=kind, quantization=parameters, scale=float(np.float32(scale)), zero_point=zero_point, allocation=Allocation.ARENA
+        type=kind, quantization=parameters, scale=float32(scale), zero_point=zero_point, allocation=Allocation.ARENA
     )

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
 from ..graph.graph import file_graphs
+from ..late_numpy import np
 from ..model.model import Allocation, Model, Subgraph, Tensor
 from ..prepare import fold
 from ..prepare.folding import FoldedGraph
@@ -129,6 +128,6 @@ def _narrow(editor: Editor, folded: FoldedGraph) -> None:
         tensor = editor.tensors[index]
         if tensor.type == "FLOAT32" and tensor.element_count > 1:
             editor.tensors[index] = tensor._replace(allocation=Allocation.ARENA, value=None)
-            value = None if tensor.value is None else tensor.value.astype(np.float16)
+            value = None if tensor.value is None else np.asarray(tensor.value).astype(np.float16)
             narrow = editor.add_tensor(tensor._replace(type="FLOAT16", value=value))
             editor.insert("DEQUANTIZE", narrow, index, version=_FLOAT16_DEQUANTIZE, at=0)

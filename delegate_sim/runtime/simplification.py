@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
+from ..late_numpy import np
 from ..model.model import OPTIONAL_TENSOR, Node, Tensor
 from .editing import Editor
 

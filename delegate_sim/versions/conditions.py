@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from ..graph.graph import NodeView
 from ..model.model import Tensor
+from ..single_precision import float32, quotient
 
 VersionCondition = Callable[[NodeView], bool]
 
@@ -101,11 +100,10 @@ def rescales_upwards(node: NodeView) -> bool:
     tensors = (node.input(0), node.input(1), node.output(0))
     if not all(map(_scale_count, tensors)):
         return False
-    first, second, result = (np.float32(tensor.quantization.scales[0]) for tensor in tensors if tensor.quantization)
+    first, second, result = (tensor.quantization.scales[0] for tensor in tensors if tensor.quantization)
     if not (first and second and result):
         return False
-    with np.errstate(all="ignore"):
-        return bool(first * second / result >= 1)
+    return quotient(float32(first * second), result) >= 1
 
 
 def broadcasts_above_rank_4(node: NodeView) -> bool:

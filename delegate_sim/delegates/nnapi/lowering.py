@@ -9,11 +9,10 @@ import math
 from contextlib import suppress
 from typing import NamedTuple
 
-import numpy as np
-
 from ...graph.graph import NodeView
 from ...model.model import Tensor
 from ...nnapi_runtime import OperandType
+from ...single_precision import float32, quotient
 from .builder import KernelError, PartitionBuilder, Step, kernel_error
 from .node import converts_int8
 from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED
@@ -131,9 +130,8 @@ def _lower_squared_difference(partition: PartitionBuilder, view: NodeView) -> No
         raise kernel_error("nnapi-intermediate-type", node.index, view.input(0), op=node.op)
     code, zero_point, highest = _DIFFERENCES[view.input(0).type]
     # The difference spans what makes the largest square, with both signs.
-    with np.errstate(all="ignore"):
-        largest = np.float32((highest - output.zero_point) * np.float32(output.scale)) if highest else np.float32(0)
-        scale = float(np.float32(2) * np.sqrt(largest) / np.float32(254))
+    largest = float32(float32(highest - output.zero_point) * float32(output.scale)) if highest else 0.0
+    scale = quotient(2 * float32(math.sqrt(largest)), 254) if largest >= 0 else math.nan
     for index in node.inputs[:2]:
         partition.add_input(node, index, SCALAR_AS_TENSOR | SIGNED)
     partition.add_int(_NO_ACTIVATION)
@@ -168,18 +166,13 @@ class _Range(NamedTuple):
     @property
     def quantization(self) -> tuple[float, int]:
         """``CalculateQuantizationParams``: a scale and a zero point of 8 bits."""
-        with np.errstate(all="ignore"):
-            scale = float((np.float32(self.highest) - np.float32(self.lowest)) / np.float32(255))
+        scale = quotient(float32(self.highest) - float32(self.lowest), 255)
         if self.lowest > 0:
             return scale, 0
         if self.highest < 0:
             return scale, 255
-        quotient = -self.lowest / scale if scale else 0.0
-        return scale, int(quotient) if math.isfinite(quotient) else 0
-
-
-def _single(value: float) -> float:
-    return float(np.float32(value))
+        zero_point = -self.lowest / scale if scale else 0.0
+        return scale, int(zero_point) if math.isfinite(zero_point) else 0
 
 
 def _lower_hard_swish(partition: PartitionBuilder, view: NodeView) -> None:
@@ -197,13 +190,13 @@ def _lower_hard_swish_checked(partition: PartitionBuilder, view: NodeView) -> No
     is_quantized = source.type in QUANTIZED_TYPES
     code = _T.TENSOR_QUANT8_ASYMM if is_quantized else _T.TENSOR_FLOAT32
     third, product = _ranges(source, zero_point) if is_quantized else (_Range(0, 0),) * 2
-    halves = (_single(source.scale / 2), zero_point)
+    halves = (float32(source.scale / 2), zero_point)
     factors = ((1 / 3, _RELU1, third.quantization if is_quantized else (0.0, 0)), (0.5, _NO_ACTIVATION, halves))
     parts = []
     for factor, activation, quantization in factors:
         partition.add_input(node, node.input(0), flags)
         if is_quantized:
-            partition.add_vector(1, _T.TENSOR_QUANT8_ASYMM, 1, _single(_single(factor) / 64))
+            partition.add_vector(1, _T.TENSOR_QUANT8_ASYMM, 1, float32(float32(factor) / 64))
         else:
             partition.add_vector(1, _T.TENSOR_FLOAT32)
         partition.add_int(activation)
@@ -221,9 +214,9 @@ def _lower_hard_swish_checked(partition: PartitionBuilder, view: NodeView) -> No
 
 def _ranges(source: Tensor, zero_point: int) -> tuple[_Range, _Range]:
     """Return what the clipped third of the input, and the product of that with its half, span."""
-    whole = _Range(_single(-zero_point * source.scale), _single((255 - zero_point) * source.scale))
-    third = _Range(max(_single(whole.lowest / 3), -1.0), min(_single(whole.highest / 3), 1.0))
-    products = [_single(third.highest * _single(whole.highest / 2)), _single(third.lowest * _single(whole.lowest / 2))]
+    whole = _Range(float32(-zero_point * source.scale), float32((255 - zero_point) * source.scale))
+    third = _Range(max(float32(whole.lowest / 3), -1.0), min(float32(whole.highest / 3), 1.0))
+    products = [float32(third.highest * float32(whole.highest / 2)), float32(third.lowest * float32(whole.lowest / 2))]
     return third, _Range(0.0, max(products))
 
 

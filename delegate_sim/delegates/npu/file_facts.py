@@ -7,12 +7,11 @@ Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``),
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from ...model.flatbuffer import Flatbuffer, Positions, Tables
+from ...model.flatbuffer import Flatbuffer, Tables
 from ...model.model import Model, Tensor
 
 NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", "blockwise"
@@ -45,21 +44,23 @@ def file_facts(model: Model) -> FileFacts:
     nodes, node_counts = subgraphs.child_vectors(3, "Operator")
     quantization = tensors.children(4, "QuantizationParameters")
     scales, zero_points = _counts(quantization, 2, 4), _counts(quantization, 3, 8)
-    details = quantization.column(4, "<u1")
-    is_blockwise = details == _BLOCKWISE_DETAILS
-    is_per_tensor = (scales == 1) | (zero_points == 1)
-    is_plain = ~is_blockwise & ~is_per_tensor & ((scales > 0) | (zero_points > 0))
-    is_invalid = is_plain & (scales != zero_points)
-    is_untold = ((scales == 0) & (zero_points > 0)) | (~is_blockwise & (details > _BLOCKWISE_DETAILS))
     places = _places(tensor_counts)
+    invalid, kinds = set(), {}
+    for place, of_scales, of_zero_points, details in zip(places, scales, zero_points, quantization.numbers(4, "<B"), strict=True):
+        if details == _BLOCKWISE_DETAILS:
+            continue
+        kind = NONE if not of_scales and not of_zero_points else PER_CHANNEL
+        if 1 in (of_scales, of_zero_points):
+            kind = PER_TENSOR
+        if kind == PER_CHANNEL and of_scales != of_zero_points:
+            invalid.add(place)
+        if (not of_scales and of_zero_points) or details > _BLOCKWISE_DETAILS:
+            kinds[place] = kind
     return FileFacts(
-        _chosen(_counts(tensors, 9, 4) > 0, places),
-        _chosen(_counts(nodes, 7, 1) > 0, _places(node_counts)),
-        _chosen(is_invalid, places),
-        {
-            places[position]: PER_TENSOR if is_per_tensor[position] else PER_CHANNEL if is_plain[position] else NONE
-            for position in np.flatnonzero(is_untold & ~is_blockwise).tolist()
-        },
+        _chosen(_counts(tensors, 9, 4), places),
+        _chosen(_counts(nodes, 7, 1), _places(node_counts)),
+        frozenset(invalid),
+        kinds,
     )
 
 
@@ -78,7 +79,7 @@ def has_weights(tensor: Tensor) -> bool:
     return tensor.data is not None and tensor.data[1] > 0
 
 
-def _counts(tables: Tables, slot: int, width: int) -> Positions:
+def _counts(tables: Tables, slot: int, width: int) -> list[int]:
     return tables.buffer.vectors(tables.at(slot), width, f"a vector of {tables.what}")[1]
 
 
@@ -86,5 +87,5 @@ def _places(counts: Sequence[int]) -> list[FilePlace]:
     return [(subgraph, index) for subgraph, count in enumerate(counts) for index in range(count)]
 
 
-def _chosen(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], places: Sequence[FilePlace]) -> frozenset[FilePlace]:
-    return frozenset([places[position] for position in np.flatnonzero(flags).tolist()])
+def _chosen(counts: Sequence[int], places: Sequence[FilePlace]) -> frozenset[FilePlace]:
+    return frozenset(itertools.compress(places, counts))

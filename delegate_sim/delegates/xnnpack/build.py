@@ -7,15 +7,15 @@ when it computes shapes there is what stands in ``shapes``; what depends on the 
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
+from ...model.elements import Values
 from ...model.model import Node, Tensor
+from ...single_precision import float32, quotient
 from ..base import KernelFailure
 from .datatypes import datatype, first_zero_point
 from .failures import kernel_failure
@@ -24,6 +24,9 @@ from .rules.custom import ATTENTION
 from .scales import scales_of
 from .shapes import attention_of_other_shapes, missing_axis, overflowing_constant, variable_read_twice, weights_of_other_shape
 from .visit import Visit
+
+if TYPE_CHECKING:
+    pass
 
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
@@ -189,12 +192,12 @@ def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return _moved(kernel, node)
 
 
-def _read_as_int32(value: npt.NDArray[Any] | None) -> list[int]:
+def _read_as_int32(value: Values | None) -> list[int]:
     """Read as many INT32 as there are elements, whatever their type."""
     if value is None:
         return []
-    numbers: list[int] = np.frombuffer(value.tobytes().ljust(4 * value.size, b"\0"), np.int32, value.size).tolist()
-    return numbers
+    content = value.tobytes().ljust(4 * len(value), b"\0")
+    return list(struct.unpack_from(f"<{len(value)}i", content))
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
@@ -239,8 +242,8 @@ def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> 
     quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.output(0))
     if output.type not in ("INT8", "UINT8") or quantization is None or not quantization.is_affine:
         return None
-    with np.errstate(all="ignore"):
-        factor = np.float32(kernel.tensor(source).scale) * np.max(quantization.scales) / np.float32(output.scale)
+    product = float32(float32(kernel.tensor(source).scale) * max(quantization.scales))
+    factor = quotient(product, output.scale)
     if factor < _LARGEST_REQUANTIZATION:
         return None
     found = f"a scale that times the input's is {factor:g} times the output's, not below {_LARGEST_REQUANTIZATION:g}"

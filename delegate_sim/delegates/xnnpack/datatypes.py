@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
+from ...late_numpy import np
+from ...model.elements import Values
 from ...model.model import Quantization, Tensor
 from ...releases.catalogue import NEWEST, Release, parse_release
+from ...single_precision import SMALLEST_NORMAL
+
+if TYPE_CHECKING:
+    pass
 
 _FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
 _PER_TENSOR = {"UINT8": "quint8", "INT8": "qint8", "INT4": "qint4", "INT2": "qint2", "INT32": "qint32"}
@@ -23,7 +27,6 @@ _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
 """The release from which on only INT4 channels may have a zero point, of 8; before, INT4 any and others 8."""
 _INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
-_SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 
 
 def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | None:
@@ -61,12 +64,13 @@ def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
 
 def is_normal(value: float) -> bool:
     """``std::isnormal``, for a value of type float32."""
-    return math.isfinite(value) and abs(value) >= _SMALLEST_NORMAL
+    return math.isfinite(value) and abs(value) >= SMALLEST_NORMAL
 
 
-def are_usable_scales(scales: npt.NDArray[np.float32]) -> bool:
+def are_usable_scales(scales: Values) -> bool:
     """Whether all scales are positive normal numbers."""
-    return bool(np.all((scales >= _SMALLEST_NORMAL) & (scales < np.inf)))
+    numbers = scales.tolist()
+    return math.isfinite(sum(numbers)) and min(numbers, default=SMALLEST_NORMAL) >= SMALLEST_NORMAL
 
 
 def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
@@ -84,12 +88,10 @@ def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Re
     """A scale for each channel, and zero points of 0; with INT4 also 8."""
     if not 0 <= quantization.dimension < tensor.rank or len(quantization.scales) != tensor.shape[quantization.dimension]:
         return False
-    zero_points, is_int4 = quantization.zero_points, tensor.type == "INT4"
-    if release.is_at_least(_CHANNELS_AT_MIDDLE_FROM):
-        taken = (zero_points == _INT4_MIDDLE) & is_int4
-    else:
-        taken = (zero_points == _INT4_MIDDLE) | is_int4
-    return bool(np.all((zero_points == 0) | taken))
+    is_int4, is_new = tensor.type == "INT4", release.is_at_least(_CHANNELS_AT_MIDDLE_FROM)
+    if is_int4 and not is_new:
+        return True
+    return {0, _INT4_MIDDLE if is_int4 or not is_new else 0}.issuperset(quantization.zero_points.tolist())
 
 
 def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:
@@ -97,6 +99,6 @@ def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization)
     if not 0 <= quantization.scales_tensor < len(graph.tensors):
         return False
     scales = graph.model.constant(graph.tensors[quantization.scales_tensor])
-    if scales is None or not len(scales) or not are_usable_scales(scales.astype(np.float32)):
+    if scales is None or not len(scales) or not are_usable_scales(np.asarray(scales).astype(np.float32)):
         return False
     return tensor.element_count // len(scales) == quantization.block_size

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...model.model import Tensor
+from ...single_precision import quotient
 
 EIGHT_BIT_TYPES = ("INT8", "UINT8")
 
@@ -33,8 +32,7 @@ def only_scale(tensor: Tensor) -> float | None:
 
 def float32_ratio(numerator: float, denominator: float) -> float:
     """Divide as float32 numbers."""
-    with np.errstate(all="ignore"):
-        return float(np.float32(numerator) / np.float32(denominator))
+    return quotient(numerator, denominator)
 
 
 def other_parameters(tensor: Tensor, output: Tensor) -> str | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from ...late_numpy import np
 from ...model import schema
 from ...model.model import Allocation, Node, Tensor
 from ..work import Work, WorkCount
 from .base import Exactness, Pass
 from .elementwise import _pass
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-import numpy as np
-
+from ...late_numpy import np
 from ...model.model import Node, Quantization, Tensor
 from ..work import Work
 from .base import Exactness, Pass
@@ -40,7 +39,7 @@ def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) 
     if kind != "FLOAT32":
         if source.quantization is None or weights.quantization is None or len(source.quantization.scales) != 1:
             return None
-        scales = source.quantization.scales * weights.quantization.scales
+        scales = np.asarray(source.quantization.scales) * np.asarray(weights.quantization.scales)
         quantization = Quantization("affine", scales.astype(np.float32), np.zeros(len(scales), np.int64), 0)
     return work.constant(f"{work.output(node).name}/bias", kind, np.zeros(units), quantization)
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
+from ...late_numpy import np
 from ...model.model import Node, Tensor
 from ..work import Work
 from .base import Exactness, Pass

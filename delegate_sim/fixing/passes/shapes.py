@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from ...late_numpy import np
 from ...model.model import Node
 from ..work import Work
 from .base import Exactness, Pass

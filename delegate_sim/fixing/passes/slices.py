@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
+from ...late_numpy import np
 from ...model.model import Node
 from ..work import Work
 from .base import Exactness, Pass

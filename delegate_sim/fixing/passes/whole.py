@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from ...late_numpy import np
 from ...model.model import Allocation, Node, Tensor
 from ...versions.why import expected_version
 from ..work import Work, WorkCount
 from .base import Exactness, Pass
 from .elementwise import _pass
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def _own_versions(work: Work) -> None:
@@ -49,9 +50,9 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
     axis = [1] * source.rank
     if count > 1:
         axis[parameters.dimension] = count
-    scales = parameters.scales.astype(np.float64).reshape(axis)
+    scales = np.asarray(parameters.scales, np.float64).reshape(axis)
     zeros = np.zeros(count, np.int64)
-    zeros[: len(parameters.zero_points)] = parameters.zero_points
+    zeros[: len(parameters.zero_points)] = np.asarray(parameters.zero_points)
     return lambda: (scales * (read().astype(np.int64) - zeros.reshape(axis))).astype(np.float32)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...single_precision import float32
 from ..refusal import ProcessAborted, Rule, Violation
-from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
+from ..types import AndroidRelease, OperandType, OperationType, element_count
 from .levels import FLOAT_1, REAL_1, REAL_3, levels
 from .signature import (
     BIAS,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...single_precision import float32
 from ..refusal import Violation
-from ..types import AndroidRelease, OperandType, OperationType, element_count, float32
+from ..types import AndroidRelease, OperandType, OperationType, element_count
 from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, FLOAT_4, NUMBER_3, QUANT8_1, QUANT8_3, REAL_3, levels
 from .shared import RANK_LIMIT, max_rank
 from .signature import (

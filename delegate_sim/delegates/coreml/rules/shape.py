@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ....graph.graph import NodeView
+from ....model.elements import read_as
 from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
 from ....rules.numbers import exactly
 from ....rules.operands import INPUT, operand
@@ -36,7 +35,7 @@ def _not_padded(first_word: int, name: str) -> Check[object]:
         padding = node.value(node.input(1))
         if padding is None:
             return None
-        words = np.ascontiguousarray(padding).view(np.int32)[first_word : first_word + 2]
+        words = read_as(padding, "<i4")[first_word : first_word + 2]
         return f"padding {words.tolist()} of the {name}" if words.any() else None
 
     return check(ATTRIBUTE, f"no padding of the {name}", find, "pad height and width only")

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-
 from ....graph.activation import fused_activation
 from ....graph.graph import Graph, NodeView
+from ....late_numpy import np
 from ....model.model import Tensor
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.questions import ACTIVATIONS
@@ -237,7 +236,8 @@ class NodeReader:
         self.read(position, LINEAR, INT32)
         value = self.view.value(self.view.input(position))
         assert value is not None  # what has no elements cannot be read
-        found: list[int] = value.astype(np.int32).tolist()
+        is_read_as_is = self.view.input(position).type == "INT32"
+        found: list[int] = value.tolist() if is_read_as_is else np.asarray(value).astype(np.int32).tolist()
         return found
 
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:

@@ -101,7 +101,8 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
     if value is None:
         return False
     if tensor.type in DEQUANTIZED_TYPES and tensor.quantization is not None:
-        value = value - tensor.quantization.zero_points[0]
+        zero_point = tensor.quantization.zero_points[0]
+        return all(element == zero_point for element in value)
     return not value.any()
 
 

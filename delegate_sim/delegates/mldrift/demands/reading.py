@@ -6,11 +6,9 @@ Source: the functions ``PreCheck...`` (``ml_drift_delegate/tflite/operation_pars
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
 
 from ....graph.graph import NodeView
+from ....model.elements import Elements
 from ....model.model import Tensor
 from ....rules import kinds
 from ....rules.numbers import counted, listed
@@ -266,11 +264,8 @@ def integer_constant(position: int, shape: str) -> Checks:
 
 def integers(node: NodeView, position: int) -> list[int]:
     """Return the bytes of a constant as 32-bit integers, as ML Drift reads it whatever its type; empty if it has none."""
-    value: Any = node.value(node.input(position))
-    if value is None:
-        return []
-    content = np.ascontiguousarray(value).tobytes()
-    return [int(each) for each in np.frombuffer(content[: len(content) // 4 * 4], "<i4")]
+    value = node.value(node.input(position))
+    return [] if value is None else Elements.read("<i4", value.tobytes()).tolist()
 
 
 # Axes

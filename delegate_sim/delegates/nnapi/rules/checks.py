@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-import numpy as np
-
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules import kinds
@@ -18,6 +16,7 @@ from ....rules.operands import INPUT, OUTPUT, Operand, operand
 from ....rules.rule import Check
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
+from ....single_precision import float32
 from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
 from ..questions import is_hybrid
 from ..target import NnapiTarget, level_in_words
@@ -98,9 +97,8 @@ def _unrestricted_scales(node: NodeView) -> str | None:
     first, weights, output = INPUT.tensor(node), operand(1).tensor(node), OUTPUT.tensor(node)
     if first.type != "UINT8":
         return None
-    with np.errstate(all="ignore"):
-        product = np.float32(first.scale) * np.float32(weights.scale)
-    if product < np.float32(output.scale):
+    product = float32(float32(first.scale) * float32(weights.scale))
+    if product < float32(output.scale):
         return None
     return f"input scale * weight scale = {product:g}, output scale {output.scale:g}"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ....graph.graph import NodeView
 from ....model import schema
 from ....rules.kinds import TENSOR_TYPE
@@ -25,7 +23,7 @@ from .checks import (
     type_in,
 )
 
-_INT32 = np.iinfo(np.int32)
+_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 
 
 def _axis(node: NodeView) -> str | None:
@@ -34,7 +32,7 @@ def _axis(node: NodeView) -> str | None:
         return None
     if axis.type == "INT64" and axis.is_constant:
         value = node.value(axis)
-        if value is not None and len(value) and _INT32.min <= value[0] <= _INT32.max:
+        if value is not None and len(value) and _LOWEST <= value[0] <= _HIGHEST:
             return None
     return f"axis is {type_and_storage(axis)}"
 

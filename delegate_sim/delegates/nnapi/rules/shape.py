@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import CONSTANT, OPERAND_COUNT, OPERAND_VALUE, RANK
@@ -49,7 +47,7 @@ from .checks import (
     type_in,
 )
 
-_INT32 = np.iinfo(np.int32)
+_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 _INDICES = ("INT32", "INT64")
 _FLOAT16_TOO = ("FLOAT16", *FLOAT_QUANT8)
 _FLOAT16_INT32_TOO = ("FLOAT16", *FLOAT_QUANT8_INT32)
@@ -59,7 +57,7 @@ _NO_CROPS_SIZE = 16
 
 def _fits_int32(node: NodeView, tensor: Tensor) -> bool:
     value = node.value(tensor)
-    return value is not None and bool(((value >= _INT32.min) & (value <= _INT32.max)).all())
+    return value is not None and (not len(value) or _LOWEST <= min(value) <= max(value) <= _HIGHEST)
 
 
 def _reshapes_to_scalar(node: NodeView) -> str | None:

@@ -1,0 +1,157 @@
+"""The elements of a constant, read from the file when they are asked for, and without numpy."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from ..late_numpy import np
+
+_FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "<f2": "e",
+        "<f4": "f",
+        "<f8": "d",
+        "<i1": "b",
+        "<i2": "h",
+        "<i4": "i",
+        "<i8": "q",
+        "<u1": "B",
+        "<u2": "H",
+        "<u4": "I",
+        "<u8": "Q",
+    }
+)
+"""How struct reads numpy's types, but for complex ones."""
+_NOTHING = memoryview(b"")
+
+
+class Values(Protocol):
+    """What flat arrays of numpy and ``Elements`` have in common."""
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any, /) -> Any: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def any(self) -> Any:
+        """Whether an element is not 0."""
+
+    def tolist(self) -> Any:
+        """The elements as Python numbers."""
+
+    def tobytes(self) -> bytes:
+        """The elements as bytes."""
+
+
+class Elements:
+    """Numbers of one type, one after another in a file. ``numpy.asarray`` makes an array of them that shares the bytes."""
+
+    __slots__ = ("_content", "_count", "_start", "kind")
+
+    def __init__(self, kind: str, content: memoryview = _NOTHING, start: int = 0, count: int = 0) -> None:
+        self.kind = kind
+        """numpy's name of the type, such as ``<i4``."""
+        self._content = content
+        self._start = start
+        self._count = count
+
+    @classmethod
+    def of(cls, kind: str, numbers: Iterable[float]) -> Elements:
+        """Return numbers as elements of a type; raises OverflowError if it cannot hold them."""
+        listed = list(numbers)
+        try:
+            return cls.read(kind, struct.pack(f"<{len(listed)}{_FORMATS[kind]}", *listed))
+        except struct.error as error:
+            raise OverflowError(f"numbers that {kind} cannot hold") from error
+
+    @classmethod
+    def read(cls, kind: str, content: bytes) -> Elements:
+        """Return bytes as elements of a type, as many as fit."""
+        return cls(kind, memoryview(content), 0, len(content) // int(kind[2:]))
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self._count * int(self.kind[2:])
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(self._count)
+            if step != 1:
+                raise ValueError("elements can be cut only where they lie one after another")
+            return Elements(self.kind, self._content, self._start + start * int(self.kind[2:]), max(stop - start, 0))
+        if not -self._count <= index < self._count:
+            raise IndexError(f"element {index} of {self._count}")
+        form, width = _FORMATS.get(self.kind), int(self.kind[2:])
+        if form is None:
+            return self.tolist()[index]
+        return struct.unpack_from(f"<{form}", self._content, self._start + index % self._count * width)[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Elements) and self.kind == other.kind and self.tobytes() == other.tobytes()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"<{self._count} elements of {self.kind}>"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = np.frombuffer(self._content, self.kind, self._count, self._start)
+        return array if dtype is None and not copy else array.astype(array.dtype if dtype is None else dtype)
+
+    def any(self) -> bool:
+        """Whether an element is not 0."""
+        return any(self.tolist())
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        form = _FORMATS.get(self.kind)
+        if form is None:
+            found: list[Any] = np.asarray(self).tolist()
+            return found
+        return list(struct.unpack_from(f"<{self._count}{form}", self._content, self._start))
+
+    def tobytes(self) -> bytes:
+        """The elements as bytes."""
+        return bytes(self._content[self._start : self._start + self.nbytes])
+
+
+def kind_of(values: Any) -> str:
+    """Return numpy's name of the type of elements."""
+    found: str = values.kind if isinstance(values, Elements) else values.dtype.str.replace("|", "<")
+    return found
+
+
+def read_as(values: Values, kind: str) -> Elements:
+    """Return the same bytes as elements of another type; raises ValueError if they do not hold a whole number of them."""
+    if values.nbytes % int(kind[2:]):
+        raise ValueError(f"{values.nbytes} bytes are not elements of {kind}")
+    return Elements.read(kind, values.tobytes())
+
+
+def picked(values: Values, positions: Iterable[int]) -> Elements:
+    """Return the elements at these positions, bit for bit."""
+    kind, content = kind_of(values), values.tobytes()
+    width = int(kind[2:])
+    return Elements.read(kind, b"".join([content[width * position : width * (position + 1)] for position in positions]))
+
+
+def flat(values: Any) -> Values:
+    """Return the elements of an array of any shape, in C order."""
+    found: Values = values if isinstance(values, Elements) else values.reshape(-1)
+    return found
