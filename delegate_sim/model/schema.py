@@ -7,6 +7,7 @@ as additions.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib.util
 import re
@@ -101,6 +102,23 @@ def _package() -> Path:
     return Path(spec.origin).parent
 
 
+class _StandIn:
+    """Stands in for flatbuffers, its modules and types of numbers, in the package's modules: importing it brings numpy along."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name.removesuffix("Flags").lower()
+
+    def __getattr__(self, name: str) -> _StandIn:
+        return _StandIn(name)
+
+    def __call__(self, number: Any = None) -> Any:
+        return number
+
+
+def _import(name: str, *further: Any) -> Any:
+    return _StandIn(name) if name.partition(".")[0] == "flatbuffers" else builtins.__import__(name, *further)
+
+
 def _module(name: str) -> ModuleType | None:
     path = _package() / f"{name}.py"
     if not path.is_file():
@@ -109,6 +127,7 @@ def _module(name: str) -> ModuleType | None:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    vars(module)["__builtins__"] = vars(builtins) | {"__import__": _import}
     spec.loader.exec_module(module)
     return module
 
