@@ -180,7 +180,7 @@ def _supported_with_float16(
     graph: Graph, target: NnapiTarget, remapping: Float16Remapping
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
     """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
-    verdicts = remapping.verdicts(graph, Judge(graph, RULES, target).verdict)
+    verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
         return graph.execution_plan, verdicts
