@@ -38,13 +38,13 @@ class Nothing:
 class Numbering:
     """The tensors of one node, numbered among themselves."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, shown_as: type[Node] | None = None) -> None:
         self.indices = tuple(dict.fromkeys([index for index in node.inputs + node.outputs if index >= 0]))
         """The tensor of each number."""
         numbers = {index: OwnNumber(number) for number, index in enumerate(self.indices)}
         inputs = tuple([numbers.get(index, index) for index in node.inputs])
         outputs = tuple([numbers.get(index, index) for index in node.outputs])
-        self.node: Node = WatchedNode(*node._replace(inputs=inputs, outputs=outputs))
+        self.node: Node = (shown_as or WatchedNode)(*node._replace(inputs=inputs, outputs=outputs))
         """The node, whose operands are named by their numbers."""
 
 
@@ -125,11 +125,14 @@ class WatchedView(NodeView):
 
     __slots__ = ("_seen", "_view", "numbering")
 
+    _node_type: type[Node] = WatchedNode
+    _tensor_type: type[Tensor] = WatchedTensor
+
     def __init__(self, view: NodeView) -> None:
-        self.numbering = Numbering(view.node)
+        self.numbering = Numbering(view.node, self._node_type)
         self._seen = [view.graph.tensors[index] for index in self.numbering.indices]
         self._view = view
-        tensors = [watched_tensor(number, tensor) for number, tensor in enumerate(self._seen)]
+        tensors = [watched_tensor(number, tensor, self._tensor_type) for number, tensor in enumerate(self._seen)]
         super().__init__(WatchedGraph(tensors), self.numbering.node)  # type: ignore[arg-type]
         self._options = view.options
 
@@ -146,7 +149,30 @@ class WatchedView(NodeView):
         return self._view.value(own)
 
 
-def watched_tensor(number: int, tensor: Tensor) -> Tensor:
+class _NumberedTensor(WatchedTensor):
+    """A tensor whose index is its number among those of the node."""
+
+    __slots__ = ()
+    index: Any = Tensor.index
+
+
+class _NumberedNode(WatchedNode):
+    """A node whose index is always 0."""
+
+    __slots__ = ()
+    index: Any = property(lambda _: 0)
+
+
+class NumberedView(WatchedView):
+    """A node with its operands, for those who keep something by index."""
+
+    __slots__ = ()
+
+    _node_type = _NumberedNode
+    _tensor_type = _NumberedTensor
+
+
+def watched_tensor(number: int, tensor: Tensor, shown_as: type[Tensor] = WatchedTensor) -> Tensor:
     """Return a tensor without what its class does not tell."""
     found = tensor._replace(index=OwnNumber(number))
     quantization = tensor.quantization
@@ -156,4 +182,4 @@ def watched_tensor(number: int, tensor: Tensor) -> Tensor:
         if not has_one_scale(quantization):
             shown = (_Hidden(len(scales)), _Hidden(len(zero_points)))
         found = found._replace(quantization=_WatchedQuantization(kind, *shown, *rest))
-    return WatchedTensor(*found)
+    return shown_as(*found)
