@@ -1,8 +1,8 @@
 """Numbers for the tensors and nodes of a model that are alike: what two have in common that have the same number.
 
-A tensor's class tells type, shape, allocation, quantisation and small constants, but neither name nor index nor place in the file.
-A node's form tells operator, version, options, and how many operands there are, which of them are the same; its class tells the
-form and the classes of all operands. Numbers hold for all graphs of a model, those that were changed for a delegate included.
+A tensor's class tells type, shape, allocation, quantisation, small constants and the size of others, but neither name nor index
+nor place in the file. form tells operator, version, options, and how many operands there are, which of them are the same; its class tells the form and
+the classes of all operands. Numbers hold for all graphs of a model, those that were changed for a delegate included.
 """
 
 from __future__ import annotations
@@ -56,20 +56,19 @@ class Classes:
         return found
 
     def of_tensors(self, graph: Graph) -> Sequence[int]:
-        """Return the classes of a graph's tensors."""
+        """Return the classes of a graph's tensors, and behind them ABSENT, which the index -1 of what is left out leads to."""
         model = graph.model
-        if graph.index >= len(model.subgraphs):
-            return [self.of_tensor(model, tensor) for tensor in graph.tensors]
-        own = model.subgraphs[graph.index].tensors
+        own = model.subgraphs[graph.index].tensors if graph.index < len(model.subgraphs) else ()
         known = self._file_tensors.get(graph.index)
         if known is None:
-            known = self._file_tensors[graph.index] = [self.of_tensor(model, tensor) for tensor in own]
+            known = self._file_tensors[graph.index] = [*[self.of_tensor(model, tensor) for tensor in own], ABSENT]
         if graph.tensors is own:
             return known
-        return [
+        found = [
             known[index] if index < len(own) and tensor is own[index] else self.of_tensor(model, tensor)
             for index, tensor in enumerate(graph.tensors)
         ]
+        return [*found, ABSENT]
 
     def of_form(self, model: Model, node: Node) -> int:
         """Return the form of one node."""
@@ -82,9 +81,7 @@ class Classes:
     def of_forms(self, graph: Graph) -> Sequence[int]:
         """Return the forms of a graph's nodes."""
         model = graph.model
-        if graph.index >= len(model.subgraphs):
-            return [self.of_form(model, node) for node in graph.nodes]
-        own = model.subgraphs[graph.index].nodes
+        own = model.subgraphs[graph.index].nodes if graph.index < len(model.subgraphs) else ()
         known = self._file_nodes.get(graph.index)
         if known is None:
             known = self._file_nodes[graph.index] = [self.of_form(model, node) for node in own]
@@ -96,14 +93,14 @@ class Classes:
         ]
 
     def of_node(self, form: int, node: Node, tensors: Sequence[int]) -> int:
-        """Return the class of one node, whose operands have these classes."""
-        key = node_key(form, node, tensors)
-        return self._nodes.setdefault(key, len(self._nodes))
+        """Return the class of one node among tensors of these classes."""
+        return self._nodes.setdefault(node_key(form, node, tensors), len(self._nodes))
 
     def of_nodes(self, graph: Graph) -> Sequence[int]:
         """Return the classes of a graph's nodes."""
-        tensors = graph.tensor_classes
-        return [self.of_node(form, node, tensors) for form, node in zip(graph.node_forms, graph.nodes, strict=True)]
+        tensors, numbers = graph.tensor_classes, self._nodes
+        keys = [node_key(form, node, tensors) for form, node in zip(graph.node_forms, graph.nodes, strict=True)]
+        return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
 _KNOWN: WeakKeyDictionary[Model, Classes] = WeakKeyDictionary()
@@ -118,8 +115,8 @@ def classes_of(model: Model) -> Classes:
 
 
 def node_key(form: int, node: Node, tensors: Sequence[int]) -> NodeKey:
-    """Return what nodes have in common that are alike."""
-    return (form, *[tensors[index] if index >= 0 else ABSENT for index in node.inputs + node.outputs])
+    """Return what nodes have in common that are alike, among tensors of these classes (``Classes.of_tensors``)."""
+    return (form, *map(tensors.__getitem__, node.inputs), *map(tensors.__getitem__, node.outputs))
 
 
 def has_one_scale(quantization: Quantization) -> bool:
@@ -142,4 +139,4 @@ def _content(model: Model, tensor: Tensor) -> Hashable:
     if tensor.data is None:
         return "unknown"
     offset, size = tensor.data
-    return bytes(model.content[offset : offset + size]) if size <= _SMALL_CONSTANT else "large"
+    return bytes(model.content[offset : offset + size]) if size <= _SMALL_CONSTANT else size

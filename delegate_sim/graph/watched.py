@@ -44,7 +44,7 @@ class Numbering:
         numbers = {index: OwnNumber(number) for number, index in enumerate(self.indices)}
         inputs = tuple([numbers.get(index, index) for index in node.inputs])
         outputs = tuple([numbers.get(index, index) for index in node.outputs])
-        self.node: Node = (shown_as or WatchedNode)(*node._replace(inputs=inputs, outputs=outputs))
+        self.node: Node = tuple.__new__(shown_as or WatchedNode, node._replace(inputs=inputs, outputs=outputs))
         """The node, whose operands are named by their numbers."""
 
 
@@ -70,11 +70,38 @@ class _Hidden:
         raise LooksFurther
 
 
+class _Place:
+    """Where the data of a constant lies, of which only the size is told."""
+
+    __slots__ = ("_size",)
+    __iter__ = __len__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __repr__ = further
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, part: int) -> int:
+        if part != 1:
+            raise LooksFurther
+        return self._size
+
+
+_DATA = Tensor._fields.index("data")
+
+
+def _shown_place(tensor: Tensor) -> _Place | None:
+    place: Any = tuple.__getitem__(tensor, _DATA)
+    return None if place is None else _Place(place[1])
+
+
 class WatchedTensor(Tensor):
     """A tensor without its identity and its place in the file."""
 
     __slots__ = ()
-    index = name = buffer = external_buffer = data = value = _hidden
+    index = name = buffer = external_buffer = value = _hidden
+    data: Any = property(_shown_place)
 
 
 class WatchedNode(Node):
@@ -174,12 +201,12 @@ class NumberedView(WatchedView):
 
 def watched_tensor(number: int, tensor: Tensor, shown_as: type[Tensor] = WatchedTensor) -> Tensor:
     """Return a tensor without what its class does not tell."""
-    found = tensor._replace(index=OwnNumber(number))
+    found = tuple.__new__(shown_as, (OwnNumber(number), *tensor[1:]))
     quantization = tensor.quantization
-    if quantization is not None:
-        kind, scales, zero_points, *rest = quantization
-        shown: Any = (scales, zero_points)
-        if not has_one_scale(quantization):
-            shown = (_Hidden(len(scales)), _Hidden(len(zero_points)))
-        found = found._replace(quantization=_WatchedQuantization(kind, *shown, *rest))
-    return shown_as(*found)
+    if quantization is None:
+        return found
+    kind, scales, zero_points, *rest = quantization
+    shown: Any = (scales, zero_points)
+    if not has_one_scale(quantization):
+        shown = (_Hidden(len(scales)), _Hidden(len(zero_points)))
+    return found._replace(quantization=_WatchedQuantization(kind, *shown, *rest))

@@ -172,10 +172,13 @@ class KernelSubgraph:
         self.outputs = graph.outputs
         self.nodes = list(graph.nodes)
         self.tensors = KernelTensors(model, graph.tensors)
-        self.classes = list(graph.tensor_classes)
-        """The class of each tensor in its present state (``graph.classes``)."""
         self.dynamic: DynamicTensor | None = None
         self.failure: PrepareFailure | None = None
+
+    @functools.cached_property
+    def classes(self) -> list[int]:
+        """The class of each tensor in its present state (``Graph.tensor_classes``), as far as that has been noted."""
+        return list(self.graph.tensor_classes)
 
     @functools.cached_property
     def read_tensors(self) -> frozenset[int]:

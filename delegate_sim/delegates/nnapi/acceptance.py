@@ -50,8 +50,8 @@ class _Effect(NamedTuple):
     needs: Version = Version(1)
 
 
-_Key: TypeAlias = tuple[int, ...]
-"""A node's class, and the states of its operands and results."""
+_Key: TypeAlias = tuple[int | None, ...]
+"""A node's class, and the states of its operands and results, None for those that are not mapped."""
 _Mapping: TypeAlias = Callable[[PartitionBuilder, NodeView], bool]
 """Maps a node, or returns False where it is not to be mapped."""
 
@@ -110,16 +110,19 @@ class Acceptance:
         tensors, nodes = graph.tensors, graph.nodes
         given = [index for index in subset.inputs if not tensors[index].is_constant]
         states: dict[int, int] = {}
-        candidates = [index for index in subset.nodes if nodes[index].op in _FOLDED]
-        folded = {index for index in candidates if self._map(nodes[index], states, fold, self._folded).is_mapped}
+        folded = self._fold([index for index in subset.nodes if nodes[index].op in _FOLDED], states)
         known = set(given)
         needs = set[Version]()
+        classes, state_of, effects = graph.node_classes, states.get, self._mapped
         for index in subset.nodes:
-            if index not in folded:
-                node = nodes[index]
-                effect = self._map(node, states, _add, self._mapped)
-                _follow(effect, node.inputs + node.outputs, known)
-                needs.add(effect.needs)
+            if index in folded:
+                continue
+            node = nodes[index]
+            operands = node.inputs + node.outputs
+            key = (classes[index], *map(state_of, operands))
+            effect = effects.get(key) or self._found(key, node, states, _add, effects)
+            _follow(effect, operands, states, known)
+            needs.add(effect.needs)
         given = [index for index in given if index in states]
         if self._checks_pools and empty_pool(tensors, given, subset.outputs) is not None:
             raise _Doubt
@@ -139,17 +142,18 @@ class Acceptance:
         if not (is_plain and given and results):
             raise _Doubt
 
-    def _map(self, node: Node, states: dict[int, int], mapping: _Mapping, known: dict[_Key, _Effect]) -> _Effect:
-        """Map one node, and note what becomes of its tensors."""
-        operands = node.inputs + node.outputs
-        state_of = states.get
-        key = (self._graph.class_of(node), *[state_of(index, _UNMAPPED) for index in operands])
-        effect = known.get(key)
-        if effect is None:
-            effect = self._found(key, node, states, mapping, known)
-        for position, state in effect.states:
-            states[operands[position]] = state
-        return effect
+    def _fold(self, indices: Sequence[int], states: dict[int, int]) -> frozenset[int]:
+        """Take note of nodes that get no operation, which are looked for before any other is mapped; return them."""
+        graph, found = self._graph, list[int]()
+        for index in indices:
+            node = graph.nodes[index]
+            operands = node.inputs + node.outputs
+            key = (graph.node_classes[index], *map(states.get, operands))
+            effect = self._folded.get(key) or self._found(key, node, states, fold, self._folded)
+            if effect.is_mapped:
+                _follow(effect, operands, states, set())
+                found.append(index)
+        return frozenset(found)
 
     def _found(
         self, key: _Key, node: Node, states: Mapping[int, int], mapping: _Mapping, known: dict[_Key, _Effect]
@@ -202,20 +206,20 @@ class Acceptance:
         return found
 
 
-_UNMAPPED = -1
-
-
 def _add(builder: PartitionBuilder, view: NodeView) -> bool:
     add_node(builder, view)
     return True
 
 
-def _follow(effect: _Effect, operands: tuple[int, ...], known: set[int]) -> None:
-    """Check that a node finds what it reads and writes nothing that is there, and note what it writes."""
-    for position in effect.reads:
+def _follow(effect: _Effect, operands: tuple[int, ...], states: dict[int, int], known: set[int]) -> None:
+    """Note what becomes of a node's tensors. It has to find what it reads, and to write nothing that is there."""
+    _, changes, reads, writes, _ = effect
+    for position, state in changes:
+        states[operands[position]] = state
+    for position in reads:
         if operands[position] not in known:
             raise _Doubt
-    for position in effect.writes:
+    for position in writes:
         written = operands[position]
         if written in known:
             raise _Doubt
@@ -232,11 +236,12 @@ def _operand(key: OperandKey | None, lifetime: Lifetime) -> NnOperand | None:
 
 def _state(builder: PartitionBuilder, index: int) -> _State:
     own, model = builder.mapped[index], builder.model
-    results = [(wanted, result) for (source, wanted), result in builder.dequantized.items() if source == own]
+    dequantized = builder.dequantized
+    results = [(wanted, result) for (source, wanted), result in dequantized.items() if source == own] if dequantized else []
     if model is None:
         return _State(None, Lifetime.TEMPORARY, tuple([(wanted, None) for wanted, _ in results]))
-    dequantized = tuple([(wanted, key_of(model.operands[result])) for wanted, result in results])
-    return _State(key_of(model.operands[own]), model.operands[own].lifetime, dequantized)
+    keys = tuple([(wanted, key_of(model.operands[result])) for wanted, result in results])
+    return _State(key_of(model.operands[own]), model.operands[own].lifetime, keys)
 
 
 def _traffic(model: ModelBuilder, places: Mapping[int, int], before: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
