@@ -20,7 +20,7 @@ _SMALL_CONSTANT = 64
 """Bytes of a constant that counts for whether tensors are alike: shapes, axes, permutations."""
 
 ABSENT = -1
-"""The class of an operand that is left out."""
+"""The class of what is not there, such as an operand that is left out."""
 
 NodeKey: TypeAlias = tuple[int, ...]
 """A node's form, and the classes of its operands and results."""
@@ -97,10 +97,12 @@ class Classes:
         return self._nodes.setdefault(node_key(form, node, tensors), len(self._nodes))
 
     def of_nodes(self, graph: Graph) -> Sequence[int]:
-        """Return the classes of a graph's nodes."""
-        tensors, numbers = graph.tensor_classes, self._nodes
-        keys = [node_key(form, node, tensors) for form, node in zip(graph.node_forms, graph.nodes, strict=True)]
-        return [numbers.setdefault(key, len(numbers)) for key in keys]
+        """Return the classes of the nodes that a graph's plan has; of others, which hardly anybody asks about, ABSENT."""
+        nodes, forms, tensors, numbers = graph.nodes, graph.node_forms, graph.tensor_classes, self._nodes
+        found = [ABSENT] * len(nodes)
+        for index in graph.execution_plan:
+            found[index] = numbers.setdefault(node_key(forms[index], nodes[index], tensors), len(numbers))
+        return found
 
 
 _KNOWN: WeakKeyDictionary[Model, Classes] = WeakKeyDictionary()
