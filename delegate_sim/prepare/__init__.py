@@ -35,7 +35,6 @@ _MOST_CALLS = 100
 """How often subgraphs may be prepared for their callers, on average; with more, the runtime would hardly come to an end."""
 
 
-@functools.lru_cache(maxsize=1)
 def prepare(
     model: Model,
     fixed_shapes: bool = False,
@@ -50,6 +49,17 @@ def prepare(
     node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers. The graphs of the last
     model and release are kept, as several delegates are often asked about the same one.
     """
+    return _prepared(model, fixed_shapes, release, repaired, unregistered)
+
+
+@functools.lru_cache(maxsize=1)
+def _prepared(
+    model: Model,
+    fixed_shapes: bool,
+    release: Release,
+    repaired: frozenset[tuple[int, int]],
+    unregistered: frozenset[str],
+) -> tuple[Graph, ...]:
     taken = {index: Taken(nodes) for index, nodes in _by_subgraph(repaired).items()}
     interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
