@@ -420,8 +420,7 @@ class ReleaseOnly(NamedTuple):
 
 def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
     """Ask about every node in plan order, and take all that are supported."""
-    judge = Judge(graph, rules, target)
-    verdicts = {index: judge.verdict(graph.view(graph.nodes[index])) for index in graph.execution_plan}
+    verdicts = Judge(graph, rules, target).verdicts(graph.execution_plan)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from ..graph.graph import Graph, NodeView
 from ..model.model import Node
+from ..rules.alike import Judge
 from ..rules.kinds import FLOAT16_DEQUANTIZE
 from ..rules.rule import Reason, Verdict
 
@@ -45,17 +47,16 @@ class Float16Remapping:
         self.nodes[node.node.output(0)] = node.node.index
         return True
 
-    def verdicts(self, graph: Graph, validate: Callable[[NodeView], Verdict]) -> dict[int, Verdict]:
+    def verdicts(self, graph: Graph, judge: Judge[Any]) -> dict[int, Verdict]:
         """Return the verdict on each node, asked about with the constants; those that widen them are refused one by one."""
+        plan, nodes = graph.execution_plan, graph.nodes
+        if not any(nodes[index].op == "DEQUANTIZE" for index in plan):
+            return judge.verdicts(plan)
         found = {}
-        for index in graph.execution_plan:
-            node = graph.nodes[index]
-            view = graph.view(node)
-            if self.notice(view):
-                found[index] = FLOAT16_WIDENING
-                continue
-            remapped = self.remapped(node)
-            found[index] = validate(view if remapped is node else graph.view(remapped))
+        for index in plan:
+            node = nodes[index]
+            is_widening = node.op == "DEQUANTIZE" and self.notice(graph.view(node))
+            found[index] = FLOAT16_WIDENING if is_widening else judge.verdict(self.remapped(node))
         return found
 
     def remapped(self, node: Node) -> Node:

@@ -11,11 +11,8 @@ from typing import NamedTuple
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.elements import Values
-from ..model.model import NO_TENSOR, Model, Node, Options, Quantization, Subgraph, Tensor
-
-_SMALL_CONSTANT = 64
-"""Bytes of a constant that counts for whether tensors are alike: shapes, axes, permutations."""
-
+from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
+from .classes import ABSENT, classes_of
 
 class DynamicTensor(NamedTuple):
     """The first tensor whose size is known only at run time, the node that makes it so and the operand that is to blame.
@@ -94,37 +91,25 @@ class Graph:
 
     @functools.cached_property
     def tensor_classes(self) -> Sequence[int]:
-        """A number for each tensor: two that have the same differ at most in index, name, and where their data lies.
+        """A number for each tensor: two that have the same differ at most in index, name, and where their data lies."""
+        return classes_of(self.model).of_tensors(self)
 
-        Small constants also have equal data; what Prepare computed is never alike.
-        """
-        numbers: dict[object, int] = {}
-        return [numbers.setdefault(self._class_of(tensor), len(numbers)) for tensor in self.tensors]
+    @functools.cached_property
+    def node_forms(self) -> Sequence[int]:
+        """A number for each node: two that have the same differ at most in index, and in which tensors their operands are."""
+        return classes_of(self.model).of_forms(self)
 
-    def _class_of(self, tensor: Tensor) -> object:
-        quantization, content = tensor.quantization, tensor.data
-        if tensor.value is not None:
-            return tensor.index
-        if quantization is not None:
-            kind, scales, zero_points, *rest = quantization
-            numbers = (scales.tobytes(), zero_points.tobytes()) if self.has_one_scale(quantization) else None
-            quantization = (kind, len(scales), len(zero_points), *rest, numbers)  # type: ignore[assignment]
-        constant = None
-        if content is not None:
-            offset, size = content
-            constant = bytes(self.model.content[offset : offset + size]) if size <= _SMALL_CONSTANT else True
-        sparsity = tensor.sparsity
-        return (*tensor[2:8], quantization, tensor.scale, tensor.zero_point, sparsity, constant)
+    @functools.cached_property
+    def node_classes(self) -> Sequence[int]:
+        """A number for each node of the plan: two that have the same are of the same form, and their operands of the same classes."""
+        return classes_of(self.model).of_nodes(self)
 
-    @staticmethod
-    def has_one_scale(quantization: Quantization) -> bool:
-        """Whether a tensor's class tells scales and zero points: where there is at most one of each."""
-        return len(quantization.scales) <= 1 and len(quantization.zero_points) <= 1
-
-    @staticmethod
-    def is_small_constant(tensor: Tensor) -> bool:
-        """Whether a tensor's class tells its data."""
-        return tensor.value is None and tensor.data is not None and tensor.data[1] <= _SMALL_CONSTANT
+    def class_of(self, node: Node) -> int:
+        """Return the class of a node, which may be one of the graph's with other operands."""
+        if node.index < len(self.nodes) and self.nodes[node.index] is node and self.node_classes[node.index] != ABSENT:
+            return self.node_classes[node.index]
+        known = classes_of(self.model)
+        return known.of_node(known.of_form(self.model, node), node, self.tensor_classes)
 
     @functools.cached_property
     def _views(self) -> dict[int, NodeView]:

@@ -8,7 +8,6 @@ repeatedly until nothing changes, this keeps the nodes that are ready in heaps.
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -83,13 +82,17 @@ def _dependencies(graph: Graph) -> _Dependencies:
             if tensor >= 0:
                 epochs[tensor] = _NOT_READY
     waiting_for = [0] * len(nodes)
-    readers: dict[int, list[int]] = defaultdict(list)
+    readers: dict[int, list[int]] = {}
     for position, node in enumerate(nodes):
-        for tensor in set(node.inputs):
+        inputs = node.inputs
+        for tensor in inputs if len(inputs) == 1 else set(inputs):
             if tensor >= 0 and epochs[tensor] == _NOT_READY:
-                readers[tensor].append(position)
+                if tensor in readers:
+                    readers[tensor].append(position)
+                else:
+                    readers[tensor] = [position]
                 waiting_for[position] += 1
-    return _Dependencies(epochs, waiting_for, dict(readers))
+    return _Dependencies(epochs, waiting_for, readers)
 
 
 @functools.lru_cache(maxsize=2)
@@ -115,10 +118,10 @@ class _Partitioner:
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         self.waiting_for = list(waiting_for)
         """How many tensors and control edges each position still waits for."""
-        self.followers: dict[int, list[int]] = defaultdict(list)
+        self.followers: dict[int, list[int]] = {}
         for before, after in sorted(set(control_edges)):
             if 0 <= before < len(self.nodes) and 0 <= after < len(self.nodes):
-                self.followers[before].append(after)
+                self.followers.setdefault(before, []).append(after)
                 self.waiting_for[after] += 1
         for position, count in enumerate(self.waiting_for):
             if not count:
@@ -126,14 +129,16 @@ class _Partitioner:
 
     def gather_greedily(self) -> None:
         """Each epoch takes every node of its type that becomes ready, in passes over the execution plan."""
+        is_delegated, assign = self.is_delegated, self._assign
         while self._has_ready():
             kind = self._start_epoch()
+            others = self.ready[not kind]
             this_pass, next_pass = self.ready[kind], list[int]()
             while this_pass:
                 position = heappop(this_pass)
-                for released in self._assign(position):
-                    if self.is_delegated[released] != kind:
-                        heappush(self.ready[not kind], released)
+                for released in assign(position):
+                    if is_delegated[released] != kind:
+                        heappush(others, released)
                     else:
                         heappush(this_pass if released > position else next_pass, released)
                 if not this_pass:
@@ -185,27 +190,29 @@ class _Partitioner:
 
     def _assign(self, position: int) -> list[int]:
         """Put a position into the current epoch; return the positions that are now ready."""
+        epoch_of, waiting_for = self.tensor_epoch, self.waiting_for
         epoch = len(self.subsets) - 1
         _, nodes, inputs, _ = self.subsets[epoch]
         self.is_done[position] = True
         nodes.append(self.plan[position])
         node = self.nodes[position]
-        freed: list[int] = []
+        released: list[int] = []
         for tensor in node.outputs:
             if tensor >= 0:
-                if self.tensor_epoch[tensor] == _NOT_READY:
-                    freed += self.readers.get(tensor, ())
-                self.tensor_epoch[tensor] = epoch
+                if epoch_of[tensor] == _NOT_READY:
+                    for waiting in self.readers.get(tensor, ()):
+                        waiting_for[waiting] -= 1
+                        if not waiting_for[waiting]:
+                            released.append(waiting)
+                epoch_of[tensor] = epoch
         for tensor in node.inputs:
-            if tensor >= 0 and (source := self.tensor_epoch[tensor]) != epoch:
+            if tensor >= 0 and (source := epoch_of[tensor]) != epoch:
                 inputs.add(tensor)
                 if source >= 0:
                     self.subsets[source][3].add(tensor)
-        freed += self.followers[position]
-        released = []
-        for waiting in freed:
-            self.waiting_for[waiting] -= 1
-            if not self.waiting_for[waiting]:
+        for waiting in self.followers.get(position, ()):
+            waiting_for[waiting] -= 1
+            if not waiting_for[waiting]:
                 released.append(waiting)
         return released
 

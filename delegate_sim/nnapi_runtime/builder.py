@@ -63,6 +63,11 @@ class ModelBuilder:
         self._relaxed = False
 
     @property
+    def level(self) -> int:
+        """The feature level of the runtime."""
+        return self._level
+
+    @property
     def operands(self) -> Sequence[NnOperand]:
         """The operands so far."""
         return self._operands
@@ -71,6 +76,11 @@ class ModelBuilder:
     def operations(self) -> Sequence[NnOperation]:
         """The operations so far, in the order of the calls."""
         return self._operations
+
+    @property
+    def verdicts(self) -> Sequence[Version | NnRefusal]:
+        """What each operation needs with its operands, as they were when it was added, or why it is refused."""
+        return self._verdicts
 
     @property
     def inputs(self) -> Sequence[int]:
@@ -92,6 +102,10 @@ class ModelBuilder:
         self._report(operand_refusal(key, has_pointer and not shape))
         self._operands.append(NnOperand(code, shape, scale, zero_point, key=key))
         return len(self._operands) - 1
+
+    def take_up(self, operand: NnOperand) -> None:
+        """Add an operand as another model has it, of which nothing is left to find out."""
+        self._operands.append(operand)
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
         """Give a TENSOR_QUANT8_SYMM_PER_CHANNEL its scales."""

@@ -74,7 +74,7 @@ def needed_of(verdict: Version | NnRefusal) -> Version:
 
 @functools.lru_cache(_KEPT)
 def _kept(code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease) -> Judgement:
-    return _verdict(code, [_operand(one) for one in inputs], [_operand(one) for one in outputs], android)
+    return _verdict(code, [operand_of(one) for one in inputs], [operand_of(one) for one in outputs], android)
 
 
 def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Judgement:
@@ -90,6 +90,7 @@ def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand
     return Judgement(own, version)
 
 
-def _operand(key: OperandKey) -> NnOperand:
+def operand_of(key: OperandKey) -> NnOperand:
+    """Return an operand that a key stands for."""
     channels = None if key.channel is None else ChannelQuantization(key.channel, ())
-    return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels)
+    return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels, key=key)

@@ -13,10 +13,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..graph import graph as graphs
+from ..graph.classes import NodeKey, node_key
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line, unregistered_line
+from .alike import Effect, effect_of
 from .families import FAMILY_OF, find_kernel
 from .kernel import KernelNode, KernelSubgraph, PrepareError
 
@@ -33,7 +35,6 @@ _MOST_CALLS = 100
 """How often subgraphs may be prepared for their callers, on average; with more, the runtime would hardly come to an end."""
 
 
-@functools.lru_cache(maxsize=1)
 def prepare(
     model: Model,
     fixed_shapes: bool = False,
@@ -48,6 +49,17 @@ def prepare(
     node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers. The graphs of the last
     model and release are kept, as several delegates are often asked about the same one.
     """
+    return _prepared(model, fixed_shapes, release, repaired, unregistered)
+
+
+@functools.lru_cache(maxsize=1)
+def _prepared(
+    model: Model,
+    fixed_shapes: bool,
+    release: Release,
+    repaired: frozenset[tuple[int, int]],
+    unregistered: frozenset[str],
+) -> tuple[Graph, ...]:
     taken = {index: Taken(nodes) for index, nodes in _by_subgraph(repaired).items()}
     interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
@@ -187,6 +199,10 @@ class _Interpreter:
         """The inputs and outputs that a caller last had a subgraph prepared with, and the count of changes at that time."""
         self._changes = 0
         self._calls_made = 0
+        self._effects: dict[NodeKey, Effect] = {}
+        """What preparing nodes of one form did, the classes of whose operands were the same."""
+        self._apart: set[NodeKey] = set()
+        """Those of nodes that are prepared one by one."""
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
@@ -244,6 +260,8 @@ class _Interpreter:
     def _prepare(self, subgraph: KernelSubgraph) -> None:
         """``PrepareOpsStartingAt``: node by node, until one has a dynamic result or cannot be prepared."""
         self._preparing.append(subgraph)
+        # Callers may have changed what they reach of it.
+        subgraph.classify(list(subgraph.tensors))
         if self.fixed_shapes:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
@@ -255,25 +273,49 @@ class _Interpreter:
                 kernel = (subgraph.graph.index, position)
                 subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel=kernel)
                 break
-            running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
             if position in taken.delegated:
-                _run_on_delegate(running)
+                _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release))
+                subgraph.classify(node.outputs)
                 continue
             try:
-                self._refuse_unregistered(node)
-                _run_kernel(running)
+                is_dynamic, cause = self._run(subgraph, position, node)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
                 subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, kernel=error.kernel)
                 break
-            subgraph.nodes[position] = running.node
+            if not is_dynamic:
+                continue
+            outputs = subgraph.nodes[position].outputs
             if self.fixed_shapes:
-                self._fix_shapes(subgraph, running.node.outputs)
-            dynamic = _first_dynamic(subgraph, running.node.outputs, node.index, running.cause)
+                self._fix_shapes(subgraph, outputs)
+            dynamic = _first_dynamic(subgraph, outputs, node.index, cause)
             if dynamic is not None:
                 subgraph.dynamic = dynamic
                 break
         self._preparing.pop()
+
+    def _run(self, subgraph: KernelSubgraph, position: int, node: Node) -> tuple[bool, int | None]:
+        """Prepare a node, or do to it what preparing one that is alike did; return whether a result is dynamic, and the cause."""
+        graph = subgraph.graph
+        key = None
+        if node is graph.nodes[position]:
+            key = node_key(graph.node_forms[position], node, subgraph.classes)
+            effect = self._effects.get(key)
+            if effect is not None:
+                return effect.apply(subgraph, node)
+        self._refuse_unregistered(node)
+        running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
+        if key is not None and key not in self._apart:
+            effect = effect_of(running, _run_kernel)
+            if effect is not None:
+                self._effects[key] = effect
+                return effect.apply(subgraph, node)
+            self._apart.add(key)
+        _run_kernel(running)
+        subgraph.nodes[position] = running.node
+        subgraph.classify(node.inputs + node.outputs)
+        outputs = running.node.outputs
+        return any(subgraph.tensors[index].is_dynamic for index in outputs if index >= 0), running.cause
 
     def _refuse_unregistered(self, node: Node) -> None:
         """``Subgraph::OpPrepare``: a custom operator without a registration has no Prepare function that could be called."""
@@ -285,6 +327,7 @@ class _Interpreter:
             if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
                 subgraph.tensors[index].allocation = Allocation.ARENA
                 subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape
+                subgraph.classify((index,))
 
 
 _NOTHING_TAKEN = Taken(())

@@ -10,9 +10,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn, Protocol
 
+from ..graph.classes import classes_of
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model import schema
 from ..model.elements import Elements, Values, flat
@@ -138,18 +140,39 @@ class KernelTensor:
         return source._replace(type=self.type, shape=self.shape, allocation=self.allocation, value=self.computed)
 
 
+class KernelTensors(dict[int, KernelTensor]):
+    """The tensors of a subgraph by index, each made when it is first asked for: most are never."""
+
+    def __init__(self, model: Model, tensors: Sequence[Tensor]) -> None:
+        super().__init__()
+        self._model = model
+        self._tensors = tensors
+
+    def __missing__(self, index: int) -> KernelTensor:
+        if index < 0:
+            return self[index + len(self._tensors)]
+        found = self[index] = KernelTensor(self._model, self._tensors[index])
+        return found
+
+
 class KernelSubgraph:
     """A subgraph while it is being prepared. Its state outlasts a preparation: callers resize inputs, kernels set types."""
 
     def __init__(self, model: Model, graph: Graph) -> None:
+        self.model = model
         self.graph = graph
         self.inputs = list(graph.inputs)
         """Tensor indices; -1 for an input that was found unused."""
         self.outputs = graph.outputs
         self.nodes = list(graph.nodes)
-        self.tensors = [KernelTensor(model, tensor) for tensor in graph.tensors]
+        self.tensors = KernelTensors(model, graph.tensors)
         self.dynamic: DynamicTensor | None = None
         self.failure: PrepareFailure | None = None
+
+    @functools.cached_property
+    def classes(self) -> list[int]:
+        """The class of each tensor in its present state (``Graph.tensor_classes``), as far as that has been noted."""
+        return list(self.graph.tensor_classes)
 
     @functools.cached_property
     def read_tensors(self) -> frozenset[int]:
@@ -160,16 +183,32 @@ class KernelSubgraph:
         """``RemoveUnusedInputs``: inputs that nothing reads become -1."""
         self.inputs = [index if index in self.read_tensors else OPTIONAL_TENSOR for index in self.inputs]
 
+    def classify(self, indices: Iterable[int]) -> None:
+        """Note the classes of tensors that may have changed."""
+        graph = self.graph
+        for index in indices:
+            if index >= 0:
+                present = self.tensors[index].freeze()
+                is_own = present is graph.tensors[index]
+                known = graph.tensor_classes[index] if is_own else classes_of(self.model).of_tensor(self.model, present)
+                self.classes[index] = known
+
     def freeze(self) -> Graph:
         """Return the graph in its present state."""
+        own = self.graph.tensors
+        changed = {index: found for index, tensor in self.tensors.items() if (found := tensor.freeze()) is not own[index]}
         return dataclasses.replace(
             self.graph,
             inputs=tuple(self.inputs),
-            nodes=tuple(self.nodes),
-            tensors=tuple([tensor.freeze() for tensor in self.tensors]),
+            nodes=tuple(self.nodes) if self._has_changed_nodes else self.graph.nodes,
+            tensors=tuple([changed.get(index, tensor) for index, tensor in enumerate(own)]) if changed else own,
             dynamic=self.dynamic,
             failure=self.failure,
         )
+
+    @property
+    def _has_changed_nodes(self) -> bool:
+        return any(map(operator.is_not, self.nodes, self.graph.nodes))
 
 
 class Interpreter(Protocol):
@@ -188,6 +227,13 @@ class Interpreter(Protocol):
         """``AllocateTensors``: prepare another subgraph; raises PrepareError if one of its nodes cannot be."""
 
 
+class OperandTensors(Protocol):
+    """Tensors by index."""
+
+    def __getitem__(self, index: int, /) -> KernelTensor:
+        """Return a tensor."""
+
+
 class KernelNode:
     """A node while its graph is being prepared."""
 
@@ -197,7 +243,7 @@ class KernelNode:
         self,
         model: Model,
         node: Node,
-        tensors: Sequence[KernelTensor],
+        tensors: OperandTensors,
         interpreter: Interpreter,
         release: Release = NEWEST,
     ) -> None:
@@ -210,6 +256,10 @@ class KernelNode:
         self.cause: int | None = None
         """The operand that would have to be constant for the results not to be dynamic."""
         self._options: Options | None = None
+
+    def use_options(self, options: Options) -> None:
+        """Give the node its options, for one that cannot read them from the model."""
+        self._options = options
 
     @property
     def op(self) -> str:

@@ -65,7 +65,7 @@ def judged(finder):
         unknown=Unknown("an operator that x has", problem="has no mapper"),
     )
     judge = Judge(graph, rules, Target())
-    found = [judge.verdict(graph.view(node)) for node in graph.nodes]
+    found = [judge.verdict(node) for node in graph.nodes]
     return found, [rules.validate(graph.view(node), Target()) for node in graph.nodes], counted.count - 3
 
 
@@ -111,7 +111,12 @@ def test_a_rule_that_looks_further_is_asked_about_each_node(finder):
 
 def without_memory(monkeypatch):
     """Have every node judged by itself."""
-    monkeypatch.setattr(Judge, "verdict", lambda self, view: self._rules.validate(view, self._target))
+
+    def verdict(self, node):
+        return self._rules.validate(self._graph.view(node), self._target)
+
+    monkeypatch.setattr(Judge, "verdict", verdict)
+    monkeypatch.setattr(Judge, "verdicts", lambda self, nodes: {index: verdict(self, self._graph.nodes[index]) for index in nodes})
 
 
 def entries(models, names=SIMULATED):

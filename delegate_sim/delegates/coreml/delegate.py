@@ -107,7 +107,7 @@ class CoreMlDelegate(Delegate):
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = CoreMlTarget(_version(options), release)
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, Judge(graph, RULES, target).verdict)
+        verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         found = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):

@@ -133,7 +133,7 @@ class GpuDelegate(Delegate):
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options, release)
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, Judge(graph, RULES, target).verdict)
+        verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
         supported, set_aside = _within_range(verdicts, graph, options)
         preview = partition(graph, supported) if supported else ()
         decision = Decision(graph, verdicts, supported, preview, set_aside)

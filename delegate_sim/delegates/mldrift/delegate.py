@@ -179,7 +179,7 @@ class MlDriftDelegate(Delegate):
         """
         rules, target = self.rules_for(options), MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, Judge(graph, rules, target).verdict)
+        verdicts = remapping.verdicts(graph, Judge(graph, rules, target))
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):

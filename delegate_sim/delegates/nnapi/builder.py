@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from ...graph.graph import Graph, NodeView
 from ...model.model import Allocation, Node, Tensor
 from ...nnapi_runtime import ModelBuilder, NnRefusal, OperandType, OperationType
+from ...nnapi_runtime.operands import NnOperand
 from ..base import KernelFailure
 from . import calls
 from .calls import RefusedCall, Site
@@ -91,6 +92,25 @@ class PartitionBuilder:
     def _new_index(self) -> int:
         self._next += 1
         return self._next - 1
+
+    def take_up(self, index: int, operand: NnOperand | None) -> int:
+        """Count a tensor as mapped by nodes before those that are mapped here, to such an operand; return its number."""
+        own = self.mapped[index] = self._take_up(operand)
+        return own
+
+    def take_up_dequantized(self, source: int, wanted: str, operand: NnOperand | None) -> None:
+        """Count an operand as dequantised by nodes before."""
+        self.dequantized[source, wanted] = self._take_up(operand)
+
+    def _take_up(self, operand: NnOperand | None) -> int:
+        if self.model is not None and operand is not None:
+            self.model.take_up(operand)
+        return self._new_index()
+
+    @property
+    def operand_count(self) -> int:
+        """How many operands the delegate has numbered."""
+        return self._next
 
     # Tensors of the model
 

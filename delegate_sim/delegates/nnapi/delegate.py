@@ -167,7 +167,8 @@ def _preview(graph: Graph, options: OptionValues, release: Release) -> tuple[Dec
     """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
     target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()
-    if not any(graph.view(graph.nodes[index]).is_constant_float16_dequantize for index in graph.execution_plan):
+    widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]
+    if not any(graph.view(node).is_constant_float16_dequantize for node in widened):
         return take_supported(graph, RULES, target), False
     supported, verdicts = _supported_with_float16(graph, target, remapping)
     graph = remapping.apply(graph, supported)
@@ -180,7 +181,7 @@ def _supported_with_float16(
     graph: Graph, target: NnapiTarget, remapping: Float16Remapping
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
     """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
-    verdicts = remapping.verdicts(graph, Judge(graph, RULES, target).verdict)
+    verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
         return graph.execution_plan, verdicts

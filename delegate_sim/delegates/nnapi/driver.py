@@ -70,6 +70,8 @@ class DriverAnswers:
         If the partition has sparse weights, or widens float16 values at run time, one that they do not take leaves none.
         """
         left_out = self._left_out(mapped)
+        if not left_out and self._profile is None and not self._names:
+            return tuple(nodes)
         supported = tuple([node for node in nodes if node not in left_out and not self.rejected(node, mapped)])
         if len(supported) < len(nodes) or self.rejects_some([mapped]):
             return () if is_all_or_nothing(self._graph, nodes) else supported
@@ -90,9 +92,11 @@ class DriverAnswers:
 
     def rejected(self, node: int, mapped: MappedPartition) -> tuple[str, ...]:
         """Return those operations of a node that the driver rejects, by name or by its profile."""
+        if self._profile is None and not self._names:
+            return ()
         operations = mapped.operations.get(node, ())
         if self._profile is None:
-            return tuple([operation for operation in operations if operation in self._names]) if self._names else ()
+            return tuple([operation for operation in operations if operation in self._names])
         view = self._graph.view(self._graph.nodes[node])
         return tuple([one for one in operations if one in self._names or self._profile.rejects(one, view)])
 

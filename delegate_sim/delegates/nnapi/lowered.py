@@ -14,6 +14,7 @@ from ...nnapi_runtime.types import MAX_FEATURE_LEVEL, type_name
 from ...releases.catalogue import Release
 from ..base import OptionValues
 from ..lowered import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal
+from .calls import RefusedCall
 from .mapping import MappedPartition
 from .partitions import Partitions
 from .runtime import android_of, runtime_level
@@ -83,12 +84,14 @@ def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValue
         return made[-1]
 
     for subset in subsets:
-        mapped = Partitions(graph, options, release, make_model).mapped(subset)
-        yield _lowered(graph, subset, mapped if android is not None else mapped._replace(calls=()), made[-1])
+        mapped = Partitions(graph, options, release, make_model).build(subset)
+        yield _lowered(graph, subset, mapped, made[-1], mapped.calls if android is not None else ())
 
 
-def _lowered(graph: Graph, subset: Subset, mapped: MappedPartition, model: _Recorder) -> LoweredModel:
-    tensors = {operand: tensor for tensor, operand in mapped.tensors.items()}
+def _lowered(
+    graph: Graph, subset: Subset, mapped: MappedPartition, model: _Recorder, refused: Sequence[RefusedCall]
+) -> LoweredModel:
+    tensors = {operand: tensor for tensor, operand in mapped.built.tensors.items()}
     return LoweredModel(
         graph.index,
         subset.nodes,
@@ -102,7 +105,7 @@ def _lowered(graph: Graph, subset: Subset, mapped: MappedPartition, model: _Reco
         tuple(model.inputs),
         tuple(model.outputs),
         tuple(model.calls),
-        (*[LoweredRefusal(call.call, call.node, call.refusal.text) for call in mapped.calls], *_failure(mapped)),
+        (*[LoweredRefusal(call.call, call.node, call.refusal.text) for call in refused], *_failure(mapped)),
     )
 
 

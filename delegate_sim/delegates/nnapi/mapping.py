@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
-from ...model.model import Node
+from ...model.model import Node, Tensor
 from ...nnapi_runtime import ModelBuilder, NnRefusal, NnRefused, OperandType, Version
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ..base import KernelFailure
@@ -51,26 +51,55 @@ OPERATIONS: Mapping[str, str] = {
 """The NNAPI operation of each operator, where its operands and the feature level do not decide otherwise (``Map``)."""
 
 
-_EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
+EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 """Since when a pool of memory of 0 bytes is an error; before, none was created, and the kernel initialised."""
 
 
-class MappedPartition(NamedTuple):
-    """The NNAPI operations of each node, in order, and the first failure. After a failure the operations are incomplete.
-
-    ``calls`` are those that the runtime refuses, in order; ``failure`` may lie behind the first of them. ``model`` is the NNAPI
-    model as far as it was built, ``required`` what it needs of a device, None if it is not finished.
-    """
+class BuiltPartition(NamedTuple):
+    """The NNAPI operations of each node, in order; after a failure they are incomplete. ``model`` is that as far as it was built."""
 
     operations: Mapping[int, tuple[str, ...]]
-    failure: KernelFailure | None
-    calls: tuple[RefusedCall, ...] = ()
     model: ModelBuilder | None = None
-    required: Version | None = None
     tensors: Mapping[int, int] = MappingProxyType({})
     """The NNAPI operand of each tensor that has one."""
-    lines: tuple[str, ...] = ()
-    """What the delegate prints while it maps the nodes, up to the first call that is refused."""
+
+
+class MappedPartition:
+    """What becomes of a partition: the first failure, and the calls that the runtime refuses, in order.
+
+    ``failure`` may lie behind the first of them. ``required`` is what the NNAPI model needs of a device, None if it is not
+    finished. The model itself is built where it is asked for, if it was not needed to find that out.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[], BuiltPartition],
+        failure: KernelFailure | None = None,
+        calls: tuple[RefusedCall, ...] = (),
+        required: Version | None = None,
+        lines: tuple[str, ...] = (),
+    ) -> None:
+        self._build = build
+        self.failure = failure
+        self.calls = calls
+        self.required = required
+        self.lines = lines
+        """What the delegate prints while it maps the nodes, up to the first call that is refused."""
+
+    @functools.cached_property
+    def built(self) -> BuiltPartition:
+        """The operations and the model."""
+        return self._build()
+
+    @property
+    def operations(self) -> Mapping[int, tuple[str, ...]]:
+        """The NNAPI operations of each node."""
+        return self.built.operations
+
+    @property
+    def model(self) -> ModelBuilder | None:
+        """The NNAPI model as far as it was built."""
+        return self.built.model
 
     @property
     def error_lines(self) -> tuple[str, ...]:
@@ -111,13 +140,13 @@ def map_partition(
             inputs, outputs = tuple(inputs), tuple(outputs)
             if partition.model is not None and not partition.refused:
                 required = _finish(partition, partition.model, inputs, outputs, is_relaxed)
-            if not partition.refused and release.is_at_least(_EMPTY_POOLS_FAIL):
+            if not partition.refused and release.is_at_least(EMPTY_POOLS_FAIL):
                 _check_pools(partition, inputs, outputs)
     except KernelError as error:
         failure = error.failure
     operations = {index: tuple(partition.operations.get(index, ())) for index in nodes}
-    refused, lines = tuple(partition.refused), tuple(partition.lines)
-    return MappedPartition(operations, failure, refused, partition.model, required, partition.mapped, lines)
+    built = BuiltPartition(operations, partition.model, partition.mapped)
+    return MappedPartition(lambda: built, failure, tuple(partition.refused), required, tuple(partition.lines))
 
 
 def _finish(
@@ -143,25 +172,20 @@ def _finish(
 def _add_nodes(partition: PartitionBuilder, nodes: Iterable[Node]) -> None:
     """``AddOpsAndTensors``."""
     views = [partition.graph.view(node) for node in nodes]
-    remaining = [view for view in views if not _fold(partition, view)]
-    partition.inputs.clear()
+    remaining = [view for view in views if not fold(partition, view)]
     for view in remaining:
-        partition.node = view.node.index
-        lowered = lowering(partition, view)
-        if lowered is None:
-            _add_node(partition, view)
-        else:
-            lowered(partition, view)
+        add_node(partition, view)
     if views:
         partition.node = views[-1].node.index
 
 
-def _fold(partition: PartitionBuilder, view: NodeView) -> bool:
+def fold(partition: PartitionBuilder, view: NodeView) -> bool:
     """Take note of a node that only unpacks or widens weights and gets no operation; return whether it is one."""
     node = view.node
     partition.node = node.index
     if view.is_constant_float16_dequantize:
         partition.add_input_unchecked(node, node.input(0), SCALAR_AS_TENSOR | WIDEN)
+        partition.inputs.clear()
     elif (is_constant_densify(view) or is_runtime_float16_dequantize(view)) and not node.outputs:
         raise kernel_error("nnapi-absent-operand", node.index)
     elif is_constant_densify(view):
@@ -173,7 +197,17 @@ def _fold(partition: PartitionBuilder, view: NodeView) -> bool:
     return True
 
 
-def _add_node(partition: PartitionBuilder, view: NodeView) -> None:
+def add_node(partition: PartitionBuilder, view: NodeView) -> None:
+    """Map a node to its operations."""
+    partition.node = view.node.index
+    lowered = lowering(partition, view)
+    if lowered is None:
+        _add_single(partition, view)
+    else:
+        lowered(partition, view)
+
+
+def _add_single(partition: PartitionBuilder, view: NodeView) -> None:
     """Map a node to one operation, with what has to stand before and after it."""
     mapped = MappedNode(view, partition.target_feature_level)
     if view.op == "PACK":
@@ -277,12 +311,20 @@ def _dequantize_weights(partition: PartitionBuilder, view: NodeView) -> None:
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:
-    """The end of ``BuildGraph``: neither pool of shared memory may be empty.
+    """The end of ``BuildGraph``: neither pool of shared memory may be empty."""
+    tensors = partition.graph.tensors
+    sources = [index for index in inputs if index in partition.mapped and not tensors[index].is_constant]
+    side = empty_pool(tensors, sources, [*outputs, *partition.state_tensors])
+    if side is not None:
+        raise kernel_error("nnapi-empty-pool", None, side=side)
+
+
+def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
+    """Return which pool has no bytes, if one has none.
 
     Every output counts, mapped or not. How a type is converted never makes a size zero, nor does padding.
     """
-    tensors = partition.graph.tensors
-    sources = [index for index in inputs if index in partition.mapped and not tensors[index].is_constant]
-    for side, indices in (("input", sources), ("output", [*outputs, *partition.state_tensors])):
+    for side, indices in (("input", inputs), ("output", outputs)):
         if not any(tensors[index].byte_size for index in indices):
-            raise kernel_error("nnapi-empty-pool", None, side=side)
+            return side
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -11,9 +12,11 @@ from ...nnapi_runtime import Compilation
 from ...releases.catalogue import Release
 from ..base import KernelFailure, OptionValues
 from . import calls
+from .acceptance import Acceptance
+from .builder import PartitionBuilder
 from .calls import RefusedCall
 from .driver import DriverAnswers
-from .mapping import MappedPartition, map_partition
+from .mapping import EMPTY_POOLS_FAIL, MappedPartition, map_partition
 from .options import asks_driver, mapping_level
 from .runtime import ModelMaker, model_maker, runtime_failure, runtime_level, told
 
@@ -49,19 +52,38 @@ class Partitions:
         """
         found = self._kept.get(subset.nodes[0]) or self._mapped.get(subset.nodes)
         if found is None:
-            found = self._mapped[subset.nodes] = map_partition(
-                self.graph,
-                subset.nodes,
-                subset.inputs,
-                subset.outputs,
-                target_feature_level=mapping_level(self.options),
-                runtime_feature_level=runtime_level(self.options),
-                release=self.release,
-                make_model=self._make_model,
-                allows_dynamic=self.options["allow_dynamic_dimensions"],
-                is_relaxed=self.options["allow_fp16"],
-            )
+            accepted = self._acceptance.accepted(subset)
+            if accepted is None:
+                found = self.build(subset)
+            else:
+                found = MappedPartition(lambda: self.build(subset).built, required=accepted.required)
+            self._mapped[subset.nodes] = found
         return found
+
+    def build(self, subset: Subset) -> MappedPartition:
+        """Build the NNAPI model of a partition, whatever is known of it."""
+        return map_partition(
+            self.graph,
+            subset.nodes,
+            subset.inputs,
+            subset.outputs,
+            target_feature_level=mapping_level(self.options),
+            runtime_feature_level=runtime_level(self.options),
+            release=self.release,
+            make_model=self._make_model,
+            allows_dynamic=self.options["allow_dynamic_dimensions"],
+            is_relaxed=self.options["allow_fp16"],
+        )
+
+    @functools.cached_property
+    def _acceptance(self) -> Acceptance:
+        levels = mapping_level(self.options), runtime_level(self.options)
+        allows_dynamic = self.options["allow_dynamic_dimensions"]
+
+        def make_builder(graph: Graph) -> PartitionBuilder:
+            return PartitionBuilder(graph, *levels, self._make_model, allows_dynamic)
+
+        return Acceptance(self.graph, make_builder, checks_pools=self.release.is_at_least(EMPTY_POOLS_FAIL))
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
         """Return why the kernel of a partition cannot be initialised.

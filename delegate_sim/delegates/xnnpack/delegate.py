@@ -168,7 +168,7 @@ def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
         if view.op == "VAR_HANDLE" and not view.node.is_custom:
             variables.define(view)
         elif not unpacking.notice(view):
-            verdict = verdicts[index] = judge.verdict(view)
+            verdict = verdicts[index] = judge.verdict(view.node)
             if is_mixture(view.node, visit.release):
                 continue
             if not verdict.is_supported:

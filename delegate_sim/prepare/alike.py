@@ -1,0 +1,120 @@
+"""What a kernel's Prepare did to a node, so that it can be done again to nodes that are alike.
+
+That it rests on no more than the node's form and the present classes of its operands is observed (``graph.watched``): a kernel
+first runs on copies of the operands that tell no more than that. One that looks further, refuses, or changes more than a tensor's
+type, shape, allocation and value has no effect that could be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from ..graph.classes import classes_of, is_told
+from ..graph.watched import LooksFurther, Nothing, Numbering, WatchedOperands, watched_tensor
+from ..model.model import Allocation, Model, Node
+from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
+
+
+class Change(NamedTuple):
+    """What becomes of one operand or result, by its position among them all; ``number`` is its class from then on."""
+
+    position: int
+    type: str
+    shape: tuple[int, ...]
+    allocation: Allocation
+    computed: npt.NDArray[Any] | None
+    number: int
+
+
+class Effect(NamedTuple):
+    """What preparing a node does to its tensors; ``cause`` is the operand to blame for dynamic results, by its position."""
+
+    changes: tuple[Change, ...]
+    is_dynamic: bool
+    """Whether a result is dynamic afterwards."""
+    cause: int | None
+
+    def apply(self, subgraph: KernelSubgraph, node: Node) -> tuple[bool, int | None]:
+        """Do it to a node that is alike; return whether a result is dynamic then, and the tensor to blame."""
+        changes, is_dynamic, cause = self
+        if not changes and not is_dynamic:
+            return False, None
+        operands = node.inputs + node.outputs
+        for position, kind, shape, allocation, computed, number in changes:
+            index = operands[position]
+            tensor = subgraph.tensors[index]
+            tensor.type, tensor.shape, tensor.allocation, tensor.computed = kind, shape, allocation, computed
+            subgraph.classes[index] = number
+        return is_dynamic, None if cause is None else operands[cause]
+
+
+def effect_of(node: KernelNode, run: Callable[[KernelNode], None]) -> Effect | None:
+    """Return what running a kernel does to this node and to all that are alike, if that can be said; the node stays as it is."""
+    numbering = Numbering(node.node)
+    own = [node.tensors[index] for index in numbering.indices]
+    copies = [_WatchedKernelTensor(number, tensor) for number, tensor in enumerate(own)]
+    nothing: Any = Nothing()
+    copy = KernelNode(nothing, numbering.node, WatchedOperands(copies), nothing, node.release)
+    copy.use_options(node.options)
+    try:
+        run(copy)
+    except (LooksFurther, PrepareError):
+        return None
+    if copy.node is not numbering.node or any(after.has_other_source for after in copies):
+        return None
+    operands = node.node.inputs + node.node.outputs
+    changes = tuple([
+        _change(node.model, operands.index(before.index), before, after)
+        for before, after in zip(own, copies, strict=True)
+        if (before.type, before.shape, before.allocation) != (after.type, after.shape, after.allocation)
+        or before.computed is not after.computed
+    ])  # fmt: skip
+    is_dynamic = any(copies[number].is_dynamic for number in numbering.node.outputs if number >= 0)
+    cause = None if copy.cause is None else operands.index(numbering.indices[copy.cause])
+    return Effect(changes, is_dynamic, cause)
+
+
+def _change(model: Model, position: int, before: KernelTensor, after: KernelTensor) -> Change:
+    state = after.type, after.shape, after.allocation
+    kind, shape, allocation = state
+    changed = before.source._replace(type=kind, shape=shape, allocation=allocation, value=after.computed)
+    return Change(position, *state, after.computed, classes_of(model).of_tensor(model, changed))
+
+
+class _WatchedKernelTensor(KernelTensor):
+    """A copy of a tensor that tells no more than its class does."""
+
+    __slots__ = ("_number", "_own", "_shown", "_value")
+
+    def __init__(self, number: int, own: KernelTensor) -> None:
+        nothing: Any = Nothing()
+        self._shown = watched_tensor(number, own.source)
+        self._number = number
+        self._own = own
+        self._value = own.computed
+        self.model = nothing
+        self.source = self._shown
+        self.type, self.shape, self.allocation, self.computed = own.type, own.shape, own.allocation, own.computed
+
+    @property
+    def index(self) -> int:
+        """Its number among the node's tensors."""
+        return self._number
+
+    @property
+    def has_other_source(self) -> bool:
+        """Whether a kernel changed what the file says of the tensor."""
+        return self.source is not self._shown
+
+    def known_value(self) -> npt.NDArray[Any] | None:
+        """The elements, if all tensors of the class have the same."""
+        if self.computed is None and not self.is_constant:
+            return None
+        if self.computed is self._value and not is_told(self._own.source._replace(value=self._value)):
+            raise LooksFurther
+        twin = KernelTensor(self._own.model, self._own.source)
+        twin.type, twin.shape, twin.allocation, twin.computed = self.type, self.shape, self.allocation, self.computed
+        return twin.known_value()
