@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
@@ -22,53 +22,14 @@ from ..rules.alike import Judge
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
-from .driver import DevicesInterface, DriverInterface
-from .live_traits import LiveTraits
-from .lowered import LoweredModel
+
+if TYPE_CHECKING:
+    from .driver import DevicesInterface, DriverInterface
+    from .live_traits import LiveTraits
+    from .lowered import LoweredModel
+    from .stage import StageRefusal, StageSplit
 
 OptionValues: TypeAlias = Mapping[str, Any]
-
-
-class StageRefusal(NamedTuple):
-    """What a stage behind the delegate refused: the call and the operation in it, and the line that the delegate prints.
-
-    ``further`` names what it would refuse next. ``is_of_node`` is False where a model as a whole is refused, so that the node is
-    only the one that the delegate looked at last.
-    """
-
-    call: str
-    operation: str
-    operand: str
-    found: str
-    needed: str
-    error_line: str
-    further: tuple[str, ...] = ()
-    is_of_node: bool = True
-
-
-class StageStep(NamedTuple):
-    """What a stage behind the delegate runs on one device: operations in running order, with the node that each is for.
-
-    ``bytes_in`` and ``bytes_out`` cross the step's border; constants do not.
-    """
-
-    device: str
-    operations: tuple[tuple[int, str], ...]
-    bytes_in: int
-    bytes_out: int
-
-    @property
-    def nodes(self) -> tuple[int, ...]:
-        """The nodes of the operations, each once."""
-        return tuple(dict.fromkeys([node for node, _ in self.operations]))
-
-
-class StageSplit(NamedTuple):
-    """How a stage behind the delegate splits a partition, by the partition's nodes; ``error`` is why another takes it over."""
-
-    nodes: tuple[int, ...]
-    steps: tuple[StageStep, ...]
-    error: str = ""
 
 
 class KernelFailure(NamedTuple):
@@ -272,8 +233,6 @@ class Delegate:
     rule_options: tuple[str, ...] = ()
     """The options that choose among several sets of rules."""
     options: tuple[Option, ...] = ()
-    further_kinds: Mapping[str, Kind] = MappingProxyType({})
-    """Kinds of problem beyond those of the rules, by code: kernels that cannot be made, limits, drivers."""
     semantics: int = 1
     """Raised by hand when verdicts change though the rules, as data, do not."""
 
@@ -288,10 +247,6 @@ class Delegate:
     fails_with_model: bool = False
     """Whether a failure fails the model, instead of having the runtime go on with the plan as it was."""
     levels: Levels | None = None
-    driver: DriverInterface | None = None
-    """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
-    devices: DevicesInterface | None = None
-    """What can be known of the devices behind the delegate; None if nothing chooses among devices there."""
     log: LogTraits = LogTraits()
     platform: Platform | None = None
     """The platform behind the delegate, if its releases are told apart."""
@@ -315,6 +270,21 @@ class Delegate:
     """Whether all later releases have the same rules, so that it does not matter which of two a release's rules are taken
     from.
     """
+
+    @property
+    def further_kinds(self) -> Mapping[str, Kind]:
+        """Kinds of problem beyond those of the rules, by code: kernels that cannot be made, limits, drivers."""
+        return MappingProxyType({})
+
+    @property
+    def driver(self) -> DriverInterface | None:
+        """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
+        return None
+
+    @property
+    def devices(self) -> DevicesInterface | None:
+        """What can be known of the devices behind the delegate; None if nothing chooses among devices there."""
+        return None
 
     @functools.cached_property
     def kinds(self) -> Mapping[str, Kind]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..delegates.base import Decision, Delegate, OptionValues, StageRefusal
+from ..delegates.base import Decision, Delegate, OptionValues
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
+
+if TYPE_CHECKING:
+    from ..delegates.stage import StageRefusal
 
 REFUSED = "refused"
 """The outcome of a delegate that is applied to nothing."""

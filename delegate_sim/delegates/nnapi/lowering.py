@@ -13,7 +13,7 @@ import numpy as np
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
-from ...nnapi_runtime import OperandType
+from ...nnapi_runtime.types import OperandType
 from .builder import KernelError, PartitionBuilder, Step, kernel_error
 from .node import converts_int8
 from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED
