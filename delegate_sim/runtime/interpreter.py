@@ -20,7 +20,6 @@ from ..releases.catalogue import Release
 from ..releases.wording import (
     NOT_ALLOCATED_LINE,
 )
-from .ahead import dispatched, run_plugin
 from .application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
 from .assumptions import NOTHING_ASSUMED, Assumptions
 from .loading import custom_operators, load_on, loading_warnings
@@ -150,6 +149,8 @@ class _Chain:
         """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
         if self.runs:
             raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
+        from .ahead import run_plugin  # few delegates are plugins
+
         run = run_plugin(self.model, delegate, options, self.release, self.assumptions.accepted, self.assumptions.ended)
         self._compiled = {subgraph.graph.index: subgraph.delegated for subgraph in run.subgraphs if subgraph.delegated}
         self._removed = run.removed
@@ -164,6 +165,8 @@ class _Chain:
         """Have the runtime replace what a plugin compiled, before it applies the first delegate."""
         if self._compiled is None or self._plans or not self.runs or len(self.runs) > 1:
             return
+        from .ahead import dispatched
+
         run, lines = self.runs[0], list[str]()
         for subgraph in run.subgraphs:
             index = subgraph.graph.index
