@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .driver import DevicesInterface, DriverInterface
     from .live_traits import LiveTraits
     from .lowered import LoweredModel
+    from .selection import ModelDecision
     from .stage import StageRefusal, StageSplit
 
 OptionValues: TypeAlias = Mapping[str, Any]
@@ -138,31 +139,6 @@ class Decision:
         if {node for subset in self.subsets if subset.is_delegated for node in subset.nodes} != set(self.nodes):
             raise ValueError("the delegate groups other nodes than those that it asks the runtime to replace")
         return self.subsets
-
-
-class ModelFailure(NamedTuple):
-    """Why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
-
-    stage: str
-    subgraph: int
-    node: int | None
-    tensor: int | None
-    code: str
-    message: str
-    hint: str
-
-
-class ModelDecision(NamedTuple):
-    """What a compiler plugin decides about a model: a decision for each subgraph, None for one that it is not asked about."""
-
-    decisions: tuple[Decision | None, ...]
-    log_lines: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    failure: ModelFailure | None = None
-    taken: tuple[frozenset[int], ...] = ()
-    """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
-    removed: frozenset[int] = frozenset()
-    """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
 
 
 class LogTraits(NamedTuple):
