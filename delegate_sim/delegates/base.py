@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ..frozen import Frozen
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
@@ -80,8 +80,7 @@ FileNode: TypeAlias = tuple[int, int]
 """A node of the file: its subgraph and its index there."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Decision:
+class Decision(Frozen):
     """What a delegate decides about one subgraph.
 
     ``graph`` has the operands as the delegate left them; ``nodes`` are those that it asks the runtime to replace, chosen among
@@ -93,7 +92,7 @@ class Decision:
     verdicts: Mapping[int, Verdict]
     nodes: tuple[int, ...] = ()
     preview: tuple[Subset, ...] = ()
-    set_aside: Mapping[int, Reason] = field(default_factory=dict)
+    set_aside: Mapping[int, Reason] = MappingProxyType({})
     initialised: frozenset[Subset] = frozenset()
     failure: KernelFailure | None = None
     warnings: tuple[str, ...] = ()
@@ -105,7 +104,7 @@ class Decision:
     """All partitions in running order, where the delegate groups the nodes to replace itself; None: the runtime partitions."""
     calls: tuple[ReplacingCall, ...] = ()
     """What the runtime reports, where the delegate has it replace nodes in several calls; ``subsets`` are those in the end."""
-    origins: Mapping[int, int] = field(default_factory=dict)
+    origins: Mapping[int, int] = MappingProxyType({})
     """Nodes that ``graph`` has behind those of the given graph, each with the node of the given graph that it stems from.
 
     A delegate that inlines a node takes it off the execution plan and adds others; tensors may be added behind the given ones
@@ -119,7 +118,7 @@ class Decision:
 
     Unlike ``subsets`` they have the nodes of inlined bodies as such, and none of what is compiled without being grouped.
     """
-    places: Mapping[int, FileNode] = field(default_factory=dict)
+    places: Mapping[int, FileNode] = MappingProxyType({})
     """Where nodes that ``graph`` has behind those of the given graph stand in the file, as far as they do."""
 
     @property
