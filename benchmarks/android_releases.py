@@ -15,7 +15,7 @@ import delegate_sim
 from benchmarks.model_types import DEFAULTS, MODEL_TYPES, MODELS, PROVENANCE, ROOT, read_corpus
 from delegate_sim.delegates.nnapi.runtime import NO_RUNTIME, highest_level
 from delegate_sim.model.model import Model
-from delegate_sim.nnapi_runtime import AndroidRelease
+from delegate_sim.nnapi_runtime.types import AndroidRelease
 
 PAGE = ROOT / "docs" / "targets.md"
 RELEASES = tuple(AndroidRelease)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import delegate_sim
 from benchmarks.graphs import image_model
-from delegate_sim.delegates.nnapi.delegate import driver_questions
+from delegate_sim.delegates.nnapi.interfaces import driver_questions
 from delegate_sim.device.learning import LearningError, learn, profile_text
 from delegate_sim.device.log import read_log
 from delegate_sim.device.reconcile import reconcile

@@ -9,7 +9,8 @@ from delegate_sim.text import printable
 
 from .models import Models, Unreadable, unreadable_entry
 from .terminal import Line, width, write_result
-from .text.many import MANY, Columns, many_hint, many_lines, unanswered_lines
+from .text.many import Columns, many_hint, many_lines, unanswered_lines
+from .text.view import MANY
 
 
 class Answer(NamedTuple):

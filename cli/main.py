@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import sys
 from collections.abc import Sequence
@@ -164,6 +163,4 @@ def program() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    # A model is many small objects that all live until its report is written: garbage collection among them is wasted time.
-    gc.set_threshold(200_000)
     program.main()

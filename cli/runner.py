@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import re
 
-_ANYWHERE = re.compile(r"##(?=\w*\[)")
-_AT_START = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
-
 _HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit": "#&#35;", "markdown": "#\\#"}
 """How the second sign is written where the medium has a way to say it; elsewhere as an escape that is seen."""
 _COLON = {"junit": "&#58;", "markdown": "\\:"}
@@ -21,7 +18,9 @@ _OWN_COMMANDS = "github"
 def neutral(text: str, form: str) -> str:
     """Return the text of a format without commands to a runner; in JSON and XML it still says the same."""
     if "##" in text:
-        text = _ANYWHERE.sub(lambda _: _HASH.get(form, "#\\x23"), text)
+        text = re.sub(r"##(?=\w*\[)", lambda _: _HASH.get(form, "#\\x23"), text)
     if "::" in text and form != _OWN_COMMANDS:
-        text = _AT_START.sub(lambda found: f"{found[1]}{_COLON.get(form, chr(92) + 'x3a')}", text)
+        text = re.sub(
+            r"^([^\S\n]*):(?=:)", lambda found: f"{found[1]}{_COLON.get(form, chr(92) + 'x3a')}", text, flags=re.MULTILINE
+        )
     return text

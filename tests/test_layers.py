@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
     ("limits",),
-    ("collection", "errors", "text", "files", "spreadsheet", "toml", "version"),
+    ("collection", "errors", "frozen", "text", "files", "spreadsheet", "toml", "version"),
     ("bundles", "conversion", "toml_lines"),
     ("model_files",),
     ("releases",),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +31,7 @@ from ..models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
 from ..resolver_option import own_resolver_option
 from ..terminal import Line, plain, width, write, write_lines
-from ..text.many import MANY, unanswered_lines
-from ..text.view import HEADING, View
+from ..text.view import HEADING, MANY, View
 
 if TYPE_CHECKING:
     from delegate_sim.diagnosis.advice import Advice
@@ -265,15 +263,18 @@ def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice
 
 def _diagnose_arguments(
     delegates: Sequence[Delegate], given: Sequence[Mapping[str, str]], release: str, defaults: str, own_resolver: bool
-) -> dict[str, str]:
+) -> dict[str, Sequence[str]]:
     """Return the arguments that describe each target to ``diagnose``."""
     common = [*([] if release == DEFAULT_RELEASE else ["--runtime", release])]
     common += [] if defaults == "benchmark" else ["--defaults", defaults]
     common += ["--own-resolver"] if own_resolver else []
     return {
-        delegate.name: shlex.join(
-            ["--delegate", delegate.name, *common, *[part for pair in own.items() for part in ("--option", "=".join(pair))]]
-        )
+        delegate.name: [
+            "--delegate",
+            delegate.name,
+            *common,
+            *[part for pair in own.items() for part in ("--option", "=".join(pair))],
+        ]
         for delegate, own in zip(delegates, given, strict=True)
     }
 
@@ -362,6 +363,10 @@ class _Documents:
     def unanswered(self) -> Iterator[Line]:
         """Say which models cannot be read, below the text of the others."""
         messages = [model.message for model in self.models.unreadable]
+        if not messages:
+            return iter(())
+        from ..text.many import unanswered_lines
+
         return unanswered_lines(messages, self.view.width, is_first=not self._parts)
 
     def _text(self) -> str:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from delegate_sim.results.comparison import Comparison, Side
     from delegate_sim.results.release_table import ReleaseTable
 
-MANY = 4
-"""The number of models from which on text has a table, unless everything is to be shown."""
-
 _HEADING = "bold"
 _HINT = "cyan"
 _BAD = "bold red"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from delegate_sim.results.measures import Measures
-from delegate_sim.results.words import OutcomeWords
+from typing import TYPE_CHECKING
 
 from ..layout import counted, share
+
+if TYPE_CHECKING:
+    from delegate_sim.results.measures import Measures
+    from delegate_sim.results.words import OutcomeWords
 
 
 def kernels_text(number: int, words: OutcomeWords) -> str:

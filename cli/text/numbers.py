@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
+_NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
 """Digits in names, such as those of ``CONV_2D`` and ``INT8``, are no numbers."""
 
 
@@ -15,7 +15,7 @@ def without_numbers(text: str) -> str:
     >>> without_numbers("CONV_2D of 3 x 64") == without_numbers("CONV_2D of 5 x 1024")
     True
     """
-    return _NUMBER.sub("\0", text)
+    return re.sub(_NUMBER, "\0", text)
 
 
 def with_ranges(texts: Sequence[str]) -> str:
@@ -27,9 +27,9 @@ def with_ranges(texts: Sequence[str]) -> str:
     first = texts[0]
     if all(text == first for text in texts):
         return first
-    columns = [list(dict.fromkeys(column)) for column in zip(*[_NUMBER.findall(text) for text in texts], strict=True)]
+    columns = [list(dict.fromkeys(column)) for column in zip(*[re.findall(_NUMBER, text) for text in texts], strict=True)]
     ranges = iter([_range(column) for column in columns])
-    return _NUMBER.sub(lambda _: next(ranges), first)
+    return re.sub(_NUMBER, lambda _: next(ranges), first)
 
 
 def _range(numbers: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -93,8 +92,9 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
 def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
     """Point to the command that says what each cause costs, unless everything is delegated."""
     if run.delegate.name in view.commands and any(True for _ in on_cpu(run)):
-        path = shlex.quote(report.model.path or "-")
-        command = f"delegate-sim diagnose {path} {view.commands[run.delegate.name]}"
+        import shlex  # most runs leave no node
+
+        command = shlex.join(["delegate-sim", "diagnose", report.model.path or "-", *view.commands[run.delegate.name]])
         yield Line("")
         # Not wrapped, so that it can be copied.
         yield Line("What each cause costs, and what to change:", _HINT)
@@ -235,7 +235,9 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
 
 def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
     """Explain a line of the delegate's own that counts partitions in another way than that of the runtime."""
-    own = [line for line in log_lines if "yielding" not in line and re.search(r"\b\d+ partitions", line)]
+    own = [
+        line for line in log_lines if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
+    ]
     if not own or not run.subsets:
         return ""
     return "; yielding counts those on the CPU as well, the delegate's own line only what it could take"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from delegate_sim.delegates.base import StageSplit
 from delegate_sim.results.splits import splits_of
 from delegate_sim.runtime.run import Run, SubgraphRun
 
 from ..layout import counted, item_list, message, name, node_list, wrapped
 from ..terminal import Line
+
+if TYPE_CHECKING:
+    from delegate_sim.delegates.stage import StageSplit
 
 _HEADING = "bold"
 _NOTE = "yellow"

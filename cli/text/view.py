@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 
 HEADING = "bold"
 
+MANY = 4
+"""The number of models from which on text has a table, unless everything is to be shown."""
+
 
 class View(NamedTuple):
     """How much to show, and how wide.
 
-    ``commands`` are those that diagnose the model, by delegate; ``advise`` finds out what to change, beyond what rules say.
+    ``commands`` are the arguments of those that diagnose the model, by delegate; ``advise`` finds out what to change, beyond
+    what rules say.
     """
 
     width: int
     verbose: bool
-    commands: Mapping[str, str] = MappingProxyType({})
+    commands: Mapping[str, Sequence[str]] = MappingProxyType({})
     advise: Callable[[Model, Run], Advice] | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -35,6 +34,7 @@ class Member(NamedTuple):
 def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int) -> None:
     """Copy what comes out of so many bytes of compressed content; raises BundleError if that is too much or cannot be done."""
     import lzma
+    import zlib
 
     copied, most = 0, raised(min(max(_RATIO * compressed, _ALWAYS), _GREATEST))
     try:

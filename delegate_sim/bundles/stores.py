@@ -10,12 +10,10 @@ from typing import Any
 from .formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES
 from .member import BundleError
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]+://")
-
 
 def is_url(path: str) -> bool:
     """Whether a path names something in a store: ``s3://``, ``gs://``, ``hf://``, ``https://``, ``memory://`` and so on."""
-    return _URL.match(path) is not None
+    return "://" in path and re.match(r"[a-z][a-z0-9+.-]+://", path) is not None
 
 
 def models_at(url: str) -> list[str]:

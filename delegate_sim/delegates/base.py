@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ..frozen import Frozen
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
@@ -22,53 +22,15 @@ from ..rules.alike import Judge
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
-from .driver import DevicesInterface, DriverInterface
-from .live_traits import LiveTraits
-from .lowered import LoweredModel
+
+if TYPE_CHECKING:
+    from .driver import DevicesInterface, DriverInterface
+    from .live_traits import LiveTraits
+    from .lowered import LoweredModel
+    from .selection import ModelDecision
+    from .stage import StageRefusal, StageSplit
 
 OptionValues: TypeAlias = Mapping[str, Any]
-
-
-class StageRefusal(NamedTuple):
-    """What a stage behind the delegate refused: the call and the operation in it, and the line that the delegate prints.
-
-    ``further`` names what it would refuse next. ``is_of_node`` is False where a model as a whole is refused, so that the node is
-    only the one that the delegate looked at last.
-    """
-
-    call: str
-    operation: str
-    operand: str
-    found: str
-    needed: str
-    error_line: str
-    further: tuple[str, ...] = ()
-    is_of_node: bool = True
-
-
-class StageStep(NamedTuple):
-    """What a stage behind the delegate runs on one device: operations in running order, with the node that each is for.
-
-    ``bytes_in`` and ``bytes_out`` cross the step's border; constants do not.
-    """
-
-    device: str
-    operations: tuple[tuple[int, str], ...]
-    bytes_in: int
-    bytes_out: int
-
-    @property
-    def nodes(self) -> tuple[int, ...]:
-        """The nodes of the operations, each once."""
-        return tuple(dict.fromkeys([node for node, _ in self.operations]))
-
-
-class StageSplit(NamedTuple):
-    """How a stage behind the delegate splits a partition, by the partition's nodes; ``error`` is why another takes it over."""
-
-    nodes: tuple[int, ...]
-    steps: tuple[StageStep, ...]
-    error: str = ""
 
 
 class KernelFailure(NamedTuple):
@@ -118,8 +80,7 @@ FileNode: TypeAlias = tuple[int, int]
 """A node of the file: its subgraph and its index there."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Decision:
+class Decision(Frozen):
     """What a delegate decides about one subgraph.
 
     ``graph`` has the operands as the delegate left them; ``nodes`` are those that it asks the runtime to replace, chosen among
@@ -131,7 +92,7 @@ class Decision:
     verdicts: Mapping[int, Verdict]
     nodes: tuple[int, ...] = ()
     preview: tuple[Subset, ...] = ()
-    set_aside: Mapping[int, Reason] = field(default_factory=dict)
+    set_aside: Mapping[int, Reason] = MappingProxyType({})
     initialised: frozenset[Subset] = frozenset()
     failure: KernelFailure | None = None
     warnings: tuple[str, ...] = ()
@@ -143,7 +104,7 @@ class Decision:
     """All partitions in running order, where the delegate groups the nodes to replace itself; None: the runtime partitions."""
     calls: tuple[ReplacingCall, ...] = ()
     """What the runtime reports, where the delegate has it replace nodes in several calls; ``subsets`` are those in the end."""
-    origins: Mapping[int, int] = field(default_factory=dict)
+    origins: Mapping[int, int] = MappingProxyType({})
     """Nodes that ``graph`` has behind those of the given graph, each with the node of the given graph that it stems from.
 
     A delegate that inlines a node takes it off the execution plan and adds others; tensors may be added behind the given ones
@@ -157,7 +118,7 @@ class Decision:
 
     Unlike ``subsets`` they have the nodes of inlined bodies as such, and none of what is compiled without being grouped.
     """
-    places: Mapping[int, FileNode] = field(default_factory=dict)
+    places: Mapping[int, FileNode] = MappingProxyType({})
     """Where nodes that ``graph`` has behind those of the given graph stand in the file, as far as they do."""
 
     @property
@@ -177,31 +138,6 @@ class Decision:
         if {node for subset in self.subsets if subset.is_delegated for node in subset.nodes} != set(self.nodes):
             raise ValueError("the delegate groups other nodes than those that it asks the runtime to replace")
         return self.subsets
-
-
-class ModelFailure(NamedTuple):
-    """Why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
-
-    stage: str
-    subgraph: int
-    node: int | None
-    tensor: int | None
-    code: str
-    message: str
-    hint: str
-
-
-class ModelDecision(NamedTuple):
-    """What a compiler plugin decides about a model: a decision for each subgraph, None for one that it is not asked about."""
-
-    decisions: tuple[Decision | None, ...]
-    log_lines: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    failure: ModelFailure | None = None
-    taken: tuple[frozenset[int], ...] = ()
-    """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
-    removed: frozenset[int] = frozenset()
-    """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
 
 
 class LogTraits(NamedTuple):
@@ -272,8 +208,6 @@ class Delegate:
     rule_options: tuple[str, ...] = ()
     """The options that choose among several sets of rules."""
     options: tuple[Option, ...] = ()
-    further_kinds: Mapping[str, Kind] = MappingProxyType({})
-    """Kinds of problem beyond those of the rules, by code: kernels that cannot be made, limits, drivers."""
     semantics: int = 1
     """Raised by hand when verdicts change though the rules, as data, do not."""
 
@@ -288,10 +222,6 @@ class Delegate:
     fails_with_model: bool = False
     """Whether a failure fails the model, instead of having the runtime go on with the plan as it was."""
     levels: Levels | None = None
-    driver: DriverInterface | None = None
-    """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
-    devices: DevicesInterface | None = None
-    """What can be known of the devices behind the delegate; None if nothing chooses among devices there."""
     log: LogTraits = LogTraits()
     platform: Platform | None = None
     """The platform behind the delegate, if its releases are told apart."""
@@ -315,6 +245,21 @@ class Delegate:
     """Whether all later releases have the same rules, so that it does not matter which of two a release's rules are taken
     from.
     """
+
+    @property
+    def further_kinds(self) -> Mapping[str, Kind]:
+        """Kinds of problem beyond those of the rules, by code: kernels that cannot be made, limits, drivers."""
+        return MappingProxyType({})
+
+    @property
+    def driver(self) -> DriverInterface | None:
+        """What can be known of the driver behind the delegate; None if no driver decides about nodes."""
+        return None
+
+    @property
+    def devices(self) -> DevicesInterface | None:
+        """What can be known of the devices behind the delegate; None if nothing chooses among devices there."""
+        return None
 
     @functools.cached_property
     def kinds(self) -> Mapping[str, Kind]:

@@ -130,14 +130,12 @@ class DevicesInterface(NamedTuple):
     """The text of a profile's file, for the options under which the log was taken."""
 
 
-def driver(value: Any) -> Driver | None:
-    """Parse the option: a profile, the path of its file, or None. Raises ValueError naming file, line and key."""
-    if value is None or value == "":
-        return None
+def driver(value: Any) -> Driver:
+    """Parse the option: a profile, or the path of its file. Raises ValueError naming file, line and key."""
     if isinstance(value, Driver):
         return value
     if isinstance(value, str | os.PathLike):
-        from .driver_profile import read_profile  # most runs name no profile
+        from .driver_profile import read_profile  # which imports this module
 
         return read_profile(os.fspath(value))
     raise ValueError(f"takes the path of a driver profile, not {value!r}")

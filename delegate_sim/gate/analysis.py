@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..results.compute import compute_of
-from ..results.findings import ERROR, WARNING, Finding
+from ..results.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.measures import measure
-from ..results.nodes import code_of, node_finding, node_location, on_cpu
+from ..results.nodes import code_of, on_cpu
 from ..results.report import Report
 from ..results.rule_set import rule_set_version
 from ..results.strip import run_lengths

@@ -10,9 +10,9 @@ from ..model.model import Model
 from ..options import option_as_typed
 from ..results.changes import Matching, NodeChange, compare_outlines
 from ..results.compute import compute_of
-from ..results.findings import ERROR, NOTE, WARNING, Finding
+from ..results.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
 from ..results.measures import NOT_RUNNING, Measures, measure
-from ..results.nodes import code_of, node_finding, node_location, on_cpu
+from ..results.nodes import code_of, on_cpu
 from ..results.outline import outline
 from ..results.rule_set import rule_set_version
 from ..results.strip import run_lengths

@@ -10,9 +10,9 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib.util
+import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
@@ -95,11 +95,11 @@ _NEWER_TABLES: Mapping[str, tuple[Field, ...]] = MappingProxyType(
 
 
 @functools.cache
-def _package() -> Path:
+def _package() -> str:
     spec = importlib.util.find_spec("tflite")
     if spec is None or spec.origin is None:  # pragma: no cover - the package is a dependency
         raise ModuleNotFoundError("the package 'tflite' is not installed")
-    return Path(spec.origin).parent
+    return os.path.dirname(spec.origin)
 
 
 class _StandIn:
@@ -120,8 +120,8 @@ def _import(name: str, *further: Any) -> Any:
 
 
 def _module(name: str) -> ModuleType | None:
-    path = _package() / f"{name}.py"
-    if not path.is_file():
+    path = os.path.join(_package(), f"{name}.py")
+    if not os.path.isfile(path):
         return None
     spec = importlib.util.spec_from_file_location(f"{__name__}.{name}", path)
     assert spec is not None

@@ -17,8 +17,8 @@ from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..version import __version__
 from .changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
 from .compute import Compute, compute_of
+from .findings import node_location
 from .measures import Measures, measure
-from .nodes import node_location
 from .outline import outline
 from .report import CPU, node_reasons
 from .rule_set import rule_set_version

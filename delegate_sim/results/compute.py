@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from ..frozen import Frozen
 from ..graph.graph import Graph, NodeView
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Tensor
@@ -32,8 +32,7 @@ def multiply_adds(node: NodeView) -> int:
     return counter(node) if counter is not None else 0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Compute:
+class Compute(Frozen):
     """The multiply-adds of a run. Nodes that an earlier delegate of a chain took are not in the run's plan, nor counted here."""
 
     by_node: tuple[Mapping[int, int], ...]

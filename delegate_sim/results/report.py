@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 
 from ..delegates.limits import largest_partitions
 from ..errors import OptionError
+from ..frozen import Frozen
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
@@ -37,15 +37,14 @@ class Viewer(Protocol):
         """Show the page."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Report(Shown):
+class Report(Shown, Frozen):
     """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
 
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
     """Whether each run starts from what the previous one left."""
-    viewer: Viewer | None = dataclasses.field(default=None, compare=False)
+    viewer: Viewer | None = None
     """What shows the page; reports of ``analyze`` and ``simulate`` have one."""
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..delegates.base import StageSplit, StageStep
 from ..runtime.run import Run, SubgraphRun
+
+if TYPE_CHECKING:
+    from ..delegates.stage import StageSplit, StageStep
 
 
 def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:

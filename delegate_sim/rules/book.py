@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from ..frozen import Frozen
 from ..graph.graph import NodeView
 from ..releases.catalogue import Release
 from .kinds import OPERATOR, Kind
@@ -65,8 +65,7 @@ class _Checks(NamedTuple):
     checks: tuple[_Asked, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RuleBook(Generic[T]):
+class RuleBook(Frozen, Generic[T]):
     """The rules of one delegate.
 
     ``families`` are the rules by operator, one for each; ``custom`` are those of custom operators. ``kinds`` are the kinds of
@@ -82,7 +81,7 @@ class RuleBook(Generic[T]):
     source: Source
     unknown: Unknown
     policy: Policy = Policy.FIRST_FAILURE
-    custom: Rules[T] = field(default_factory=dict)
+    custom: Rules[T] = MappingProxyType({})
     unknown_custom: Unknown | None = None
     excluded: Callable[[NodeView, T], Reason | None] | None = None
     key: Callable[[T], Hashable] | None = None
@@ -90,8 +89,10 @@ class RuleBook(Generic[T]):
     speaks: bool = False
     """Whether the delegate's own name for a refusal is what it says of it (``Check.said``)."""
 
-    _kept: dict[Hashable, _Checks | None] = field(default_factory=dict, init=False, repr=False)
-    """Which checks apply, by operator and target."""
+    @functools.cached_property
+    def _kept(self) -> dict[Hashable, _Checks | None]:
+        """Which checks apply, by operator and target."""
+        return {}
 
     @functools.cached_property
     def rules(self) -> Rules[T]:

@@ -5,8 +5,6 @@ A delegate words a kind differently only where the difference is real (``Kind.re
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -40,8 +38,7 @@ class Explanation(NamedTuple):
     advice: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Kind:
+class Kind(NamedTuple):
     """A kind of problem.
 
     ``name`` is how checks refer to it; a delegate's code for it is ``DELEGATE-name``, unless ``suffix`` says otherwise.
@@ -66,7 +63,7 @@ class Kind:
 
     def reworded(self, **changes: Any) -> Kind:
         """Return this kind in a delegate's own words; it stays the same kind, with the same name."""
-        return dataclasses.replace(self, **changes)
+        return self._replace(**changes)
 
     def code(self, delegate: str) -> str:
         """Return the code under which a delegate's refusals are reported."""

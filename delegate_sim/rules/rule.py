@@ -7,9 +7,9 @@ what it demands, finds what a node has instead, and is documented and explained 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
+from ..frozen import Frozen, changed
 from ..graph.graph import NodeView
 from ..releases.catalogue import Release, parse_release
 from .kinds import Kind
@@ -47,29 +47,15 @@ ACCEPTED = Verdict(True)
 NodeFinder: TypeAlias = Callable[[NodeView], str | None]
 """Returns what was found if a demand is not met, None if it is."""
 
-Frozen = TypeVar("Frozen")
 
-
-def changed(original: Frozen, **changes: object) -> Frozen:
-    """Return a copy with some fields changed: ``dataclasses.replace``, several times faster.
-
-    Rules are made when their module is imported, a thousand copies for a delegate.
-    """
-    copy = object.__new__(type(original))
-    copy.__dict__.update(original.__dict__, **changes)
-    return copy
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Condition(Generic[TargetT_contra]):
+class Condition(Frozen, Generic[TargetT_contra]):
     """Which targets a check applies to; ``words`` describe them in documentation, such as "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Check(Generic[TargetT_contra]):
+class Check(Frozen, Generic[TargetT_contra]):
     """One condition of a rule. ``needed`` completes the sentence "needs ...".
 
     ``hint`` and ``native`` (the delegate's own name for this refusal) are the kind's unless given, ``source`` the rule's.
@@ -137,8 +123,7 @@ class Check(Generic[TargetT_contra]):
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OpRule(Generic[TargetT_contra]):
+class OpRule(Frozen, Generic[TargetT_contra]):
     """What a delegate demands of one operator: every check in order, unless ``accepted_early`` accepts the node first."""
 
     checks: tuple[Check[TargetT_contra], ...]

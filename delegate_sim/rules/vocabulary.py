@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
+from ..frozen import changed
 from ..graph.activation import fused_activation
 from ..graph.graph import NodeView
 from .kinds import (
@@ -29,7 +30,7 @@ from .kinds import (
 )
 from .numbers import Numbers, allowed_numbers, at_most, counted, listed, up_to_one
 from .operands import Operand
-from .rule import Check, NodeFinder, changed
+from .rule import Check, NodeFinder
 
 T = TypeVar("T")
 Predicate = Callable[[NodeView], bool]

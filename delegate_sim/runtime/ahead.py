@@ -9,8 +9,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..delegates.base import Delegate, ModelFailure, OptionValues
+from ..delegates.base import Delegate, OptionValues
 from ..delegates.registry import DISPATCH_KERNEL
+from ..delegates.selection import ModelFailure
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, partition

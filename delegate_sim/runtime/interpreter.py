@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from ..collection import uncollected
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
+from ..frozen import changed
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
@@ -20,7 +21,6 @@ from ..releases.catalogue import Release
 from ..releases.wording import (
     NOT_ALLOCATED_LINE,
 )
-from .ahead import dispatched, run_plugin
 from .application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
 from .assumptions import NOTHING_ASSUMED, Assumptions
 from .loading import custom_operators, load_on, loading_warnings
@@ -89,7 +89,7 @@ def simulate_chain(
     is_over = any(defaults == "benchmark" or run.delegate.fails_with_model for run in failed)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default(), "api")
-        chain.runs[-1] = dataclasses.replace(chain.runs[-1], by_default=True)
+        chain.runs[-1] = changed(chain.runs[-1], by_default=True)
     chain.allocate_tensors(defaults, is_over)
     return tuple(chain.runs)
 
@@ -150,6 +150,8 @@ class _Chain:
         """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
         if self.runs:
             raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
+        from .ahead import run_plugin  # few delegates are plugins
+
         run = run_plugin(self.model, delegate, options, self.release, self.assumptions.accepted, self.assumptions.ended)
         self._compiled = {subgraph.graph.index: subgraph.delegated for subgraph in run.subgraphs if subgraph.delegated}
         self._removed = run.removed
@@ -164,6 +166,8 @@ class _Chain:
         """Have the runtime replace what a plugin compiled, before it applies the first delegate."""
         if self._compiled is None or self._plans or not self.runs or len(self.runs) > 1:
             return
+        from .ahead import dispatched
+
         run, lines = self.runs[0], list[str]()
         for subgraph in run.subgraphs:
             index = subgraph.graph.index
@@ -174,7 +178,7 @@ class _Chain:
                 )
                 self._plans[index] = plan
                 lines += [line] if line else []
-        self.runs[0] = dataclasses.replace(run, log_lines=(*run.log_lines, *lines))
+        self.runs[0] = changed(run, log_lines=(*run.log_lines, *lines))
 
     def _plan_after(self, run: SubgraphRun, name: str) -> ChangedPlan:
         assert run.decision is not None
@@ -200,7 +204,7 @@ class _Chain:
             if failure.kernel is None:
                 self._refuse_to_prepare(not_prepared(self._prepared()[0], failure))
             lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
-            self.runs[-1] = dataclasses.replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
+            self.runs[-1] = changed(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
         stops_before = failure is None and not is_over and not self._is_static
         for number, kernel in self._unprepared:
             run = self.runs[number]
@@ -208,12 +212,12 @@ class _Chain:
             message = f"{'Invoke' if is_at_invoke else 'AllocateTensors'} will fail: {kernel.text}"
             refusal = run.refusal or kernel_refusal(kernel.graph, kernel.failure, message, is_at_invoke=is_at_invoke)
             warnings = (*run.warnings, f"subgraph {kernel.graph.index}: {message}")
-            self.runs[number] = dataclasses.replace(run, refusal=refusal, warnings=warnings)
+            self.runs[number] = changed(run, refusal=refusal, warnings=warnings)
 
     def _refuse_to_prepare(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):
             if run.outcome in ("delegated", "none") and run.refusal is None:
-                self.runs[number] = dataclasses.replace(run, refusal=refusal)
+                self.runs[number] = changed(run, refusal=refusal)
 
     def _is_allocated(self) -> bool:
         """Whether nothing is left for the application to find out when it allocates tensors."""
@@ -276,4 +280,4 @@ class _Chain:
         for number, run in enumerate(self.runs):
             if run.outcome == "delegated":
                 subgraphs = tuple([subgraph.without_kernels() for subgraph in run.subgraphs])
-                self.runs[number] = dataclasses.replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)
+                self.runs[number] = changed(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)

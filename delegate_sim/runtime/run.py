@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..delegates.base import Decision, Delegate, OptionValues, StageRefusal
+from ..delegates.base import Decision, Delegate, OptionValues
+from ..frozen import Frozen
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
+
+if TYPE_CHECKING:
+    from ..delegates.stage import StageRefusal
 
 REFUSED = "refused"
 """The outcome of a delegate that is applied to nothing."""
@@ -24,8 +27,7 @@ _IF_SET = frozenset({"stage", "is_at_invoke"})
 """What data of a refusal has only where it is set."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SubgraphRun:
+class SubgraphRun(Frozen):
     """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
 
     graph: Graph
@@ -89,8 +91,7 @@ class Refusal(NamedTuple):
         return entry
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(Frozen):
     """One delegate applied to a model."""
 
     delegate: Delegate

@@ -172,7 +172,40 @@ def test_analyze_imports_no_more_than_it_needs(model, tmp_path):
     chain_model(["ADD"]).write(tmp_path / "taken.tflite")
     # Only a hint may name other delegates.
     modules = modules_after("analyze", tmp_path / "taken.tflite", "--delegate", "nnapi")
-    assert modules.isdisjoint({*unused, "delegate_sim.delegates.gpu.delegate", "delegate_sim.diagnosis.finder"})
+    assert modules.isdisjoint({*unused, "shlex"})
+    rooms = {name.split(".")[1] for name in modules if name.startswith("delegate_sim.")}
+    assert rooms.isdisjoint(
+        {
+            "conversion",
+            "device",
+            "diagnosis",
+            "export",
+            "fixing",
+            "gate",
+            "inference",
+            "live",
+            "page",
+            "scan",
+            "sweeping",
+            "versions",
+        }
+    )
+    shared = {"base", "float16", "limits", "nnapi", "registry", "sorting"}
+    assert {name.split(".")[2] for name in modules if name.startswith("delegate_sim.delegates.")} == shared
+    assert not {name for name in modules if name.startswith(("delegate_sim_cli.formats.", "delegate_sim_cli.text.many"))}
+
+
+def test_analyze_imports_the_planner_of_nnapi_only_for_a_profile_of_devices(tmp_path):
+    explaining = {f"delegate_sim.delegates.nnapi.{name}" for name in ("advice", "interfaces", "lowered", "runtime_kinds")}
+    planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices", "planning", "slicing")}
+    model, profile = tmp_path / "model.tflite", tmp_path / "devices.toml"
+    chain_model(["ADD"]).write(model)
+    modules = modules_after("analyze", model, "--delegate", "nnapi")
+    assert modules.isdisjoint({*explaining, *planning, "delegate_sim.nnapi_runtime.cases", "delegate_sim.runtime.ahead"})
+    profile.write_text('schema = "delegate-sim/devices/1"\n[[devices]]\nname = "npu"\nfeature_level = 30\n', encoding="utf-8")
+    modules = modules_after("analyze", model, "--delegate", "nnapi", "--devices", profile)
+    assert planning <= modules
+    assert modules.isdisjoint(explaining)
 
 
 def test_help_imports_no_command():

@@ -14,7 +14,8 @@ from delegate_sim.device.learning import LearningError
 from delegate_sim.device.log import read_log
 from delegate_sim.device.reconcile import reconcile
 from delegate_sim.device.stage import device_steps, split_differences
-from delegate_sim.nnapi_runtime import Costs, DeviceCost, OperationType
+from delegate_sim.nnapi_runtime.devices import Costs, DeviceCost
+from delegate_sim.nnapi_runtime.types import OperationType
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.interpreter import simulate

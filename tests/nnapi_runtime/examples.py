@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from delegate_sim.nnapi_runtime import Costs, DeviceCost, DriverDevice, ModelBuilder, OperandType, OperationType
+from delegate_sim.nnapi_runtime.builder import ModelBuilder
+from delegate_sim.nnapi_runtime.devices import Costs, DeviceCost, DriverDevice
+from delegate_sim.nnapi_runtime.types import OperandType, OperationType
 
 T = OperandType
 O = OperationType  # noqa: E741

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.nnapi_runtime import (
-    AndroidRelease,
-    CompilationOptions,
-    Costs,
-    CpuDevice,
-    DeviceCost,
-    DriverDevice,
-    ModelBuilder,
-    Partitioning,
-    PlanKind,
-    Preference,
-    ProcessAborted,
-    compile_model,
-)
+from delegate_sim.nnapi_runtime.builder import ModelBuilder
+from delegate_sim.nnapi_runtime.compilation import CompilationOptions, Partitioning, PlanKind, compile_model
+from delegate_sim.nnapi_runtime.devices import Costs, CpuDevice, DeviceCost, DriverDevice
+from delegate_sim.nnapi_runtime.refusal import ProcessAborted
 from delegate_sim.nnapi_runtime.slicing import visible_operations
-from delegate_sim.nnapi_runtime.types import Version
+from delegate_sim.nnapi_runtime.types import AndroidRelease, Preference, Version
 
 from .examples import O, T, add_int, add_model, add_tensor, chain, condition_model, driver, steps_of
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.nnapi_runtime import ModelBuilder, NnRefused, compile, validate_operation
-from delegate_sim.nnapi_runtime.cases import read_device, read_model
+from delegate_sim.nnapi_runtime.builder import ModelBuilder
+from delegate_sim.nnapi_runtime.cases import compile, read_device, read_model, validate_operation
 from delegate_sim.nnapi_runtime.devices import CpuDevice
+from delegate_sim.nnapi_runtime.refusal import NnRefused
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 RECORDS = SHARED / "oracle-runtime"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.nnapi_runtime import AndroidRelease, Call, ModelBuilder, NnRefused, feature_level
+from delegate_sim.nnapi_runtime.builder import ModelBuilder
+from delegate_sim.nnapi_runtime.refusal import Call, NnRefused
+from delegate_sim.nnapi_runtime.types import AndroidRelease, feature_level
 
 from .examples import O, T, add_flag, add_int, add_model, add_tensor, chain, condition_model
 

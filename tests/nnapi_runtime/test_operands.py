@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.nnapi_runtime import OperandType, validate_operand
+from delegate_sim.nnapi_runtime.cases import validate_operand
+from delegate_sim.nnapi_runtime.types import OperandType
 
 from .examples import T, operand
 

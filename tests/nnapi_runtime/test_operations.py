@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.nnapi_runtime import OperationType, validate_operation
+from delegate_sim.nnapi_runtime.cases import validate_operation
 from delegate_sim.nnapi_runtime.operations import OPERATIONS
+from delegate_sim.nnapi_runtime.types import OperationType
 
 from .examples import (
     FLAG,

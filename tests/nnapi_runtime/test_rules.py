@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.nnapi_runtime import RULES, Rule
+from delegate_sim.nnapi_runtime.refusal import Rule
+from delegate_sim.nnapi_runtime.rules import RULES
 
 TESTS = "\n".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path.name != Path(__file__).name)
 

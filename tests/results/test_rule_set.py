@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.frozen import changed
 from delegate_sim.results import rule_set
 from delegate_sim.rules import kinds
 from delegate_sim.rules.kinds import RANK
@@ -52,8 +51,8 @@ def before():
     return version_of(TinyDelegate())
 
 
-def changed(**rules):
-    return dataclasses.replace(RULES, families=({**RULES.rules, **rules},))
+def having(**rules):
+    return changed(RULES, families=({**RULES.rules, **rules},))
 
 
 def test_delegates_have_versions_of_their_own():
@@ -62,7 +61,7 @@ def test_delegates_have_versions_of_their_own():
 
 
 def test_the_same_rules_have_the_same_version(before):
-    assert version_of(with_rules(changed())) == before
+    assert version_of(with_rules(having())) == before
 
 
 @pytest.mark.parametrize(
@@ -77,16 +76,16 @@ def test_the_same_rules_have_the_same_version(before):
     ids=["demand", "check", "release of a check", "kind", "release of the operator"],
 )
 def test_a_changed_rule_changes_the_version(before, rule):
-    assert version_of(with_rules(changed(RELU=rule))) != before
+    assert version_of(with_rules(having(RELU=rule))) != before
 
 
 def test_a_new_operator_changes_the_version(before):
-    assert version_of(with_rules(changed(TANH=OpRule(())))) != before
+    assert version_of(with_rules(having(TANH=OpRule(())))) != before
 
 
 def test_wording_does_not_change_the_version(before):
     kinds = tuple(kind.reworded(title="x", meaning="y", advice="z", hint="h") for kind in RULES.kinds)
-    assert version_of(with_rules(dataclasses.replace(RULES, kinds=kinds))) == before
+    assert version_of(with_rules(changed(RULES, kinds=kinds))) == before
 
 
 VOCABULARY = {
@@ -127,13 +126,13 @@ OTHER_VALUES = {
 
 def version_with(check):
     every_kind = tuple(kind for kind in vars(kinds).values() if isinstance(kind, kinds.Kind))
-    return version_of(with_rules(dataclasses.replace(changed(RELU=OpRule((check,))), kinds=every_kind)))
+    return version_of(with_rules(changed(having(RELU=OpRule((check,))), kinds=every_kind)))
 
 
 @pytest.mark.parametrize("name", VOCABULARY)
 def test_rewording_a_check_of_the_vocabulary_does_not_change_the_version(name):
     check = VOCABULARY[name]
-    reworded = dataclasses.replace(check, needed="other words", applies="other words")
+    reworded = changed(check, needed="other words", applies="other words")
     assert version_with(reworded) == version_with(check)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from delegate_sim.frozen import changed
 from delegate_sim.releases.catalogue import NEWEST, Release, parse_release
 from delegate_sim.rules import kinds
 from delegate_sim.rules.book import Policy, RuleBook, Unknown
@@ -37,7 +38,7 @@ def book(*checks, **changes):
         source=SOURCE,
         unknown=Unknown("an operator that x has", problem="(op {builtin_code}) has no mapper"),
     )
-    return dataclasses.replace(made, **changes)
+    return changed(made, **changes)
 
 
 def verdict(rules, *, inputs=(INT8,), outputs=(INT8,), target=Target(), op="ADD", **node):  # noqa: B008

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
+from ...frozen import changed
 from ...graph.graph import NodeView
 from ...rules import kinds
 from ...rules.kinds import Kind
 from ...rules.numbers import counted
-from ...rules.rule import Check, changed
+from ...rules.rule import Check
 from ...rules.source import LITERT, Source
 from ...rules.vocabulary import activation, check
 from .questions import ACTIVATIONS, runtime_input_count

@@ -7,8 +7,7 @@ either.
 
 from __future__ import annotations
 
-import dataclasses
-
+from ...frozen import changed
 from ...graph.graph import Graph
 from ...options import Option, integer, option_as_typed
 from ...releases.catalogue import NEWEST, Release
@@ -68,7 +67,7 @@ class HexagonDelegate(Delegate):
         if graph.index > 0:
             return decision
         # What is said once in a process is said of the first subgraph.
-        return dataclasses.replace(
+        return changed(
             decision,
             warnings=(*_capping_warning(options), *decision.warnings),
             log_lines=(_log_line(decision),),

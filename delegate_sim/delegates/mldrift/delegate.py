@@ -5,11 +5,11 @@ Users call it the GPU of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model.model import Model, Node
@@ -183,7 +183,7 @@ class MlDriftDelegate(Delegate):
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = dataclasses.replace(decision, nodes=graph.execution_plan)
+            decision = changed(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > 1:
             decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
         lines_of = ir_refusal_lines if options["use_ir_model"] else refusal_lines
@@ -192,9 +192,9 @@ class MlDriftDelegate(Delegate):
         skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
         warnings = (_UNMEASURED,) if options["use_ir_model"] and graph.index == 0 else ()
-        decision = dataclasses.replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)
+        decision = changed(decision, log_lines=lines, skipped=skipped, warnings=warnings)
         # Operands that change after the preview may change its partitions.
-        return decision if remapped is graph else dataclasses.replace(decision, graph=remapped, preview=())
+        return decision if remapped is graph else changed(decision, graph=remapped, preview=())
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST

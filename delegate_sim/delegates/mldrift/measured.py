@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...frozen import changed
 from ...releases.catalogue import Release, parse_release, release_note
-from ...rules.rule import Check, changed
+from ...rules.rule import Check
 
 OLDEST, _SECOND, THIRD, NEWEST_MEASURED = (parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0"))
 MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)

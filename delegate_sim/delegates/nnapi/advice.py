@@ -7,10 +7,11 @@ import re
 from ...conversion.attributes import DENSE_PER_TENSOR
 from ...graph.graph import Graph
 from ...model.model import Tensor
-from ...nnapi_runtime import OperandType, OperationType
+from ...nnapi_runtime.types import OperandType, OperationType
 from .calls import RefusedCall
+from .kinds import PREFIX
 from .mapping import MappedPartition
-from .runtime_kinds import KINDS, PREFIX
+from .runtime_kinds import KINDS
 
 _CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL.name
 _OPERAND = re.compile(r"\b(input|output) (\d+)")

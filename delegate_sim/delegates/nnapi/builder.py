@@ -14,8 +14,10 @@ from typing import Any, TypeAlias
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Allocation, Node, Tensor
-from ...nnapi_runtime import ModelBuilder, NnRefusal, OperandType, OperationType
+from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.operands import NnOperand
+from ...nnapi_runtime.refusal import NnRefusal
+from ...nnapi_runtime.types import OperandType, OperationType
 from ..base import KernelFailure
 from . import calls
 from .calls import RefusedCall, Site

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...model.model import Tensor
-from ...nnapi_runtime import NnRefusal, ResultCode
+from ...nnapi_runtime.refusal import NnRefusal
+from ...nnapi_runtime.types import ResultCode
 from ...text import printable
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
+from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...nnapi_runtime import AndroidRelease
+from ...nnapi_runtime.types import AndroidRelease
 from ...releases.catalogue import NEWEST, Release
 from ...releases.wording import RESTORED_LINE
 from ...rules.alike import Judge
@@ -22,53 +23,24 @@ from ..base import (
     LogTraits,
     OptionValues,
     Platform,
-    StageSplit,
     kinds_by_code,
     take_supported,
 )
-from ..driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
 from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
-from ..lowered import LoweredModel
-from . import failures, runtime_kinds
-from .devices import REFERENCE_DEVICE
-from .driver import NO_DEVICE, DeviceProblem, device_problem, is_all_or_nothing
-from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING
-from .mapping import OPERATIONS
+from .driver import NO_DEVICE, DeviceProblem, device_problem
+from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .options import OPTIONS, asks_driver, is_accelerator_specified, validation_level
 from .partitions import Partitions
 from .rules import RULES
 from .runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
-from .split import split_of
 from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 
-
-def _stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    from .profile_text import stage_operations  # only needed to learn
-
-    return stage_operations(decision, subsets)
-
-
-def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str:
-    from .profile_text import profile_text  # only needed to learn
-
-    return profile_text(devices, options)
-
-
-def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
-    """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
-    decision, has_float16 = _preview(graph, options, release)
-    if not decision.nodes or not asks_driver(options):
-        return None
-    found = []
-    partitions = Partitions(decision.graph, options, release)
-    for subset in decision.candidates:
-        mapped = partitions.mapped(subset)
-        if mapped.failure is not None or mapped.calls:
-            return None
-        whole = is_all_or_nothing(decision.graph, subset.nodes)
-        found.append(DriverQuestion(decision.graph, subset.nodes, mapped.operations, whole))
-    return DriverQuestions(tuple(found), has_float16)
+if TYPE_CHECKING:
+    from ...rules.kinds import Kind
+    from ..driver import DevicesInterface, DriverInterface
+    from ..lowered import LoweredModel
+    from ..stage import StageSplit
 
 
 class NnapiDelegate(Delegate):
@@ -79,25 +51,36 @@ class NnapiDelegate(Delegate):
     provider_name = "NNAPI"
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType(
-        {
-            **failures.KINDS,
-            **runtime_kinds.KINDS,
-            **kinds_by_code(DRIVER, runtime_kinds.HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE),
-        }
-    )
     semantics = 2
     limit_option = "max_number_delegated_partitions"
     unlimited = 0
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
-    driver = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
-    devices = DevicesInterface(
-        "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, _profile_text
-    )
     log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
     platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
     known_since = "tf-2.10"
     is_unchanged_since = True
+
+    @property
+    def further_kinds(self) -> Mapping[str, Kind]:
+        """Those of kernels that cannot be made, of what the runtime refuses, and of the driver."""
+        from . import failures, runtime_kinds  # most runs explain none
+
+        own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
+        return MappingProxyType({**failures.KINDS, **runtime_kinds.KINDS, **own})
+
+    @property
+    def driver(self) -> DriverInterface:
+        """What the driver is asked."""
+        from .interfaces import DRIVER_INTERFACE  # only needed to explain a log
+
+        return DRIVER_INTERFACE
+
+    @property
+    def devices(self) -> DevicesInterface:
+        """What NNAPI chooses devices by."""
+        from .interfaces import DEVICES_INTERFACE  # only needed to explain a log
+
+        return DEVICES_INTERFACE
 
     def platform_notes(self, options: OptionValues) -> Iterator[str]:
         """Say which of the runtime's rules are only read."""
@@ -109,11 +92,11 @@ class NnapiDelegate(Delegate):
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Validate every node, ask the driver, and keep the largest partitions."""
-        decision, has_float16 = _preview(graph, options, release)
+        decision, has_float16 = preview(graph, options, release)
         if not decision.nodes:
             return decision
         partitions = Partitions(decision.graph, options, release)
-        decision = dataclasses.replace(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
+        decision = changed(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
         problem = device_problem(options)
         if problem is not None:
             return _without_device(decision, problem)
@@ -142,6 +125,8 @@ class NnapiDelegate(Delegate):
     ) -> Iterator[StageSplit]:
         """Return how NNAPI splits each partition over the devices of the profile."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
+            from .split import split_of
+
             for subset in _delegated(subsets):
                 compilation = decision.findings.compiled(subset)
                 if compilation is not None and not compilation.code:
@@ -163,7 +148,7 @@ class NnapiDelegate(Delegate):
                     yield {"feature_level": level, "device_feature_level": None, **_runtime_for(level, options)}
 
 
-def _preview(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
+def preview(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
     """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
     target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()
@@ -199,7 +184,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         lines += mapped.error_lines
         failure = partitions.failure(subset, lambda: decision.candidates)
         if failure is not None:
-            return dataclasses.replace(decision, nodes=(), failure=failure._replace(log_lines=(*lines, RESTORED_LINE)))
+            return changed(decision, nodes=(), failure=failure._replace(log_lines=(*lines, RESTORED_LINE)))
         supported = answers.supported(subset.nodes, mapped)
         taken += supported
         if len(supported) == len(subset.nodes):
@@ -213,21 +198,21 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         return decision
     if has_float16:
         # The remapping holds for all nodes or none: the delegate takes it back and delegates nothing.
-        return dataclasses.replace(
+        return changed(
             decision,
             nodes=(),
             preview=(),
             set_aside={node: set_aside.get(node, _NOTHING_WITH_FLOAT16) for node in decision.nodes},
         )
     preview = partition(decision.graph, taken) if taken else ()
-    return dataclasses.replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
+    return changed(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
 
 
 def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
     """Apply nothing: an accelerator that is not there is an error, and NNAPI's CPU alone is not used."""
     if problem.failure is not None:
-        return dataclasses.replace(decision, nodes=(), failure=problem.failure)
-    return dataclasses.replace(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
+        return changed(decision, nodes=(), failure=problem.failure)
+    return changed(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
 
 
 def _delegated(subsets: Sequence[Subset]) -> list[Subset]:
@@ -250,7 +235,7 @@ def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
     warnings = decision.warnings
     if order_depends_on_library(candidates, limit):
         warnings += (library_order_warning(decision.graph, limit),)
-    return dataclasses.replace(
+    return changed(
         decision,
         nodes=tuple(node for node in decision.nodes if node in kept),
         set_aside={**decision.set_aside, **dropped},
@@ -271,9 +256,9 @@ _NOTHING_WITH_FLOAT16 = Reason(
 _LEVEL_CODES = frozenset(
     {
         RULES.code_of(FEATURE_LEVEL),
-        runtime_kinds.HIDDEN.name,
-        f"{runtime_kinds.PREFIX}model-feature-level",
-        f"{runtime_kinds.PREFIX}operand-zero-point",
+        HIDDEN.name,
+        f"{PREFIX}model-feature-level",
+        f"{PREFIX}operand-zero-point",
     }
 )
 """Codes of what a higher feature level may end."""

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...nnapi_runtime import Costs, DeviceCost, NnModel, NnOperation, OperandType, OperationType
-from ...nnapi_runtime import feature_level as level_of
+from ...nnapi_runtime.devices import Costs, DeviceCost
+from ...nnapi_runtime.model import NnModel, NnOperation
+from ...nnapi_runtime.types import OperandType, OperationType
+from ...nnapi_runtime.types import feature_level as level_of
 from ..driver import StageSignature
 from ..profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, shape_lists, shown, text, texts
-from .target import FEATURE_LEVELS, LEVELS_BY_NAME
+from .target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
 SCHEMA = "delegate-sim/devices/1"
-REFERENCE_DEVICE = "nnapi-reference"
-"""The name of NNAPI's own CPU implementation."""
 
 _OPERAND_CODES = frozenset([each.value for each in OperandType])
 
@@ -89,10 +89,10 @@ class DevicesProfile:
         return os.path.basename(self.path or "") or "devices"
 
 
-def devices_profile(value: Any) -> DevicesProfile | None:
-    """Parse the option: the path of a profile, or a profile; None for none."""
-    if value is None or value == "" or isinstance(value, DevicesProfile):
-        return value or None
+def devices_profile(value: Any) -> DevicesProfile:
+    """Parse the option: the path of a profile, or a profile."""
+    if isinstance(value, DevicesProfile):
+        return value
     if not isinstance(value, str | os.PathLike):
         raise ValueError(f"takes the path of a profile of devices, not {value!r}")
     return read_devices(os.fspath(value))

@@ -5,51 +5,27 @@ Source: ``GetOperationsSupportedByTargetNnApiDevices`` and ``NNAPIDelegateKernel
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...graph.graph import Graph, NodeView
-from ...nnapi_runtime import (
-    Compilation,
-    CompilationOptions,
-    Costs,
-    CpuDevice,
-    Device,
-    DeviceCost,
-    DriverDevice,
-    NnModel,
-    NnOperation,
-    OperationType,
-    Partitioning,
-    Preference,
-    Version,
-    compile_model,
-)
-from ...nnapi_runtime import feature_level as level_of
+from ...nnapi_runtime.model import NnOperation
+from ...nnapi_runtime.types import Version
+from ...nnapi_runtime.types import feature_level as level_of
 from ...rules.rule import Reason
 from ..base import KernelFailure, OptionValues
-from ..driver import Driver, signature
-from .devices import REFERENCE_DEVICE, ProfiledDevice
 from .failures import kernel_failure
-from .kinds import DRIVER
+from .kinds import DRIVER, HIDDEN
 from .mapping import MappedPartition
-from .options import asks_driver, chosen_devices, device_level
+from .options import chosen_devices, device_level
 from .questions import is_constant_densify, is_runtime_float16_dequantize
 from .runtime import runtime_level
-from .runtime_kinds import HIDDEN
-from .target import NNAPI_1_2
+from .target import NNAPI_1_2, REFERENCE_DEVICE
 
-UNNAMED_DEVICE = "accelerator"
-"""What a device is called of which only the feature level is known."""
-
-_PREFERENCES = {
-    "low_power": Preference.LOW_POWER,
-    "fast_single_answer": Preference.FAST_SINGLE_ANSWER,
-    "sustained_speed": Preference.SUSTAINED_SPEED,
-}
-_CHEAP = Costs(default=DeviceCost(0.5, 0.5))
-"""A device that is not described is taken to be better than the CPU at everything."""
+if TYPE_CHECKING:
+    from ...nnapi_runtime.compilation import Compilation
+    from ..driver import Driver
+    from .devices import ProfiledDevice
 
 
 class DriverAnswers:
@@ -57,11 +33,11 @@ class DriverAnswers:
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
         self._graph = graph
-        self._options = options
+        self.options = options
         self._names = frozenset(options["driver_rejects"])
         self._profile: Driver | None = options["driver"]
-        self._described: tuple[ProfiledDevice, ...] | None = chosen_devices(options)
-        self._version = Version(level_of(device_level(options)))
+        self.described: tuple[ProfiledDevice, ...] | None = chosen_devices(options)
+        self.version = Version(level_of(device_level(options)))
         self._not_taken: dict[int, frozenset[int]] = {}
 
     def supported(self, nodes: Sequence[int], mapped: MappedPartition) -> tuple[int, ...]:
@@ -81,6 +57,8 @@ class DriverAnswers:
         """Whether the driver is known to reject at least one operation of some partitions, though not which."""
         if self._profile is None or not self._profile.has_open_rejections:
             return False
+        from ..driver import signature  # most runs have no profile
+
         return self._profile.rejects_some(
             {
                 signature(operation, self._graph.view(self._graph.nodes[node]))
@@ -111,8 +89,8 @@ class DriverAnswers:
         """Say why the devices do not take a node."""
         rejected = frozenset(self.rejected(node, mapped))
         if not rejected and node in self._left_out(mapped):
-            if self._described is None:
-                found = f"an operation above feature level {self._version.level}"
+            if self.described is None:
+                found = f"an operation above feature level {self.version.level}"
                 message = f"the runtime does not show the driver {found}"
                 return Reason(HIDDEN.name, "driver", message, found, "operations that the driver's level has", HIDDEN.hint)
             rejected = frozenset(mapped.operations.get(node, ()))
@@ -121,61 +99,26 @@ class DriverAnswers:
         return Reason(DRIVER.name, "driver", f"the driver rejects {found}", found, needed, DRIVER.hint)
 
     def compiled(self, mapped: MappedPartition) -> Compilation | None:
-        """Compile a partition as the kernel does when it is prepared; None if its model is not finished.
+        """Compile a partition as the kernel does when it is prepared; None if its model is not finished."""
+        from .compiling import compiled  # only needed where devices may refuse something, or share a partition
 
-        The devices that were chosen run alone; without any, all run with NNAPI's CPU, which then also takes over.
-        """
-        if mapped.model is None or not mapped.is_finished:
-            return None
-        model = mapped.model.finish()
-        cpu = CpuDevice(model.android)
-        devices: list[Device]
-        if self._options["accelerator_name"] == REFERENCE_DEVICE:
-            devices, partitioning = [cpu], Partitioning.WITHOUT_FALLBACK
-        elif asks_driver(self._options):
-            devices, partitioning = [*self._devices(mapped)], Partitioning.WITHOUT_FALLBACK
-        else:
-            devices, partitioning = [*self._devices(mapped), cpu], Partitioning.WITH_FALLBACK
-        preference = _PREFERENCES.get(self._options["execution_preference"], Preference.FAST_SINGLE_ANSWER)
-        return compile_model(model, devices, CompilationOptions(preference, partitioning))
+        return compiled(self, mapped)
 
     def _left_out(self, mapped: MappedPartition) -> frozenset[int]:
         """Return the nodes of which no device takes an operation, for what the profile or its feature level says of it."""
-        if self._described is None and (mapped.required is None or mapped.required.fits(self._version)):
+        if self.described is None and (mapped.required is None or mapped.required.fits(self.version)):
             return frozenset()
         if mapped.model is None or not mapped.is_finished:
             return frozenset()
         found = self._not_taken.get(id(mapped))
         if found is None:
+            from .compiling import target_devices
+
             model = mapped.model.finish()
-            answers = [device.supported(model) for device in self._devices(mapped, by_name=False)]
+            answers = [device.supported(model) for device in target_devices(self, mapped, by_name=False)]
             places = [place for place in range(len(model.operations)) if not any(answer[place] for answer in answers)]
             found = self._not_taken[id(mapped)] = frozenset([node_of(model.operations[place]) for place in places])
         return found
-
-    def _devices(self, mapped: MappedPartition, *, by_name: bool = True) -> list[DriverDevice]:
-        """Return the devices as the runtime meets them; ``by_name``: with the operations that the options reject by name."""
-        rejected = {node for node in mapped.operations if self.rejected(node, mapped)} if by_name else set()
-
-        def accepts(own: ProfiledDevice | None, model: NnModel, operation: NnOperation) -> bool:
-            if operation.tag in rejected and OperationType(operation.type).name in self.rejected(node_of(operation), mapped):
-                return False
-            return own is None or own.accepts(model, operation)
-
-        if self._described is None:
-            name = self._options["accelerator_name"] or UNNAMED_DEVICE
-            return [DriverDevice(name, self._version.level, functools.partial(accepts, None), _CHEAP)]
-        return [
-            DriverDevice(
-                one.name,
-                one.feature_level,
-                functools.partial(accepts, one),
-                one.costs,
-                one.compiles,
-                is_updatable=one.is_updatable,
-            )
-            for one in self._described
-        ]
 
 
 class DeviceProblem(NamedTuple):

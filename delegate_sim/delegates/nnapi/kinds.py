@@ -11,6 +11,9 @@ UNSUPPORTED_OPERAND_RANK = "kUnsupportedOperandRank"
 UNSUPPORTED_OPERAND_VALUE = "kUnsupportedOperandValue"
 UNSUPPORTED_OPERATOR_VARIANT = "kUnsupportedOperatorVariant"
 
+PREFIX = "nnapi-runtime-"
+"""What the codes of the runtime's refusals begin with."""
+
 FEATURE_LEVEL = Kind(
     "feature-level",
     Problem.TARGET_LEVEL,
@@ -83,6 +86,17 @@ DRIVER = Kind(
     "Replace the operator with one that the driver takes, or choose another accelerator. The options driver_rejects and driver "
     "say which operations a driver rejects; nothing else in the simulation knows it.",
     "replace the operator, or use a driver that takes it",
+    is_shared=True,
+)
+HIDDEN = Kind(
+    PREFIX + "hidden",
+    Problem.TARGET_LEVEL,
+    "operation above the driver's feature level",
+    "The runtime shows a driver only what its feature level has. The delegate maps nodes for the driver's level too, but some of "
+    "what it adds needs more, such as HARD_SWISH below NNAPI 1.3. The runtime keeps these operations from the driver, which then "
+    "does not take them.",
+    "Choose a device with a newer driver, or build the same from older operations.",
+    "choose a device with a newer driver",
     is_shared=True,
 )
 FLOAT16_ALL_OR_NOTHING = Kind(

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
-from ...nnapi_runtime import AndroidRelease, Call, ModelBuilder, NnModel, NnRefusal, OperandType, OperationType, Version
-from ...nnapi_runtime import feature_level as level_of
+from ...nnapi_runtime.builder import ModelBuilder
+from ...nnapi_runtime.model import NnModel
 from ...nnapi_runtime.operands import NnOperand
-from ...nnapi_runtime.types import MAX_FEATURE_LEVEL, type_name
+from ...nnapi_runtime.refusal import Call, NnRefusal
+from ...nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_name
+from ...nnapi_runtime.types import feature_level as level_of
 from ...releases.catalogue import Release
 from ..base import OptionValues
 from ..lowered import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal

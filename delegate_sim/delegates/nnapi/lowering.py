@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
-from ...nnapi_runtime import OperandType
+from ...nnapi_runtime.types import OperandType
 from ...single_precision import float32, quotient
 from .builder import KernelError, PartitionBuilder, Step, kernel_error
 from .node import converts_int8

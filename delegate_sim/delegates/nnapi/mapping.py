@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Node, Tensor
-from ...nnapi_runtime import ModelBuilder, NnRefusal, NnRefused, OperandType, Version
+from ...nnapi_runtime.builder import ModelBuilder
+from ...nnapi_runtime.refusal import NnRefusal, NnRefused
+from ...nnapi_runtime.types import OperandType, Version
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ..base import KernelFailure
 from . import calls

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...model.model import Quantization, Tensor
-from ...nnapi_runtime import OperandType
+from ...nnapi_runtime.types import OperandType
 from . import calls
 from .calls import Site
 

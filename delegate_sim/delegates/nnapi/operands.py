@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from ...graph.graph import NodeView
 from ...model.model import Node, Tensor
-from ...nnapi_runtime import OperandType
+from ...nnapi_runtime.types import OperandType
 from .builder import KernelError, PartitionBuilder, kernel_error
 from .node import MappedNode, NodeStep
 from .operand_types import SIGNED

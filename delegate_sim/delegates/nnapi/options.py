@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...nnapi_runtime.types import API_LEVELS
 from ...options import Option, boolean, integer, names, text
 from ..base import OptionValues
-from ..driver import driver
-from .devices import REFERENCE_DEVICE, DevicesProfile, ProfiledDevice, devices_profile
 from .runtime import NEWEST_RUNTIME, NO_RUNTIME, runtime_level, runtime_name
-from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2
+from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2, REFERENCE_DEVICE
+
+if TYPE_CHECKING:
+    from ..driver import Driver
+    from .devices import DevicesProfile, ProfiledDevice
 
 
 def feature_level(value: Any) -> int:
@@ -43,6 +45,22 @@ def _preference(value: Any) -> str | None:
     if name not in PREFERENCES:
         raise ValueError(f"takes one of {', '.join(PREFERENCES)} or undefined, not {value!r}")
     return name
+
+
+def _devices(value: Any) -> DevicesProfile | None:
+    if value is None or value == "":
+        return None
+    from .devices import devices_profile  # most runs name no profile
+
+    return devices_profile(value)
+
+
+def _driver(value: Any) -> Driver | None:
+    if value is None or value == "":
+        return None
+    from ..driver import driver  # most runs name no profile
+
+    return driver(value)
 
 
 def _without_runtime(values: OptionValues) -> str:
@@ -129,7 +147,7 @@ OPTIONS = (
     ),
     Option(
         "devices",
-        devices_profile,
+        _devices,
         None,
         "profile of the phone's NNAPI devices, a file: what each takes, what it costs, what it cannot compile",
         flag="devices",
@@ -139,7 +157,7 @@ OPTIONS = (
     Option("driver_rejects", names, (), "NNAPI operations that the accelerator's driver rejects", flag="driver-rejects"),
     Option(
         "driver",
-        driver,
+        _driver,
         None,
         "profile of the accelerator's driver, a file that 'delegate-sim reconcile --learn' writes",
         flag="driver",

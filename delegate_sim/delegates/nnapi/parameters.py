@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...model import schema
-from ...nnapi_runtime import OperandType
+from ...nnapi_runtime.types import OperandType
 from .builder import PartitionBuilder, kernel_error
 from .node import MappedNode, NodeStep
 from .operand_types import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED

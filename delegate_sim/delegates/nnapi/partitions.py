@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
-from ...nnapi_runtime import Compilation
 from ...releases.catalogue import Release
 from ..base import KernelFailure, OptionValues
 from . import calls
@@ -19,6 +19,9 @@ from .driver import DriverAnswers
 from .mapping import EMPTY_POOLS_FAIL, MappedPartition, map_partition
 from .options import asks_driver, mapping_level
 from .runtime import ModelMaker, model_maker, runtime_failure, runtime_level, told
+
+if TYPE_CHECKING:
+    from ...nnapi_runtime.compilation import Compilation
 
 
 class Partitions:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...graph.partition import Subset
-from ...nnapi_runtime import NnModel, NnOperation, OperandType, OperationType
+from ...nnapi_runtime.model import NnModel, NnOperation
+from ...nnapi_runtime.types import OperandType, OperationType
 from ...text import printable
 from ..base import Decision
 from ..driver import DeviceTraits, StageOperation

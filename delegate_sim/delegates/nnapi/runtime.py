@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from ...graph.graph import Graph
-from ...nnapi_runtime import AndroidRelease, Call, ModelBuilder, NnRefusal
-from ...nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL
+from ...nnapi_runtime.builder import ModelBuilder
+from ...nnapi_runtime.refusal import Call, NnRefusal
+from ...nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
 from ...nnapi_runtime.types import feature_level as level_of
-from ..base import KernelFailure, OptionValues, StageRefusal
-from .advice import change_for, refused_operand
+from ..base import KernelFailure, OptionValues
 from .calls import RefusedCall
+from .kinds import PREFIX
 from .mapping import MappedPartition
-from .runtime_kinds import PREFIX
 
 NO_RUNTIME = "none"
 """The delegate alone: every call to NNAPI succeeds."""
@@ -93,6 +93,9 @@ def told(
     graph: Graph, call: RefusedCall, mapped: MappedPartition, options: OptionValues, further: tuple[str, ...] = ()
 ) -> KernelFailure:
     """Tell a refused call as what fails the kernel."""
+    from ..stage import StageRefusal  # most models meet no refusal
+    from .advice import change_for, refused_operand
+
     violation = call.refusal.violation
     operand, tensor = refused_operand(call, graph, mapped)
     what = f"{call.operation}: " if call.operation else ""

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...nnapi_runtime import RULES, Rule
+from ...nnapi_runtime.refusal import Rule
+from ...nnapi_runtime.rules import RULES
 from ...rules.kinds import Kind, Problem
-
-PREFIX = "nnapi-runtime-"
-"""What the codes of the runtime's refusals begin with."""
+from .kinds import PREFIX
 
 
 class Words(NamedTuple):
@@ -160,15 +159,3 @@ def _kind(rule: Rule, words: Words) -> Kind:
 
 KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + code: _kind(RULES[code], words) for code, words in _WORDS.items()})
 """The kind of each refusal, by its code. The delegate emits no control flow and simulates no failure."""
-
-HIDDEN = Kind(
-    PREFIX + "hidden",
-    Problem.TARGET_LEVEL,
-    "operation above the driver's feature level",
-    "The runtime shows a driver only what its feature level has. The delegate maps nodes for the driver's level too, but some of "
-    "what it adds needs more, such as HARD_SWISH below NNAPI 1.3. The runtime keeps these operations from the driver, which then "
-    "does not take them.",
-    "Choose a device with a newer driver, or build the same from older operations.",
-    "choose a device with a newer driver",
-    is_shared=True,
-)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...nnapi_runtime import Compilation, NnModel, NnOperation, OperationType
+from ...nnapi_runtime.compilation import Compilation
+from ...nnapi_runtime.model import NnModel, NnOperation
 from ...nnapi_runtime.operands import Lifetime
 from ...nnapi_runtime.planning import PlanStep
-from ..base import StageSplit, StageStep
+from ...nnapi_runtime.types import OperationType
+from ..stage import StageSplit, StageStep
 from .driver import node_of
 
 

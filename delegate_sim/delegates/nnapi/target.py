@@ -18,6 +18,9 @@ FEATURE_LEVEL_6 = 1000006
 FEATURE_LEVEL_7 = 1000007
 FEATURE_LEVEL_8 = 1000008
 
+REFERENCE_DEVICE = "nnapi-reference"
+"""The name of NNAPI's own CPU implementation."""
+
 LEVELS_BY_NAME: Mapping[str, int] = MappingProxyType(
     {
         "1.0": NNAPI_1_0,

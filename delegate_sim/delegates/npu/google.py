@@ -12,8 +12,9 @@ from ...graph.graph import Graph
 from ...options import Option
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.rule import Verdict
-from ..base import ModelFailure, OptionValues, kinds_by_code
+from ..base import OptionValues, kinds_by_code
 from ..live_traits import PluginTraits
+from ..selection import ModelFailure
 from .composites import COMPOSITE, composite_name, given
 from .file_facts import file_facts
 from .kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC

@@ -13,7 +13,7 @@ from ...model import schema
 from ...model.model import Model, Subgraph, Tensor
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
-from ..base import ModelFailure
+from ..selection import ModelFailure
 from .file_facts import FileFacts
 from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, TENSOR_RANK, VARIABLE, VARIANT
 

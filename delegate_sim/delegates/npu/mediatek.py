@@ -8,8 +8,9 @@ from types import MappingProxyType
 from ...graph.graph import Graph
 from ...releases.catalogue import Release
 from ...rules.rule import Verdict
-from ..base import ModelFailure, OptionValues, kinds_by_code
+from ..base import OptionValues, kinds_by_code
 from ..live_traits import PluginTraits
+from ..selection import ModelFailure
 from .composites import given
 from .kinds import ISLANDS, LOADER_KINDS, SOC
 from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option

@@ -5,15 +5,16 @@ Source: ``PartitionModel`` and ``PartitionSubgraph`` (``litert/compiler/plugin/c
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, ModelFailure
+from ..base import Decision
+from ..selection import ModelFailure
 from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
 from .grouping import DEFAULT, STRATEGIES, NodeGroup, grouped, in_running_order
 from .kinds import ISLANDS
@@ -93,7 +94,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
     decision = _decided(work.graph, verdicts, groups, npu_calls, work)
     if strategy.limit and len(groups) > strategy.limit and release.is_at_least(_LIMIT_SINCE):
         failure = _too_many(graph, len(groups), strategy.limit)
-        undone = dataclasses.replace(decision, nodes=(), subsets=None, preview=())
+        undone = changed(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
     # LiteRT says so after each partition that it cuts out of such a graph; in which order it does is up to addresses in memory.
     lines += [NOT_SORTED_LINE] if decision.warnings else []

@@ -11,7 +11,8 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, LogTraits, ModelDecision, ModelFailure, OptionValues, kinds_by_code
+from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code
+from ..selection import ModelDecision, ModelFailure
 from .bodies import body_decisions
 from .composites import bodies
 from .crashes import crash_warnings

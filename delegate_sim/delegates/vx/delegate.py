@@ -6,8 +6,7 @@ initialise and prepare: they build their network only when they are first invoke
 
 from __future__ import annotations
 
-import dataclasses
-
+from ...frozen import changed
 from ...graph.graph import Graph
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
@@ -48,7 +47,7 @@ class VxDelegate(Delegate):
         warnings = tuple(decision_warnings(decision, options, release))
         if graph.index == 0:
             warnings = (*option_warnings(self.options, options), *warnings)
-        return dataclasses.replace(decision, warnings=warnings)
+        return changed(decision, warnings=warnings)
 
 
 DELEGATE = VxDelegate()

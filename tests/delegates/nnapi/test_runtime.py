@@ -6,8 +6,9 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
-from delegate_sim.delegates.nnapi.runtime_kinds import KINDS, PREFIX
-from delegate_sim.nnapi_runtime import RULES
+from delegate_sim.delegates.nnapi.kinds import PREFIX
+from delegate_sim.delegates.nnapi.runtime_kinds import KINDS
+from delegate_sim.nnapi_runtime.rules import RULES
 from fixtures.builder import ModelBuilder
 
 RANK = PREFIX + "operation-rank"

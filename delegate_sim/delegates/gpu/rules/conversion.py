@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-
+from ....frozen import changed
 from ....graph.graph import NodeView
 from ....rules.kinds import NEIGHBOUR, TENSOR_TYPE
 from ....rules.numbers import counted
@@ -52,7 +51,7 @@ def _cast_types(node: NodeView) -> str | None:
 
 def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
     """Return the rule of an operator that has a parser only if quantised nodes are accepted."""
-    return dataclasses.replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
+    return changed(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
 
 
 RULES = {

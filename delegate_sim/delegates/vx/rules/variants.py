@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
+from ....frozen import changed
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook
 from ....rules.families import with_change
@@ -118,15 +118,15 @@ def _changed(
     ``mappers`` are the names of mappers that are called otherwise there.
     """
 
-    def changed(rules: Rules[VxTarget]) -> Rules[VxTarget]:
+    def adapted(rules: Rules[VxTarget]) -> Rules[VxTarget]:
         return {
             op: _placed(changes.get(op, rule), repository, mappers.get(op, "")) for op, rule in rules.items() if op not in without
         }
 
-    return dataclasses.replace(
+    return changed(
         book,
-        families=tuple(with_change(rules, changed) for rules in book.families),
-        custom=changed(book.custom),
+        families=tuple(with_change(rules, adapted) for rules in book.families),
+        custom=adapted(book.custom),
         source=book.source._replace(repository=repository),
     )
 
@@ -139,4 +139,4 @@ def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRu
 
     own, *common = map(placed, rule.source)
     checks = tuple(check if check.source is None else check.from_source(placed(check.source)) for check in rule.checks)
-    return dataclasses.replace(rule, checks=checks, source=(own.with_symbol(mapper) if mapper else own, *common))
+    return changed(rule, checks=checks, source=(own.with_symbol(mapper) if mapper else own, *common))

@@ -7,8 +7,7 @@ delegate visits.
 
 from __future__ import annotations
 
-import dataclasses
-
+from ....frozen import changed
 from ....graph.graph import NodeView
 from ....rules.kinds import CONSTANT, NEIGHBOUR, QUANTIZATION, TENSOR_TYPE
 from ....rules.rule import OpRule
@@ -90,7 +89,7 @@ RULES = {
             _ACCEPTED_READERS,
         )
     ).from_source(PREPARATION),
-    "DEQUANTIZE": dataclasses.replace(
+    "DEQUANTIZE": changed(
         _DEQUANTIZE, checks=(_ACCEPTED_READERS, *_DEQUANTIZE.checks), accepted_early=_UNPACKS_CONSTANT
     ).from_source(method("VisitUnaryNode"), PREPARATION),
     "QUANTIZE": unary(

@@ -5,8 +5,7 @@ Source: ``VisitFullyConnectedNode`` and ``VisitBatchMatMulNode`` (``delegates/xn
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ....frozen import changed
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE, VERSION
@@ -52,7 +51,7 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
                 return None
             return found
 
-        return replace(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
+        return changed(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
 
     return tuple(unless(each) for each in checks)
 

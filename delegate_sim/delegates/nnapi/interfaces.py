@@ -1,0 +1,53 @@
+"""What the delegate says of the driver and the devices behind it, so that logs can be explained and learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+
+from ...graph.graph import Graph
+from ...graph.partition import Subset
+from ...releases.catalogue import NEWEST, Release
+from ..base import Decision, OptionValues
+from ..driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
+from .delegate import preview
+from .driver import is_all_or_nothing
+from .kinds import DRIVER
+from .mapping import OPERATIONS
+from .options import asks_driver
+from .partitions import Partitions
+from .target import REFERENCE_DEVICE
+
+
+def _stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
+    from .profile_text import stage_operations  # only needed to learn
+
+    return stage_operations(decision, subsets)
+
+
+def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str:
+    from .profile_text import profile_text  # only needed to learn
+
+    return profile_text(devices, options)
+
+
+def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
+    """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
+    decision, has_float16 = preview(graph, options, release)
+    if not decision.nodes or not asks_driver(options):
+        return None
+    found = []
+    partitions = Partitions(decision.graph, options, release)
+    for subset in decision.candidates:
+        mapped = partitions.mapped(subset)
+        if mapped.failure is not None or mapped.calls:
+            return None
+        whole = is_all_or_nothing(decision.graph, subset.nodes)
+        found.append(DriverQuestion(decision.graph, subset.nodes, mapped.operations, whole))
+    return DriverQuestions(tuple(found), has_float16)
+
+
+DRIVER_INTERFACE = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
+DEVICES_INTERFACE = DevicesInterface(
+    "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, _profile_text
+)

@@ -1,0 +1,32 @@
+"""What a compiler plugin selects of a model, before the runtime loads it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .base import Decision
+
+
+class ModelFailure(NamedTuple):
+    """Why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
+
+    stage: str
+    subgraph: int
+    node: int | None
+    tensor: int | None
+    code: str
+    message: str
+    hint: str
+
+
+class ModelDecision(NamedTuple):
+    """What a compiler plugin decides about a model: a decision for each subgraph, None for one that it is not asked about."""
+
+    decisions: tuple[Decision | None, ...]
+    log_lines: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    failure: ModelFailure | None = None
+    taken: tuple[frozenset[int], ...] = ()
+    """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
+    removed: frozenset[int] = frozenset()
+    """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
