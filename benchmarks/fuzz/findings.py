@@ -34,14 +34,14 @@ def _stop(_: int, frame: FrameType | None) -> NoReturn:
     raise _TooLong("".join(traceback.format_stack(frame)[-6:]))
 
 
-def watched(seed: str, content: bytes, action: Callable[[], None], held: int = 0) -> Finding | None:
+def watched(seed: str, content: bytes, action: Callable[[], None], held: int = 0, slowness: float = 1) -> Finding | None:
     """Do something with a mutant; return how that went wrong, None if it did not.
 
-    ``held`` are bytes that the process holds beside what the program needs.
+    ``held`` are bytes that the process holds beside what the program needs, ``slowness`` how many times as long code takes in it.
     """
     before = memory_peak()
     signal.signal(signal.SIGPROF, _stop)  # time of the processor, which other processes do not change
-    signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS * slowness)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)  # numpy's, of numbers that are no surprise in a stranger's file

@@ -9,6 +9,7 @@ from delegate_sim.delegates.base import Delegate, OptionValues
 from delegate_sim.options import as_typed, option_as_typed
 from delegate_sim.results.rule_changes import RuleChange
 from delegate_sim.rules.book import RuleBook
+from delegate_sim.rules.kinds import MALFORMED_OPERANDS
 from delegate_sim.rules.rule import Check, OpRule
 from delegate_sim.rules.source import Source
 from delegate_sim.version import __version__
@@ -21,6 +22,10 @@ CHANGES_SCHEMA = "delegate-sim/rule-changes/2"
 OTHERS = "any other operator"
 """What stands for the operators that have no rule of their own, where a delegate takes these."""
 
+_MALFORMED = (
+    f" What meets them all is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results without which its "
+    "operator does nothing."
+)
 _COLUMNS = ("", "needs", "when", "code")
 _WIDTH_OF_OTHER_COLUMNS = 40
 _NARROWEST_NEEDS = 24
@@ -66,7 +71,7 @@ def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str
         "",
         *((delegate.summary, "") if delegate.summary else ()),
         "A node must meet every condition that applies to the target; they are listed in the order in which the delegate tests "
-        f"them. {_others(book)}",
+        f"them. {_others(book)}{_MALFORMED if book.reads_operands else ''}",
         *(("", _escaped(note)) if note else ()),
         *(_options(delegate) if is_whole else ()),
     ]

@@ -8,6 +8,7 @@ from ..fixing.applying import apply_pass, start
 from ..fixing.passes.base import Pass
 from ..fixing.passes.catalogue import PASSES
 from ..fixing.score import is_better, standing
+from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..runtime.suppositions import NodeKey
 from ..runtime.target import Target
@@ -16,7 +17,8 @@ from ..runtime.target import Target
 def pass_for(model: Model, target: Target, nodes: Iterable[NodeKey]) -> Pass | None:
     """Return the most exact pass that, applied to these nodes, makes a model better on a target; None if there is none."""
     keys = frozenset(nodes)
-    operators = {model.subgraphs[key.subgraph].nodes[key.node].op for key in keys}
+    graphs = file_graphs(model)
+    operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
     before = None
     for each in sorted(PASSES.values(), key=lambda each: each.exactness):
         if each.ops and operators.isdisjoint(each.ops):

@@ -64,6 +64,11 @@ class Work:
             return None
         return self._stored(tensor)
 
+    def integers(self, tensor: Tensor) -> npt.NDArray[Any] | None:
+        """Return the elements of a small constant of integers, such as axes and sizes, as ``values`` does; None for others."""
+        found = self.values(tensor)
+        return found if found is not None and found.dtype.kind in "iu" else None
+
     def _stored(self, tensor: Tensor) -> npt.NDArray[Any] | None:
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]()

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..delegates.base import Delegate, OptionValues
 from ..delegates.live_traits import RuntimeTraits
 from ..errors import OptionError
+from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..options import parse_options
 from ..runtime.application import VALIDATION_PREFIX
@@ -85,4 +86,4 @@ def _subgraphs(model: Model) -> list[int]:
 
 
 def _node(model: Model, subgraph: int, node: int) -> LiveNode:
-    return LiveNode(model.subgraphs[subgraph].nodes[node].op, (subgraph, node))
+    return LiveNode(file_graphs(model)[subgraph].nodes[node].op, (subgraph, node))

@@ -10,7 +10,7 @@ from ..delegates.base import Delegate
 from ..rules.book import RuleBook
 from ..rules.rule import Check, OpRule
 
-SEMANTICS = 2
+SEMANTICS = 3
 """Raised by hand when a change to reading, preparing or partitioning changes the result for any delegate.
 
 Rules count as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides differently although its

@@ -11,7 +11,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from ..frozen import Frozen
 from ..graph.graph import NodeView
 from ..releases.catalogue import Release
-from .kinds import OPERATOR, Kind
+from . import malformed
+from .kinds import OPERAND_COUNT, OPERATOR, Kind
 from .rule import ACCEPTED, Check, OpRule, Reason, Rules, Verdict
 from .source import Source
 
@@ -63,6 +64,8 @@ class _Checks(NamedTuple):
 
     early: Callable[[NodeView, Any], str | None] | None
     checks: tuple[_Asked, ...]
+    accepted: Callable[[NodeView], Verdict]
+    """The verdict on a node that meets all of them."""
 
 
 class RuleBook(Frozen, Generic[T]):
@@ -86,6 +89,8 @@ class RuleBook(Frozen, Generic[T]):
     excluded: Callable[[NodeView, T], Reason | None] | None = None
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
+    reads_operands: bool = True
+    """Whether the delegate needs the operands of what it accepts; one that only selects nodes by what they are does not."""
     speaks: bool = False
     """Whether the delegate's own name for a refusal is what it says of it (``Check.said``)."""
 
@@ -123,9 +128,9 @@ class RuleBook(Frozen, Generic[T]):
         asked = self._asked(node.op, node.node.is_custom, target)
         if asked is None:
             return Verdict(False, (self.unsupported(node),))
-        early, checks = asked
+        early, checks, accepted = asked
         if early is not None and early(node, target) is None:
-            return ACCEPTED
+            return accepted(node)
         reasons: list[Reason] = []
         for finder, code, kind, needed, hint, said in checks:
             found = finder(node, target)
@@ -134,7 +139,7 @@ class RuleBook(Frozen, Generic[T]):
                 reasons.append(Reason(code, name, f"{found}; needs {needed}", found, needed, hint))
                 if self.policy is Policy.FIRST_FAILURE:
                     break
-        return Verdict(False, tuple(reasons)) if reasons else ACCEPTED
+        return Verdict(False, tuple(reasons)) if reasons else accepted(node)
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
         """Return the rule of an operator, or that of all others; None if the delegate does not take the operator."""
@@ -198,6 +203,7 @@ class RuleBook(Frozen, Generic[T]):
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return None
         early = rule.accepted_early
+        applying = [each for each in rule.checks if _counts(each, target)]
         checks = [
             _Asked(
                 each.finder,
@@ -207,10 +213,18 @@ class RuleBook(Frozen, Generic[T]):
                 self.hint_of(each),
                 each.said if self.speaks else None,
             )
-            for each in rule.checks
-            if _counts(each, target)
+            for each in applying
         ]
-        return _Checks(early.finder if early is not None and _counts(early, target) else None, tuple(checks))
+        is_counted = any(each.kind.name == OPERAND_COUNT.name for each in applying)
+        return _Checks(
+            early.finder if early is not None and _counts(early, target) else None,
+            tuple(checks),
+            functools.partial(malformed.verdict, is_counted=is_counted) if self.reads_operands else _accepted,
+        )
+
+
+def _accepted(_: NodeView) -> Verdict:
+    return ACCEPTED
 
 
 def _counts(check: Check[T], target: T) -> bool:

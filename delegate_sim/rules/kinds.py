@@ -96,6 +96,16 @@ OPERAND_COUNT = Kind(
     "Give the node the operands that the delegate expects.",
     "give the node the operands that the delegate expects",
 )
+MALFORMED_OPERANDS = Kind(
+    "malformed-operands",
+    Problem.OPERANDS,
+    "operand or result missing that the operator cannot do without",
+    "The node has fewer operands or results than its operator needs, or leaves out one that is not optional. The delegate does "
+    "not test it: it would read memory that is not the node's, so that nothing can be said of what it does.",
+    "Convert the model again, or give the node its operands with whatever wrote the file.",
+    "give the node the operands that its operator needs",
+    is_shared=True,
+)
 OPTIONAL_OPERAND = Kind(
     "optional-operand",
     Problem.OPERANDS,
@@ -322,5 +332,12 @@ NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
 NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED)
 """Why the runtime does not load a model."""
 
-RUNTIME_KINDS = (DYNAMIC_TENSORS, CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, *NOT_LOADED_KINDS, *NOT_PREPARED_KINDS)
+RUNTIME_KINDS = (
+    MALFORMED_OPERANDS,
+    DYNAMIC_TENSORS,
+    CPU_KERNEL_AFTER_REMAPPING,
+    CYCLIC_GRAPH,
+    *NOT_LOADED_KINDS,
+    *NOT_PREPARED_KINDS,
+)
 """Problems of the runtime itself, which any delegate can have."""

@@ -240,11 +240,11 @@ class _Chain:
         return {index: Taken(nodes[index], self._order(index), failing[index]) for index in nodes}
 
     def _order(self, subgraph: int) -> tuple[int, ...]:
-        """Return the file's nodes in the order of the plan that delegates left; none where they left it as it was."""
+        """Return the runtime's nodes in the order of the plan that delegates left; none where they left it as it was."""
         if subgraph not in self._plans:
             return ()
         found, waiting = list[int](), list(reversed(self._plans[subgraph].plan))
-        count = len(self.model.subgraphs[subgraph].nodes)
+        count = len(file_graphs(self.model)[subgraph].nodes)
         while waiting:
             node = waiting.pop()
             if node < count:

@@ -40,6 +40,8 @@ def test_what_once_went_wrong(path):
         ("976847da35", ["diff", "{}", "{}"]),
         ("4fcb56af2d", ["report", "{}", "--delegate", "nnapi", "-o", "{folder}/page.html"]),
         ("a19258daac", ["diagnose", "{}", "--delegate", "hexagon"]),
+        ("afdf023333", ["fix", "{}", "--for", "gpu", "--plan", "--verbose"]),
+        ("ff2bfa834d", ["diagnose", "{}", "--delegate", "vx", "--format", "json"]),
         ("f3173a0f49", ["report", "{}", "--delegate", "npu-intel", "-o", "{folder}/page.html"]),
     ],
 )

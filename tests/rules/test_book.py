@@ -33,7 +33,7 @@ FROM_29 = Condition("from level 29", lambda target: target.level >= 29)
 def book(*checks, **changes):
     made = RuleBook(
         "x",
-        families=({"ADD": OpRule(checks)},),
+        families=({"ABS": OpRule(checks)},),
         kinds=(kinds.OPERATOR, kinds.VERSION, kinds.TENSOR_TYPE, kinds.RANK),
         source=SOURCE,
         unknown=Unknown("an operator that x has", problem="(op {builtin_code}) has no mapper"),
@@ -41,7 +41,7 @@ def book(*checks, **changes):
     return changed(made, **changes)
 
 
-def verdict(rules, *, inputs=(INT8,), outputs=(INT8,), target=Target(), op="ADD", **node):  # noqa: B008
+def verdict(rules, *, inputs=(INT8,), outputs=(INT8,), target=Target(), op="ABS", **node):  # noqa: B008
     return rules.validate(node_view(op, list(inputs), list(outputs), **node), target)
 
 
@@ -98,13 +98,13 @@ def test_checks_count_in_their_releases(release, found):
 
 @pytest.mark.parametrize(("release", "is_supported"), [("litert-2.1.5", False), ("litert-2.1.6", True)])
 def test_an_operator_is_known_from_its_release_on(release, is_supported):
-    rules = book(families=({"ADD": OpRule(()).from_release("litert-2.1.6")},))
+    rules = book(families=({"ABS": OpRule(()).from_release("litert-2.1.6")},))
     assert verdict(rules, target=Target(release=parse_release(release))).is_supported == is_supported
 
 
 def test_a_check_that_accepts_early_lets_the_node_pass():
     rule = OpRule((max_version(1),), accepted_early=TYPE_OF_INPUT)
-    rules = book(families=({"ADD": rule},))
+    rules = book(families=({"ABS": rule},))
     assert verdict(rules, inputs=[FLOAT], version=2).is_supported
     assert not verdict(rules, version=2).is_supported
 
@@ -125,19 +125,19 @@ def test_an_operator_without_a_rule():
 def test_custom_operators_have_rules_of_their_own():
     rules = book(custom={"Pool": OpRule(())}, unknown_custom=Unknown("the custom operator Pool"))
     assert verdict(rules, op="Pool", custom=True).is_supported
-    (reason,) = verdict(rules, op="ADD", custom=True).reasons
-    assert (reason.found, reason.needed) == ("custom operator ADD", "the custom operator Pool")
+    (reason,) = verdict(rules, op="ABS", custom=True).reasons
+    assert (reason.found, reason.needed) == ("custom operator ABS", "the custom operator Pool")
 
 
 def test_nodes_that_are_assumed_to_be_accepted_are():
-    view = node_view("ADD", [INT8], [INT8])
+    view = node_view("ABS", [INT8], [INT8])
     view.graph = dataclasses.replace(view.graph, assumed=frozenset({view.node.index}))
     assert book(TYPE_OF_INPUT).validate(view, Target()).is_supported
 
 
 def test_an_operator_stands_in_one_family():
-    rules = book(families=({"ADD": OpRule(())}, {"ADD": OpRule(())}))
-    with pytest.raises(ValueError, match="two rules for ADD"):
+    rules = book(families=({"ABS": OpRule(())}, {"ABS": OpRule(())}))
+    with pytest.raises(ValueError, match="two rules for ABS"):
         _ = rules.rules
 
 

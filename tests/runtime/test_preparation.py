@@ -92,3 +92,16 @@ def test_a_delegate_s_kernel_behind_a_dynamic_tensor_fails_when_the_model_runs()
     assert found["refusal"]["is_at_invoke"]
     assert found["refusal"]["message"].startswith("Invoke will fail: node 1 (SLICE): ")
     assert not any("failed to prepare" in line for line in found["log_lines"])
+
+
+def test_nodes_that_the_runtime_does_not_add_are_not_counted_in_the_order():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("ADD", [source, source], [source])
+    graph.node("RELU", [source], [result])
+    graph.node("GATHER_ND", [], [graph.tensor("z", "FLOAT32", [1, 4])])
+    graph.outputs(result)
+    found = run(builder, "xnnpack")
+    assert [node["op"] for node in found["subgraphs"][0]["nodes"]] == ["RELU", "GATHER_ND"]
+    assert found["log_lines"][-1] == "Node number 1 (GATHER_ND) failed to prepare."

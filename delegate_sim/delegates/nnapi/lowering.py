@@ -51,7 +51,7 @@ def _lower_pack(partition: PartitionBuilder, view: NodeView) -> None:
     axis = view.options.axis
     if axis < 0:
         axis += first.rank + 1
-    if axis >= first.rank:
+    if not 0 <= axis < first.rank:  # upstream does not look at one before the first, and reads what is no size
         raise kernel_error("nnapi-axis", node.index, axis=axis, shape=list(first.shape))
     for index in node.inputs:
         partition.add_input(node, index, SIGNED)

@@ -159,7 +159,7 @@ def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _axes(work: Work, node: Node) -> list[int] | None:
-    values, rank = work.values(work.input(node, 1)), work.input(node, 0).rank
+    values, rank = work.integers(work.input(node, 1)), work.input(node, 0).rank
     if values is None or not rank:
         return None
     axes = sorted({int(axis) % rank for axis in values.reshape(-1)})

@@ -159,7 +159,7 @@ def _resized(found: tuple[_Shape, int], shape: _Shape) -> _Shape:
 
 def _split(work: Work, node: Node) -> Sequence[Node] | None:
     place, axis_place = (1, 0) if node.op == "SPLIT" else (0, 2)
-    source, values = work.input(node, place), work.values(work.input(node, axis_place))
+    source, values = work.input(node, place), work.integers(work.input(node, axis_place))
     if not _is_lowered(work, node) or values is None or values.size != 1 or source.rank <= MOST:
         return None
     found = around(source.shape, int(values.reshape(-1)[0]) % source.rank)
@@ -200,7 +200,7 @@ def _slice(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _pad(work: Work, node: Node) -> Sequence[Node] | None:
-    source, values = work.input(node, 0), work.values(work.input(node, 1))
+    source, values = work.input(node, 0), work.integers(work.input(node, 1))
     if not _is_lowered(work, node) or values is None or values.shape != (source.rank, 2) or (values < 0).any():
         return None
     axes = [PaddedAxis(size, int(before), int(behind)) for size, (before, behind) in zip(source.shape, values, strict=True)]
@@ -213,7 +213,7 @@ def _pad(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _tile(work: Work, node: Node) -> Sequence[Node] | None:
-    source, values = work.input(node, 0), work.values(work.input(node, 1))
+    source, values = work.input(node, 0), work.integers(work.input(node, 1))
     if not _is_lowered(work, node) or values is None or values.shape != (source.rank,):
         return None
     axes = [TiledAxis(size, int(multiple)) for size, multiple in zip(source.shape, values, strict=True)]
@@ -243,7 +243,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
 
     Where more than four are left, several TRANSPOSEs each bring one to its place.
     """
-    source, order = work.input(node, 0), work.values(work.input(node, 1))
+    source, order = work.input(node, 0), work.integers(work.input(node, 1))
     if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
         return None
     if work.input(node, 1).type != "INT32":  # which the kernel takes it for

@@ -20,7 +20,7 @@ def cuts(work: Work, node: Node) -> list[CutAxis] | None:
 
 def _sliced(work: Work, node: Node) -> list[CutAxis] | None:
     source = work.input(node, 0)
-    begin, size = [work.values(work.input(node, position)) for position in (1, 2)]
+    begin, size = [work.integers(work.input(node, position)) for position in (1, 2)]
     if work.is_open(source) or begin is None or size is None or not begin.size == size.size == source.rank:
         return None
     numbers = zip(source.shape, begin.reshape(-1).tolist(), size.reshape(-1).tolist(), strict=True)
@@ -30,7 +30,7 @@ def _sliced(work: Work, node: Node) -> list[CutAxis] | None:
 
 def _strided(work: Work, node: Node) -> list[CutAxis] | None:
     source, options = work.input(node, 0), work.options(node)
-    values = [work.values(work.input(node, position)) for position in (1, 2, 3)]
+    values = [work.integers(work.input(node, position)) for position in (1, 2, 3)]
     if work.is_open(source, work.output(node)) or options.ellipsis_mask or options.new_axis_mask or options.offset:
         return None
     begin, end, strides = [None if each is None else [int(number) for number in each.reshape(-1)] for each in values]

@@ -130,7 +130,7 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
     if pair == ("RESHAPE", "RESHAPE"):
         return first.inputs[0]
     if pair == ("TRANSPOSE", "TRANSPOSE"):
-        orders = [work.values(work.input(each, 1)) for each in (first, node)]
+        orders = [work.integers(work.input(each, 1)) for each in (first, node)]
         if orders[0] is None or orders[1] is None or orders[0].size != orders[1].size:
             return None
         if any(work.input(each, 1).type != "INT32" for each in (first, node)):  # which the kernel takes it for

@@ -6,6 +6,7 @@ import pytest
 
 from delegate_sim.delegates.coreml.rules import RULES
 from delegate_sim.delegates.coreml.target import CoreMlTarget
+from delegate_sim.rules.kinds import MALFORMED_OPERANDS
 from tests.delegates.cases import CaseTable, assert_explained
 from tests.graphs import arena, constant, node_view, persistent
 
@@ -151,7 +152,7 @@ for op in ("PAD", "PADV2", "MIRROR_PAD"):
     # Read as words of 32 bits, the second value of the height counts as that of the channels.
     variant(op, None, inputs={1: constant([[0, 0], [1, 0], [1, 1], [1, 1]], "INT64")})
     variant(op, VALUE, inputs={1: constant([[0, 0], [0, 1], [0, 0], [0, 0]], "INT64")})
-    variant(op, None, inputs={1: None})
+    variant(op, MALFORMED_OPERANDS.name, inputs={1: None})
 variant("MIRROR_PAD", VALUE, mode=1)
 without_options("MIRROR_PAD", VALUE)
 

@@ -69,7 +69,7 @@ variant("ONE_HOT", CONSTANT, inputs={3: constant([0.0, 1.0], "FLOAT32")})
 variant("ONE_HOT", CONSTANT, inputs={3: constant([[0.0]], "FLOAT32")})
 
 for _op in ("PACK", "SPLIT", "SPLIT_V", "UNPACK"):
-    accepted(_op, [FLOAT, FLOAT], [FLOAT, FLOAT], version=9)
+    accepted(_op, [FLOAT, FLOAT, FLOAT], [FLOAT, FLOAT], version=9)
 
 _PADDINGS = constant([[0, 0]] * 4)
 for _op in ("PAD", "PADV2"):

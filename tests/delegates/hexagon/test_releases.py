@@ -12,6 +12,7 @@ from delegate_sim.delegates.hexagon.target import HexagonTarget
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
+from delegate_sim.rules.kinds import MALFORMED_OPERANDS
 from tests.graphs import arena, constant, node_view, quantized
 
 COUNT = "hexagon-operand-count"
@@ -43,8 +44,8 @@ CHANGES = [
         Change("FULLY_CONNECTED", "litert-2.1.5", None, QUANTIZATION, fully_connected(weights))
         for weights in (PER_CHANNEL, BLOCKWISE)
     ),
-    *(Change(op, "litert-2.3.0", None, COUNT, node_view(op, [], [INT8])) for op in ("CONCATENATION", "PACK")),
-    *(Change(op, "litert-2.3.0", None, COUNT, node_view(op, [INT8], [])) for op in ("CONCATENATION", "PACK")),
+    *(Change(op, "litert-2.3.0", MALFORMED_OPERANDS.name, COUNT, node_view(op, [], [INT8])) for op in ("CONCATENATION", "PACK")),
+    *(Change(op, "litert-2.3.0", MALFORMED_OPERANDS.name, COUNT, node_view(op, [INT8], [])) for op in ("CONCATENATION", "PACK")),
 ]
 
 LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]

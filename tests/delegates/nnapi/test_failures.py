@@ -170,9 +170,10 @@ def test_nnapi_requantize_type():
     assert failure(sketch.map(result)).code == "nnapi-requantize-type"
 
 
-def test_nnapi_axis_of_pack():
+@pytest.mark.parametrize("axis", [-1, -9])
+def test_nnapi_axis_of_pack(axis):
     sketch = Sketch()
-    result = sketch.node("PACK", [sketch.input()], (2, 2, 1), options={"axis": -1, "values_count": 1})
+    result = sketch.node("PACK", [sketch.input()], (2, 2, 1), options={"axis": axis, "values_count": 1})
     assert failure(sketch.map(result, level=FEATURE_LEVEL_5)).code == "nnapi-axis"
 
 

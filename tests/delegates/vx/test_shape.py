@@ -52,8 +52,9 @@ INT8_VECTOR = quantized(arena("INT8", 4), 0.5)
 UINT8_VECTOR = quantized(arena("UINT8", 4), 0.5)
 HEAP_STRING = STRING._replace(allocation=Allocation.DYNAMIC)
 
-for _op in ("CONCATENATION", "GATHER", "GATHER_ND", "HASHTABLE_LOOKUP"):
+for _op in ("CONCATENATION", "GATHER", "GATHER_ND"):
     accepted(_op, [FLOAT, INT32], [FLOAT])
+accepted("HASHTABLE_LOOKUP", [FLOAT, INT32, FLOAT], [FLOAT, FLOAT])
 for _op in ("SQUEEZE", "UNPACK"):
     accepted(_op, [FLOAT], [FLOAT])
 
@@ -147,8 +148,8 @@ variant("SLICE", SHAPE, outputs=[FLOAT_SCALAR])
 variant("SLICE", inputs={0: FLOAT_RANK_3})
 variant("SLICE", CONSTANT, inputs={1: COMPUTED_PAIR}, outputs=[FLOAT_BATCH])
 
-for _op in ("SPLIT", "SPLIT_V"):
-    accepted(_op, [FLOAT, INT8], [FLOAT])
+for _op, _others in (("SPLIT", [INT8]), ("SPLIT_V", [INT8, INT32])):
+    accepted(_op, [FLOAT, *_others], [FLOAT])
     variant(_op, DYNAMIC, outputs=[HEAP_STRING])
     variant(_op, QUANTIZATION, inputs={0: INT8_UNSCALED})
     variant(_op, QUANTIZATION, inputs={1: UINT8_UNSCALED})

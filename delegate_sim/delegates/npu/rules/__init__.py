@@ -52,6 +52,7 @@ def _book(
         unknown_custom=_UNKNOWN if refuses_custom else None,
         others=others,
         key=_release,
+        reads_operands=False,
     )
 
 

@@ -1,0 +1,78 @@
+"""Nodes that lack operands or results without which their operator does nothing.
+
+A delegate with a check of its own for them says so itself. Most have none, and read past the arrays of such a node: no runtime
+gives an answer that could be told, so that what no check refuses is refused here, whatever the delegate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from ..graph.graph import NodeView
+from ..model.model import Node
+from .kinds import MALFORMED_OPERANDS
+from .numbers import counted
+from .rule import ACCEPTED, Reason, Verdict
+
+NEEDED = "the operands and results without which the operator does nothing"
+
+_FEWEST: Mapping[tuple[int, int], str] = {
+    (0, 1): "HASHTABLE VAR_HANDLE",
+    (1, 0): "UNPACK",
+    (
+        1,
+        1,
+    ): "ABS ADD_N AVERAGE_POOL_2D BITCAST BUCKETIZE CAST CEIL COMPLEX_ABS CONCATENATION COS DENSIFY DEPTH_TO_SPACE DEQUANTIZE "
+    "ELU EXP FAKE_QUANT FLOOR GELU HARD_SWISH HASHTABLE_SIZE IMAG L2_NORMALIZATION L2_POOL_2D LEAKY_RELU "
+    "LOCAL_RESPONSE_NORMALIZATION LOG LOGICAL_NOT LOGISTIC LOG_SOFTMAX MATRIX_DIAG MAX_POOL_2D NEG PACK QUANTIZE "
+    "RANDOM_STANDARD_NORMAL RANDOM_UNIFORM RANK READ_VARIABLE REAL RELU RELU6 RELU_0_TO_1 RELU_N1_TO_1 RESHAPE ROUND RSQRT SHAPE "
+    "SIGN SIN SKIP_GRAM SOFTMAX SPACE_TO_DEPTH SQRT SQUARE SQUEEZE TANH WHERE ZEROS_LIKE",
+    (1, 2): "UNIQUE",
+    (2, 0): "ASSIGN_VARIABLE",
+    (2, 1): "ADD ARG_MAX ARG_MIN ATAN2 BATCH_MATMUL BITWISE_XOR BROADCAST_ARGS BROADCAST_TO CONV_2D CONV_3D CUMSUM "
+    "DEPTHWISE_CONV_2D DIV EMBEDDING_LOOKUP EQUAL EXPAND_DIMS FILL FLOOR_DIV FLOOR_MOD FULLY_CONNECTED GATHER GATHER_ND GREATER "
+    "GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND LOGICAL_OR LSH_PROJECTION MATRIX_SET_DIAG MAXIMUM MEAN MINIMUM MIRROR_PAD MUL "
+    "MULTINOMIAL NOT_EQUAL PAD PADV2 POW PRELU REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD RESIZE_BILINEAR "
+    "RESIZE_NEAREST_NEIGHBOR REVERSE_SEQUENCE REVERSE_V2 RFFT2D RIGHT_SHIFT SEGMENT_SUM SPLIT SQUARED_DIFFERENCE SUB SUM TILE "
+    "TRANSPOSE",
+    (2, 2): "TOPK_V2",
+    (3, 0): "HASHTABLE_IMPORT",
+    (3, 1): "BATCH_TO_SPACE_ND CONV_3D_TRANSPOSE DILATE DYNAMIC_UPDATE_SLICE HASHTABLE_FIND RANGE SCATTER_ND SELECT SELECT_V2 "
+    "SLICE SPACE_TO_BATCH_ND SPLIT_V TRANSPOSE_CONV UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD "
+    "UNSORTED_SEGMENT_SUM",
+    (3, 2): "HASHTABLE_LOOKUP",
+    (4, 1): "ONE_HOT RNN SPARSE_TO_DENSE STRIDED_SLICE SVDF UNIDIRECTIONAL_SEQUENCE_RNN",
+    (5, 1): "EMBEDDING_LOOKUP_SPARSE LSTM NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5 REDUCE_WINDOW",
+    (9, 1): "BIDIRECTIONAL_SEQUENCE_RNN",
+    (20, 1): "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    (48, 1): "BIDIRECTIONAL_SEQUENCE_LSTM",
+}
+"""By how many operands and results an operator has at least: as its CPU kernel counts them (``kernels/*.cc: Prepare``), or as few
+as a delegate does with that tests what it gets."""
+
+_MOST_GIVEN = 3
+"""Operators of more operands leave some of these out."""
+
+FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
+)
+
+
+def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
+    """Return the verdict on a node that a delegate's own rules accept; ``is_counted`` if these count its operands."""
+    found = next(_lacking(node.node, is_counted), None)
+    if found is None:
+        return ACCEPTED
+    kind = MALFORMED_OPERANDS
+    return Verdict(False, (Reason(kind.name, kind.name, f"{found}; needs {NEEDED}", found, NEEDED, kind.hint),))
+
+
+def _lacking(node: Node, is_counted: bool) -> Iterator[str]:
+    """Say what is missing."""
+    inputs, outputs = (0, 0) if node.is_custom else FEWEST.get(node.op, (0, 0))
+    if len(node.inputs) < (min(inputs, 1) if is_counted else inputs) or len(node.outputs) < outputs:
+        yield f"has {counted(len(node.inputs), 'input')} and {counted(len(node.outputs), 'output')}"
+    given = node.inputs[:inputs] if inputs <= _MOST_GIVEN else node.inputs[:1]
+    yield from (f"input {position} is left out" for position, index in enumerate(given) if index < 0)
+    yield from (f"output {position} is left out" for position, index in enumerate(node.outputs[:outputs]) if index < 0)
