@@ -45,7 +45,7 @@ TESTS = (
 """What of the suite runs the code of these parts quickly; the rest runs it too."""
 _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""
-_MOST_SECONDS = 12
+_MOST_SECONDS = 6
 """Of the processor, as they were recorded, of the tests that are run with one mutant."""
 
 
