@@ -34,7 +34,7 @@ def test_only_a_possible_operator_has_rules_loaded_and_only_once():
 
 def test_a_change_is_made_when_the_rules_are_loaded():
     load = Loaded()
-    changed = with_change(LazyRules(frozenset({"ADD"}), load), lambda rules: {op: MUL for op in rules})
+    changed = with_change(LazyRules(frozenset({"ADD"}), load), lambda rules: dict.fromkeys(rules, MUL))
     assert "SIN" not in changed
     assert load.count == 0
     assert changed["ADD"] is MUL
