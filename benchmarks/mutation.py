@@ -3,7 +3,8 @@
 cosmic-ray's operators make the mutants, in an environment that has it and coverage.py as well (``make mutation``). Its own runner
 starts an interpreter and the suite for each, which would take days; here only the tests that run the changed line are run, the
 fastest first, in a fork (``benchmarks/mutant_runs.py``). A place in the code is drawn at random, then one of its mutants; changes
-of annotations, which are not evaluated, are no mutants, nor is what is no Python.
+of annotations, which are not evaluated, and of how functions may be called, which mypy sees to, are no mutants, nor is what is no
+Python.
 """
 
 from __future__ import annotations
@@ -64,10 +65,18 @@ def places(path: str) -> dict[tuple[int, int, str], list[tuple[str, int]]]:
     for node in ast_nodes(get_ast(code)):
         for name, operator in _operators().items():
             for start, _ in operator.mutation_positions(node):
-                if not any(first <= tuple(start) < last for first, last in unevaluated):
+                if not _is_for_checkers(node) and not any(first <= tuple(start) < last for first, last in unevaluated):
                     found.setdefault((*start, name.split("/")[1].split("_")[0]), []).append((name, occurrences[name]))
                 occurrences[name] += 1
     return found
+
+
+def _is_for_checkers(node: Any) -> bool:
+    """Whether something says only how a function may be called: a star among parameters, or what type checkers read."""
+    parent = "" if node.parent is None else node.parent.type
+    return (node.type == "operator" and parent in ("parameters", "param")) or (
+        node.type == "decorator" and node.get_code().strip() == "@overload"
+    )
 
 
 def _annotations(code: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -84,7 +93,6 @@ def _annotations(code: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
 
 def drawn(area: str, number: int, seed: int) -> list[Mutant]:
     """Return so many mutants of an area, at random."""
-    generator = random.Random(f"{area}:{seed}")
     all_places = [
         (path.relative_to(ROOT).as_posix(), place, changes)
         for pattern in AREAS[area]
@@ -92,13 +100,13 @@ def drawn(area: str, number: int, seed: int) -> list[Mutant]:
         for place, changes in sorted(places(path.relative_to(ROOT).as_posix()).items())
     ]
     found = []
-    for path, (line, _, _), changes in generator.sample(all_places, min(number, len(all_places))):
-        for name, occurrence in generator.sample(changes, len(changes)):
+    for path, place, changes in random.Random(f"{area}:{seed}").sample(all_places, min(number, len(all_places))):
+        for name, occurrence in random.Random(f"{path}:{place}:{seed}").sample(changes, len(changes)):
             code = None
             with contextlib.suppress(AttributeError):  # exceptions that are an attribute of a module
                 code = mutate_code((ROOT / path).read_text("utf-8"), _operators()[name], occurrence)
             if code is not None and _is_python(code):
-                found.append(Mutant(path, name.split("/")[1], line, code))
+                found.append(Mutant(path, name.split("/")[1], place[0], code))
                 break
     print(f"{area}: {len(all_places):,} places, {len(found):,} drawn", flush=True)
     return found
