@@ -138,6 +138,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
             f"required-version = '>=99'\n{TARGET}",
             f"1: required-version: >=99 is required, but this is delegate-sim {__version__}",
         ),
+        (f"{TARGET}options = {{ driver = 3 }}\n", "3: targets.t.options.driver: option driver of nnapi"),
         (f"required-version = 'newest'\n{TARGET}", "1: required-version: takes a version such as"),
         (f"{TARGET}models = [\n", "3: is not TOML: "),
         ("models = 1\nmodels = 2\n", "2: is not TOML: Cannot overwrite a value"),
@@ -225,6 +226,21 @@ def test_a_driver_profile_lies_beside_the_configuration(write, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path / "below")
     (target,) = read_configuration(path).targets
     assert str(target.options["driver"]) == "driver.toml"
+
+
+def test_an_option_that_is_no_path_stays_as_it_is_written(write, tmp_path, monkeypatch):
+    (tmp_path / "below").mkdir()
+    path = write('[targets.t]\ndelegate = "nnapi"\noptions = { accelerator_name = "edge/tpu" }\n')
+    monkeypatch.chdir(tmp_path / "below")
+    (target,) = read_configuration(path).targets
+    assert target.options["accelerator_name"] == "edge/tpu"
+
+
+def test_what_is_excluded_need_not_be_among_the_models(write, tmp_path):
+    for name in ("a.tflite", "old.tflite"):
+        (tmp_path / name).touch()
+    path = write(f'models = ["a.tflite"]\nexclude = ["old.tflite"]\n{TARGET}')
+    assert read_configuration(path).find_models() == ["a.tflite"]
 
 
 def test_a_target_may_hold_for_several_releases(write):
