@@ -258,6 +258,8 @@ NODE = ("models", "ab", 0, "nodes", 0)
             WHOLE.replace(packed(OUTLINE), f"*{packed(OUTLINE)}"),
             "is not a baseline: the outline of the model ab cannot be read: ",
         ),
+        (WHOLE.replace('"2"]', '"2", "3"]'), "is not a baseline: entries[0].fallback[0] is not a subgraph, a code and nodes"),
+        (f"\n\n<<<<<<< HEAD\n{WHOLE}", "holds the markers of a merge (line 3): "),
         ("[]", "is not a baseline: its schema is None, but this version reads 'delegate-sim/baseline/2' and"),
         (with_value("delegate-sim/baseline/9", "schema"), "is not a baseline: its schema is 'delegate-sim/baseline/9'"),
         (without("models"), "is not a baseline: the file has no 'models' that is an object"),

@@ -176,6 +176,29 @@ def test_required_versions(write, version, fits):
             read_configuration(path)
 
 
+@pytest.mark.parametrize(
+    ("clause", "fits"),
+    [("==99", False), ("==0.0.1", False), ("!=99", True), ("!=0.0.1", True), ("<=0.0.1", False), ("<=99", True), ("<99", True),
+     ("<0.0.1", False), (">0.0.1", True), (">99", False), (">=99", False)],
+)  # fmt: skip
+def test_required_versions_that_are_older_or_newer(write, clause, fits):
+    test_required_versions(write, clause, fits)
+
+
+@pytest.mark.parametrize(
+    ("written", "share"), [("0", 0), ("1", 1), ("0.5", 0.5), ("'0 %'", 0), ("'100 %'", 1), ("'12.5%'", 0.125)]
+)
+def test_shares(write, written, share):
+    found = read_configuration(write(f"{TARGET}[budgets]\nmin-delegated-share = {written}\n")).budgets
+    assert found.min_delegated_share == share
+
+
+@pytest.mark.parametrize("written", ["-0.1", "1.1", "true", "'101 %'", "'1'", "'5 per cent'", "[1]"])
+def test_what_is_no_share(write, written):
+    with pytest.raises(ConfigurationError, match="takes a share from 0 to 1"):
+        read_configuration(write(f"{TARGET}[budgets]\nmin-delegated-share = {written}\n"))
+
+
 def test_files_that_cannot_be_read(write, tmp_path):
     with pytest.raises(ConfigurationError, match="No such file"):
         read_configuration(str(tmp_path / "none.toml"))
@@ -291,7 +314,7 @@ def test_a_target_may_hold_for_several_releases_of_the_platform_behind_the_deleg
     assert (single.name, single.options["nnapi_runtime"]) == ("phones", "12")
 
 
-@pytest.mark.parametrize("value", ["[]", '"9"', "true", '["11", "x"]', "[[11]]"])
+@pytest.mark.parametrize("value", ["[]", '"9"', "true", "11.0", "[11, true]", '["11", "x"]', "[[11]]"])
 def test_other_releases_of_the_platform_are_refused(write, value):
     with pytest.raises(ConfigurationError, match="takes a release of android or a list of them"):
         read_configuration(write(f'[targets.phones]\ndelegate = "nnapi"\nandroid = {value}\n'))

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Results, fingerprints, unreadable_case
+from delegate_sim.gate.tables import results_line, results_tables
 from delegate_sim.results.findings import ERROR, WHOLE_MODEL, Finding
 from delegate_sim.results.measures import Measures
 
@@ -85,6 +86,28 @@ def test_a_model_that_gets_no_answer():
     assert [(finding.code, finding.level, finding.message) for finding in case.findings] == [
         ("unreadable-model", ERROR, "no model")
     ]
+
+
+def test_tables_have_a_row_for_each_case_and_each_finding():
+    measures = Measures("delegated", nodes=4, delegated_nodes=3, partitions=2, delegate_kernels=1, border_bytes=64)
+    found = Results("check", (with_findings(FINDING, measures=measures, notes=("one", "two")), CASE))
+    cases, findings = (make() for make in results_tables(found).values())
+    place = ("m.tflite", "phone", "nnapi", "litert-2.3", "passed")
+    assert list(cases.rows) == [
+        (*place, 1, "delegated", 4, 3, 0.75, 2, 1, 64, "one; two"),
+        (*place, 0, None, None, None, None, None, None, None, ""),
+    ]
+    assert len(cases.columns) == len(cases.rows[0])
+    assert list(findings.rows) == [
+        ("m.tflite", "phone", ERROR, "nnapi-operator-version", 0, 3, "ADD", "sum", "fell back", "convert it")
+    ]
+    assert len(findings.columns) == len(findings.rows[0])
+
+
+def test_results_in_one_line():
+    failed = dataclasses.replace(CASE, status=FAILED)
+    assert results_line(Results("check", (failed, CASE, failed))) == "check: 2 failed, 1 passed"
+    assert results_line(Results("analyze", ())) == "analyze: no case"
 
 
 def test_a_finding_in_full():

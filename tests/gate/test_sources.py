@@ -98,6 +98,12 @@ def test_one_source_is_checked_by_its_name_or_its_path(project, tmp_path, chosen
     assert [case.model for case in project.check([chosen])] == ["net"]
 
 
+def test_a_model_that_is_asked_for_is_checked_without_the_sources(project, tmp_path):
+    upsampler().write(tmp_path / "other.tflite")
+    project.check(["other.tflite"], update=True)
+    assert [case.model for case in project.check(["other.tflite"])] == ["other.tflite"]
+
+
 def test_a_conversion_that_fails_is_a_case_of_each_target(project):
     project.convert(failures={"float+fixed": Failure(FailureKind.CRASHED, "ended by signal 11")})
     (case,) = project.check()
