@@ -11,6 +11,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
+from ..model.elements import kind_of, shape_of
 from ..model.model import Model, Node, Quantization, Tensor
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _content(model: Model, tensor: Tensor) -> Hashable:
     """Return what a class tells of a tensor's value; None where only the tensor itself is like it."""
     if tensor.value is not None:
         value = tensor.value
-        return (value.dtype.str, value.shape, value.tobytes()) if value.nbytes <= _SMALL_CONSTANT else None
+        return (kind_of(value), shape_of(value), value.tobytes()) if value.nbytes <= _SMALL_CONSTANT else None
     if tensor.data is None:
         return "unknown"
     offset, size = tensor.data

@@ -14,6 +14,7 @@ from ..model.elements import Values
 from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
 from .classes import ABSENT, classes_of
 
+
 class DynamicTensor(NamedTuple):
     """The first tensor whose size is known only at run time, the node that makes it so and the operand that is to blame.
 

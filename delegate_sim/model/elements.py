@@ -137,6 +137,12 @@ def kind_of(values: Any) -> str:
     return found
 
 
+def shape_of(values: Any) -> tuple[int, ...]:
+    """Return the shape of an array; elements are flat."""
+    found: tuple[int, ...] = (len(values),) if isinstance(values, Elements) else values.shape
+    return found
+
+
 def read_as(values: Values, kind: str) -> Elements:
     """Return the same bytes as elements of another type; raises ValueError if they do not hold a whole number of them."""
     if values.nbytes % int(kind[2:]):

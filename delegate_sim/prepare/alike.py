@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy.typing as npt
-
 from ..graph.classes import classes_of, is_told
 from ..graph.watched import LooksFurther, Nothing, Numbering, WatchedOperands, watched_tensor
+from ..model.elements import Values
 from ..model.model import Allocation, Model, Node
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 
@@ -25,7 +24,7 @@ class Change(NamedTuple):
     type: str
     shape: tuple[int, ...]
     allocation: Allocation
-    computed: npt.NDArray[Any] | None
+    computed: Values | None
     number: int
 
 
@@ -109,7 +108,7 @@ class _WatchedKernelTensor(KernelTensor):
         """Whether a kernel changed what the file says of the tensor."""
         return self.source is not self._shown
 
-    def known_value(self) -> npt.NDArray[Any] | None:
+    def known_value(self) -> Values | None:
         """The elements, if all tensors of the class have the same."""
         if self.computed is None and not self.is_constant:
             return None

@@ -252,7 +252,14 @@ NODE = ("models", "ab", 0, "nodes", 0)
             TEXT.replace("OUTLINE", packed(OUTLINE)).replace('[0, "nn', '["0", "nn'),
             "is not a baseline: entries[0].fallback[0] is not",
         ),
-        ("[" * 100_000, "is not JSON: "),
+        ("[" * 100_000, "is not JSON: nested too deeply"),
+        ("9" * 5_000, "is not JSON: a number has too many digits"),
+        (
+            WHOLE.replace(packed(OUTLINE), f"*{packed(OUTLINE)}"),
+            "is not a baseline: the outline of the model ab cannot be read: ",
+        ),
+        (WHOLE.replace('"2"]', '"2", "3"]'), "is not a baseline: entries[0].fallback[0] is not a subgraph, a code and nodes"),
+        (f"\n\n<<<<<<< HEAD\n{WHOLE}", "holds the markers of a merge (line 3): "),
         ("[]", "is not a baseline: its schema is None, but this version reads 'delegate-sim/baseline/2' and"),
         (with_value("delegate-sim/baseline/9", "schema"), "is not a baseline: its schema is 'delegate-sim/baseline/9'"),
         (without("models"), "is not a baseline: the file has no 'models' that is an object"),
@@ -283,6 +290,13 @@ def test_files_that_are_no_baselines(tmp_path, text, fault):
     assert path.read_text(encoding="utf-8") == text
 
 
+def test_a_file_is_ascii_whatever_the_names_are():
+    """So that it is read alike whatever encoding a tool in between takes it for."""
+    outline = (SubgraphOutline("größe", (Output("入力", "FLOAT32[1]"),), ()),)
+    text = baseline_text(Baseline({EntryKey("é.tflite", "ñ"): entry(outline=outline)}))
+    assert text.isascii()
+
+
 def test_two_entries_of_one_key(tmp_path):
     content = json.loads(FIRST_TEXT)
     content["entries"] *= 2
@@ -300,8 +314,10 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
         read_baseline(str(path))
     with pytest.raises(BaselineError, match="Is a directory"):
         read_baseline(str(tmp_path))
-    with pytest.raises(BaselineError, match="No such file or directory"):
-        update_baseline(str(tmp_path / "none" / "baseline.json"), {})
+    missing = tmp_path / "none" / "baseline.json"
+    with pytest.raises(BaselineError) as caught:
+        update_baseline(str(missing), {})
+    assert str(caught.value) == f"{missing}: No such file or directory"
 
 
 WRITER = """

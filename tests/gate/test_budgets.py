@@ -75,6 +75,7 @@ def test_tolerances(tolerance, changed, is_allowed):
     [
         (Budgets(), []),
         (Budgets(4, 0.8, 2), []),
+        (Budgets(9, 0.1, 9), []),
         (Budgets(max_partitions=3), ["budget-partitions"]),
         (Budgets(max_fallback=1), ["budget-fallback"]),
         (Budgets(min_delegated_share=0.81), ["budget-delegated-share"]),

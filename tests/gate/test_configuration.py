@@ -138,6 +138,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
             f"required-version = '>=99'\n{TARGET}",
             f"1: required-version: >=99 is required, but this is delegate-sim {__version__}",
         ),
+        (f"{TARGET}options = {{ driver = 3 }}\n", "3: targets.t.options.driver: option driver of nnapi"),
         (f"required-version = 'newest'\n{TARGET}", "1: required-version: takes a version such as"),
         (f"{TARGET}models = [\n", "3: is not TOML: "),
         ("models = 1\nmodels = 2\n", "2: is not TOML: Cannot overwrite a value"),
@@ -173,6 +174,29 @@ def test_required_versions(write, version, fits):
     else:
         with pytest.raises(ConfigurationError, match="is required, but this is delegate-sim"):
             read_configuration(path)
+
+
+@pytest.mark.parametrize(
+    ("clause", "fits"),
+    [("==99", False), ("==0.0.1", False), ("!=99", True), ("!=0.0.1", True), ("<=0.0.1", False), ("<=99", True), ("<99", True),
+     ("<0.0.1", False), (">0.0.1", True), (">99", False), (">=99", False)],
+)  # fmt: skip
+def test_required_versions_that_are_older_or_newer(write, clause, fits):
+    test_required_versions(write, clause, fits)
+
+
+@pytest.mark.parametrize(
+    ("written", "share"), [("0", 0), ("1", 1), ("0.5", 0.5), ("'0 %'", 0), ("'100 %'", 1), ("'12.5%'", 0.125)]
+)
+def test_shares(write, written, share):
+    found = read_configuration(write(f"{TARGET}[budgets]\nmin-delegated-share = {written}\n")).budgets
+    assert found.min_delegated_share == share
+
+
+@pytest.mark.parametrize("written", ["-0.1", "1.1", "true", "'101 %'", "'1'", "'5 per cent'", "[1]"])
+def test_what_is_no_share(write, written):
+    with pytest.raises(ConfigurationError, match="takes a share from 0 to 1"):
+        read_configuration(write(f"{TARGET}[budgets]\nmin-delegated-share = {written}\n"))
 
 
 def test_files_that_cannot_be_read(write, tmp_path):
@@ -227,6 +251,21 @@ def test_a_driver_profile_lies_beside_the_configuration(write, tmp_path, monkeyp
     assert str(target.options["driver"]) == "driver.toml"
 
 
+def test_an_option_that_is_no_path_stays_as_it_is_written(write, tmp_path, monkeypatch):
+    (tmp_path / "below").mkdir()
+    path = write('[targets.t]\ndelegate = "nnapi"\noptions = { accelerator_name = "edge/tpu" }\n')
+    monkeypatch.chdir(tmp_path / "below")
+    (target,) = read_configuration(path).targets
+    assert target.options["accelerator_name"] == "edge/tpu"
+
+
+def test_what_is_excluded_need_not_be_among_the_models(write, tmp_path):
+    for name in ("a.tflite", "old.tflite"):
+        (tmp_path / name).touch()
+    path = write(f'models = ["a.tflite"]\nexclude = ["old.tflite"]\n{TARGET}')
+    assert read_configuration(path).find_models() == ["a.tflite"]
+
+
 def test_a_target_may_hold_for_several_releases(write):
     text = """\
 models = ["*"]
@@ -275,7 +314,7 @@ def test_a_target_may_hold_for_several_releases_of_the_platform_behind_the_deleg
     assert (single.name, single.options["nnapi_runtime"]) == ("phones", "12")
 
 
-@pytest.mark.parametrize("value", ["[]", '"9"', "true", '["11", "x"]', "[[11]]"])
+@pytest.mark.parametrize("value", ["[]", '"9"', "true", "11.0", "[11, true]", '["11", "x"]', "[[11]]"])
 def test_other_releases_of_the_platform_are_refused(write, value):
     with pytest.raises(ConfigurationError, match="takes a release of android or a list of them"):
         read_configuration(write(f'[targets.phones]\ndelegate = "nnapi"\nandroid = {value}\n'))

@@ -98,6 +98,12 @@ def test_one_source_is_checked_by_its_name_or_its_path(project, tmp_path, chosen
     assert [case.model for case in project.check([chosen])] == ["net"]
 
 
+def test_a_model_that_is_asked_for_is_checked_without_the_sources(project, tmp_path):
+    upsampler().write(tmp_path / "other.tflite")
+    project.check(["other.tflite"], update=True)
+    assert [case.model for case in project.check(["other.tflite"])] == ["other.tflite"]
+
+
 def test_a_conversion_that_fails_is_a_case_of_each_target(project):
     project.convert(failures={"float+fixed": Failure(FailureKind.CRASHED, "ended by signal 11")})
     (case,) = project.check()
@@ -130,7 +136,9 @@ def test_a_source_that_is_gone_is_a_case(project, tmp_path):
 def test_settings_that_no_converter_knows(project):
     project.write('settings = "float+channels-last"')
     (case,) = project.check()
-    assert "no converter takes it with float+channels-last; its converters are tensorflow" in case.findings[0].message
+    assert case.findings[0].message == (
+        "net.keras: no converter takes it with float+channels-last; its converters are tensorflow"
+    )
     project.write(f'{FIXED}\nconverter = "onnx2tf"')
     (case,) = project.check()
     assert "onnx2tf does not convert it" in case.findings[0].message
@@ -172,6 +180,23 @@ def test_sources_lie_below_the_configuration(source, text, path):
 
     found = sources_module.read_source("net", ConfigurationTable({"source": source}, ("sources", "net")), "/root")
     assert (found.text, found.path, found.data) == (text, path, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds", "memory"),
+    [
+        ({}, 900, 12 << 30),
+        ({"time-limit": 0.5}, 0.5, 12 << 30),
+        ({"time-limit": 1, "memory-limit": 1.5}, 1, 3 << 29),
+        ({"memory-limit": 0.25}, 900, 1 << 28),
+    ],
+)
+def test_limits_are_in_seconds_and_gibibytes(given, seconds, memory):
+    from delegate_sim.gate.configuration_table import ConfigurationTable
+
+    table = ConfigurationTable({"source": "net.keras", **given}, ("sources", "net"))
+    limits = sources_module.read_source("net", table, "/root").limits
+    assert (limits.seconds, limits.memory) == (seconds, memory)
 
 
 def test_the_check_of_a_source_follows_the_schema(project, run_check):

@@ -210,6 +210,28 @@ def test_a_left_out_operand_is_always_ready():
     assert partition(graph, ()) == (Subset(False, (0,), (0,), (1,)),)
 
 
+def test_a_left_out_result_is_no_tensor():
+    """Its index is that of the last tensor, counted from the end."""
+    graph = make_graph([([1], [-1, 0])], 2, [0])
+    assert partition(graph, ()) == (Subset(False, (0,), (1,), (0,)),)
+
+
+def test_the_tensor_of_index_0_may_be_the_result():
+    assert partition(make_graph([([1], [0])], 2, [0]), {0}) == (Subset(True, (0,), (1,), (0,)),)
+
+
+def test_in_the_order_of_the_plan_a_node_that_ran_is_not_taken_again():
+    graph = make_graph([([0], [1]), ([0], [2]), ([0], [3]), ([0], [4])], 5)
+    found = partition(graph, {0, 1, 3}, clustering=False)
+    assert [(subset.is_delegated, subset.nodes) for subset in found] == [(True, (0, 1)), (False, (2,)), (True, (3,))]
+
+
+def test_a_tensor_that_two_nodes_write_is_waited_for_once():
+    """Node 3 waits for node 4 too, although its other operand is written twice before."""
+    graph = make_graph([([0], [1]), ([0], [2]), ([0], [2]), ([2, 3], [4]), ([2], [3])], 5, [4])
+    assert [subset.nodes for subset in partition(graph, {0, 4})] == [(0,), (1, 2), (4,), (3,)]
+
+
 def test_nodes_with_side_effects_keep_their_order():
     nodes = [([0], [1]), ([1], [2]), ([0], [3])]
     free = partition(make_graph(nodes, 4, [2, 3]), {0, 2})

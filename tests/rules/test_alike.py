@@ -12,6 +12,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.graph.graph import file_graphs
+from delegate_sim.model.model import OPTIONAL_TENSOR
 from delegate_sim.releases.catalogue import NEWEST, Release
 from delegate_sim.rules import kinds
 from delegate_sim.rules.alike import Judge
@@ -55,6 +56,11 @@ def judged(finder):
         result = graph.tensor(f"result{number}", "FLOAT32", (1, 40))
         graph.node("ADD", (source, constant, axis), (result,), options={})
     graph.outputs(result)
+    return judged_in(builder, finder)
+
+
+def judged_in(builder, finder):
+    """Judge the ADD nodes of a model; return their verdicts, those of each by itself, and how often the rule was asked."""
     (graph,) = file_graphs(delegate_sim.load(builder.bytes()))
     counted = Counted(finder)
     rules = RuleBook(
@@ -66,7 +72,7 @@ def judged(finder):
     )
     judge = Judge(graph, rules, Target())
     found = [judge.verdict(node) for node in graph.nodes]
-    return found, [rules.validate(graph.view(node), Target()) for node in graph.nodes], counted.count - 3
+    return found, [rules.validate(graph.view(node), Target()) for node in graph.nodes], counted.count - len(graph.nodes)
 
 
 ALIKE = {
@@ -109,6 +115,66 @@ def test_a_rule_that_looks_further_is_asked_about_each_node(finder):
     assert count == 1 + 3
 
 
+OPERANDS = [(0, 1, 2), (0, 0, 1), (0, 1, 1), (0, 1, 0), (0, 0, 0), (0, 1, -1), (0, -1, 1), (-1, -1, 0), (0, 1), (2, 1, 0)]
+
+
+@pytest.mark.parametrize(
+    "finder",
+    [
+        lambda node: str([one == other for one in node.node.inputs for other in node.node.inputs]),
+        lambda node: str([index == OPTIONAL_TENSOR for index in node.node.inputs]),
+        lambda node: str([tensor.type for tensor in node.inputs]),
+    ],
+    ids=["which are the same", "which are left out", "types"],
+)
+def test_which_operands_are_the_same_or_left_out_counts(finder):
+    """All tensors are alike, so nothing else tells these nodes apart."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensors = [graph.tensor(f"t{number}", "FLOAT32", (1, 4)) for number in range(3 + len(OPERANDS))]
+    for operands, result in zip(OPERANDS, tensors[3:], strict=True):
+        graph.node("ADD", operands, (result,), options={})
+    found, expected, count = judged_in(builder, finder)
+    assert found == expected
+    assert count == len(OPERANDS) - 1  # the last is like the first
+
+
+def quantized_nodes(scales, zero_points):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    for number, (scale, zero_point) in enumerate(zip(scales, zero_points, strict=True)):
+        source = graph.tensor(f"source{number}", "INT8", (2, 4), scale=scale, zero_point=zero_point)
+        graph.node("ADD", (source,), (graph.tensor(f"result{number}", "INT8", (2, 4)),), options={})
+    return builder
+
+
+SCALES = {
+    "scales": lambda node: str([float(scale) for scale in node.input(0).quantization.scales]),
+    "zero points": lambda node: str([int(point) for point in node.input(0).quantization.zero_points]),
+}
+
+
+@pytest.mark.parametrize("finder", SCALES.values(), ids=SCALES)
+def test_one_scale_is_part_of_what_nodes_share(finder):
+    found, expected, count = judged_in(quantized_nodes([0.5, 0.5, 0.25, 0.5], [1, 1, 1, 2]), finder)
+    assert found == expected
+    assert count == 3
+
+
+@pytest.mark.parametrize("finder", SCALES.values(), ids=SCALES)
+def test_scales_of_channels_are_looked_at_in_each_node(finder):
+    found, expected, count = judged_in(quantized_nodes([[0.5, 0.5], [0.5, 0.25]], [[0, 0], [0, 1]]), finder)
+    assert found == expected
+    assert count == 1 + 2
+
+
+def test_how_many_scales_there_are_is_part_of_what_nodes_share():
+    builder = quantized_nodes([[0.5, 0.5], [0.5, 0.25], 0.5], [[0, 0], [0, 1], 0])
+    found, expected, count = judged_in(builder, lambda node: str(len(node.input(0).quantization.scales)))
+    assert found == expected
+    assert count == 2
+
+
 def without_memory(monkeypatch):
     """Have every node judged by itself."""
 
@@ -116,7 +182,9 @@ def without_memory(monkeypatch):
         return self._rules.validate(self._graph.view(node), self._target)
 
     monkeypatch.setattr(Judge, "verdict", verdict)
-    monkeypatch.setattr(Judge, "verdicts", lambda self, nodes: {index: verdict(self, self._graph.nodes[index]) for index in nodes})
+    monkeypatch.setattr(
+        Judge, "verdicts", lambda self, nodes: {index: verdict(self, self._graph.nodes[index]) for index in nodes}
+    )
 
 
 def entries(models, names=SIMULATED):

@@ -122,6 +122,44 @@ def test_an_operator_without_a_rule():
     assert reason.message == "SIN (op 66) has no mapper"
 
 
+@pytest.mark.parametrize(
+    ("kind", "said", "expected"),
+    [
+        ({}, "", "unsupported-operator"),
+        ({"suffix": "op"}, "", "op"),
+        ({"suffix": "op", "native": "kUnsupportedOp"}, "", "kUnsupportedOp"),
+        ({"suffix": "op", "native": "kUnsupportedOp"}, "{op} is not known.", "SIN is not known."),
+    ],
+)
+def test_an_operator_without_a_rule_has_the_delegates_own_name_for_it_if_any(kind, said, expected):
+    unknown = Unknown("an operator that x has", said=said)
+    (reason,) = verdict(book(kinds=(kinds.OPERATOR.reworded(**kind),), unknown=unknown), op="SIN").reasons
+    assert reason.kind == expected
+
+
+@pytest.mark.parametrize(("own", "expected"), [("", kinds.OPERATOR.hint), ("use ADD", "use ADD")])
+def test_an_operator_without_a_rule_has_the_hint_of_its_kind_unless_the_delegate_gives_one(own, expected):
+    (reason,) = verdict(book(unknown=Unknown("an operator that x has", hint=own)), op="SIN").reasons
+    assert reason.hint == expected
+
+
+def test_which_checks_apply_is_asked_once_for_a_target():
+    asked = []
+    condition = Condition("always", lambda target: asked.append(target.level) or True)
+    rules = book(TYPE_OF_INPUT.when(condition))
+    for level in (30, 31, 30, 31):
+        verdict(rules, target=Target(level))
+    assert asked == [30, 31]
+
+
+def test_no_more_targets_are_kept_than_a_limit(monkeypatch):
+    monkeypatch.setattr("delegate_sim.rules.book._MOST_KEPT", 2)
+    rules = book(TYPE_OF_INPUT.when(FROM_29))
+    for level in (27, 28, 29, 30, 31):
+        assert verdict(rules, target=Target(level)).is_supported == (level < 29)
+        assert len(rules._kept) <= 2
+
+
 def test_custom_operators_have_rules_of_their_own():
     rules = book(custom={"Pool": OpRule(())}, unknown_custom=Unknown("the custom operator Pool"))
     assert verdict(rules, op="Pool", custom=True).is_supported

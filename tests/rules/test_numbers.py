@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.rules.numbers import allowed_numbers, at_least, at_most, between, counted, exactly, listed, up_to_one
-from delegate_sim.rules.operands import INPUT, OUTPUT, operand
+from delegate_sim.rules.operands import INPUT, OUTPUT, operand, result
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,4 @@ def test_operands_as_plain_data():
 
 def test_names_of_operands():
     assert [operand(2).name, operand(2, "the weights").name] == ["input 2", "the weights"]
+    assert [OUTPUT.name, result(1).name, result(1, "the scores").name] == ["output", "output 1", "the scores"]

@@ -16,10 +16,12 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...graph.watched import LooksFurther, NumberedView
 from ...model.model import Node
-from ...nnapi_runtime import ModelBuilder, NnRefused, Version
+from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.judging import key_of, needed_of, operand_of
 from ...nnapi_runtime.model import check_level, combine
 from ...nnapi_runtime.operands import Lifetime, NnOperand, OperandKey, operand_version
+from ...nnapi_runtime.refusal import NnRefused
+from ...nnapi_runtime.types import Version
 from .builder import KernelError, PartitionBuilder
 from .mapping import add_node, empty_pool, fold
 
@@ -133,9 +135,7 @@ class Acceptance:
         check_level(required, self._level)
         return required
 
-    def _check_boundary(
-        self, given: Sequence[int], results: Sequence[int], states: Mapping[int, int], known: set[int]
-    ) -> None:
+    def _check_boundary(self, given: Sequence[int], results: Sequence[int], states: Mapping[int, int], known: set[int]) -> None:
         """Every operand has a value or is written, and the model's inputs and outputs are among those without a value."""
         free = {index for index, state in states.items() if self._state_list[state].lifetime is Lifetime.TEMPORARY}
         is_plain = free <= known and free.issuperset(given) and free.issuperset(results) and set(given).isdisjoint(results)
@@ -155,9 +155,7 @@ class Acceptance:
                 found.append(index)
         return frozenset(found)
 
-    def _found(
-        self, key: _Key, node: Node, states: Mapping[int, int], mapping: _Mapping, known: dict[_Key, _Effect]
-    ) -> _Effect:
+    def _found(self, key: _Key, node: Node, states: Mapping[int, int], mapping: _Mapping, known: dict[_Key, _Effect]) -> _Effect:
         view = self._graph.view(node)
         if key not in self._apart:
             watched = NumberedView(view)

@@ -1,0 +1,195 @@
+"""A check of several models, as Python callers see it."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.gate.check import Update, check_models
+from delegate_sim.gate.configuration import ConfigurationError, read_configuration
+from tests.gate.models import classifier, reshaper, upsampler
+from tests.models import chain_model
+
+CONFIGURATION = """\
+models = ["*.tflite"]
+[targets.phone]
+delegate = "nnapi"
+[targets.tablet]
+delegate = "xnnpack"
+models = ["u*.tflite"]
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Write models and a configuration; ``project`` checks them."""
+    monkeypatch.chdir(tmp_path)
+    classifier().write(tmp_path / "classifier.tflite")
+    upsampler().write(tmp_path / "upsampler.tflite")
+    (tmp_path / "delegate-sim.toml").write_text(CONFIGURATION, encoding="utf-8")
+
+    def check(paths=(), targets=(), **arguments):
+        return check_models(read_configuration("delegate-sim.toml"), paths, targets, **arguments)
+
+    return check
+
+
+def places(checked):
+    return [(case.model, case.target) for case in checked.results.cases]
+
+
+def notes(checked):
+    return {(case.model, case.target): case.notes for case in checked.results.cases}
+
+
+ALL = [("classifier.tflite", "phone"), ("upsampler.tflite", "phone"), ("upsampler.tflite", "tablet")]
+
+
+def test_cases_are_in_the_order_of_models_and_targets(project):
+    assert places(project(update=True)) == places(project()) == ALL
+
+
+def test_targets_apply_to_the_models_of_their_patterns(project):
+    assert places(project(targets=["tablet"], update=True)) == [("upsampler.tflite", "tablet")]
+    with pytest.raises(ConfigurationError, match=r"no target applies to classifier\.tflite"):
+        project(["classifier.tflite"], ["tablet"])
+
+
+def test_an_unknown_target_is_named_with_the_known_ones(project):
+    with pytest.raises(ConfigurationError, match=r"there is no target 'desk'; known are phone, tablet$"):
+        project(targets=["desk"])
+
+
+def test_each_model_is_announced_before_it_is_run(project):
+    told = []
+    project(update=True, begins=lambda *what: told.append(what))
+    assert told == [(1, 2, "classifier.tflite"), (2, 2, "upsampler.tflite")]
+
+
+def test_a_path_that_is_given_twice_is_checked_once(project):
+    project(update=True)
+    assert places(project(["classifier.tflite", "./classifier.tflite"])) == [("classifier.tflite", "phone")]
+
+
+def test_an_update_counts_what_it_did(project, tmp_path):
+    assert project(update=True).update == Update(3, 0, 0, True)
+    assert project(update=True).update == Update(0, 0, 0, False)
+    classifier(9).write(tmp_path / "classifier.tflite")
+    reshaper().write(tmp_path / "reshaper.tflite")
+    assert project(update=True).update == Update(1, 1, 0, True)
+    (tmp_path / "reshaper.tflite").unlink()
+    assert project(prune=True).update == Update(0, 0, 1, True)
+    assert project().update is None
+
+
+def test_an_update_says_what_it_changes(project, tmp_path):
+    found = notes(project(update=True))
+    assert set(found.values()) == {("new in the baseline",)}
+    assert set(notes(project(update=True)).values()) == {()}
+    classifier(9).write(tmp_path / "classifier.tflite")
+    (note,) = notes(project(update=True))["classifier.tflite", "phone"]
+    assert note == (
+        "changed in the baseline: partitions 1 -> 2; fallback nodes 0 -> 1; bytes across borders 64 -> 96; delegated share "
+        "100.00% -> 75.00%"
+    )
+
+
+def test_a_baseline_that_nothing_can_be_worse_than_is_warned_of(project, tmp_path):
+    chain_model(["ROUND"]).write(tmp_path / "round.tflite")
+    found = notes(project(update=True))
+    assert found["round.tflite", "phone"][0].startswith("warning: the delegate takes nothing of this model")
+    assert not any("warning" in note for note in found["classifier.tflite", "phone"])
+
+
+def test_a_model_without_nodes_is_not_warned_of(project, tmp_path):
+    chain_model([]).write(tmp_path / "empty.tflite")
+    assert notes(project(update=True))["empty.tflite", "phone"] == ("new in the baseline",)
+
+
+def test_a_missing_entry_fails_before_anything_else_is_said(project):
+    (case,) = project(["classifier.tflite"]).results.cases
+    assert (case.status, [finding.code for finding in case.findings]) == ("failed", ["no-baseline-entry"])
+    assert case.findings[0].hint == "delegate-sim check --update classifier.tflite"
+
+
+def stale(checked):
+    return {
+        (case.model, case.target): case.findings[0].message
+        for case in checked.results.cases
+        if [finding.code for finding in case.findings] == ["no-model-for-entry"]
+    }
+
+
+def test_an_entry_without_its_place_says_why(project, tmp_path):
+    project(update=True)
+    (tmp_path / "upsampler.tflite").unlink()
+    gone = "the baseline has an entry, but the model does not exist"
+    assert stale(project()) == {("upsampler.tflite", "phone"): gone, ("upsampler.tflite", "tablet"): gone}
+    upsampler().write(tmp_path / "upsampler.tflite")
+    text = CONFIGURATION.replace("u*.tflite", "x*.tflite")
+    (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
+    assert stale(project()) == {
+        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not apply the target to it"
+    }
+    (tmp_path / "delegate-sim.toml").write_text(CONFIGURATION.replace("tablet", "desk"), encoding="utf-8")
+    assert stale(project()) == {
+        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not name the target"
+    }
+
+
+def test_entries_of_targets_that_were_not_chosen_are_no_concern(project, tmp_path):
+    project(update=True)
+    (tmp_path / "upsampler.tflite").unlink()
+    (tmp_path / "uppercase.tflite").write_bytes((tmp_path / "classifier.tflite").read_bytes())
+    assert set(stale(project(targets=["tablet"]))) == {("upsampler.tflite", "tablet")}
+
+
+def test_an_entry_without_its_place_keeps_what_it_says(project, tmp_path):
+    project(update=True)
+    before = {(case.model, case.target): case.measures for case in project().results.cases}
+    (tmp_path / "upsampler.tflite").unlink()
+    for case in project().results.cases[1:]:
+        assert (case.status, case.measures, case.path) == ("failed", None, "upsampler.tflite")
+        assert case.baseline == before[case.model, case.target]
+
+
+def test_a_configuration_that_matches_nothing_is_an_error(project, tmp_path):
+    text = CONFIGURATION.replace("*.tflite", "*.lite")
+    (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"no file matches \*\.lite, so there is nothing to check"):
+        project()
+    (tmp_path / "delegate-sim.toml").write_text('[targets.t]\ndelegate = "gpu"\n', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="names no model, so there is nothing to check"):
+        project()
+
+
+def test_entries_can_be_removed_where_no_model_is_left(project, tmp_path):
+    project(update=True)
+    (tmp_path / "upsampler.tflite").unlink()
+    (tmp_path / "classifier.tflite").unlink()
+    assert project(prune=True).update == Update(0, 0, 3, True)
+
+
+@pytest.mark.parametrize("arguments", [{"update": True}, {"prune": True}])
+def test_without_a_baseline_there_is_none_to_write(project, tmp_path, arguments):
+    (tmp_path / "delegate-sim.toml").write_text(f"baseline = false\n{CONFIGURATION}", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="baseline = false, so there is no baseline to write"):
+        project(**arguments)
+
+
+def test_an_error_of_the_program_is_one_models_alone(project, monkeypatch):
+    from delegate_sim.gate import check
+
+    def fail(model, target):
+        if len(model.subgraphs[0].nodes) == 3:
+            raise ZeroDivisionError("by nothing")
+        return run_target(model, target)
+
+    run_target = check.run_target
+    monkeypatch.setattr(check, "run_target", fail)
+    checked = project(update=True, fault=lambda error: f"oops, {error}")
+    found = {(case.model, case.target): (case.status, [each.code for each in case.findings]) for case in checked.results.cases}
+    assert found["classifier.tflite", "phone"] == ("passed", [])
+    assert found["upsampler.tflite", "phone"] == ("unreadable", ["internal-error"])
+    (finding,) = checked.results.cases[1].findings
+    assert finding.message == "upsampler.tflite: oops, by nothing"
+    assert checked.update == Update(1, 0, 0, True)

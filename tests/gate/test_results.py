@@ -1,0 +1,117 @@
+"""What a command found, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Results, fingerprints, unreadable_case
+from delegate_sim.gate.tables import results_line, results_tables
+from delegate_sim.results.findings import ERROR, WHOLE_MODEL, Finding
+from delegate_sim.results.measures import Measures
+
+CASE = Case("m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3", {"feature_level": 31}, PASSED)
+PLACE = WHOLE_MODEL._replace(subgraph=0, subgraph_name="main", node=3, op="ADD", name="sum")
+FINDING = Finding("nnapi-operator-version", ERROR, "fell back", "convert it", PLACE)
+
+
+def with_findings(*findings, **changes):
+    return dataclasses.replace(CASE, findings=findings, **changes)
+
+
+def test_a_fingerprint_is_for_ever():
+    """Services know findings by it from one upload to the next."""
+    assert fingerprints(with_findings(FINDING)) == ["6d56c437ff01682d673976af87d672e6"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        with_findings(FINDING._replace(statement="stays", hint="")),
+        with_findings(FINDING._replace(level="warning")),
+        with_findings(FINDING._replace(location=PLACE._replace(node=7, subgraph_name="other"))),
+        with_findings(FINDING, path="m.tflite", status=FAILED, runtime="tf-2.15"),
+    ],
+    ids=["wording", "level", "renumbered", "path"],
+)
+def test_it_stays_whatever_else_changes(other):
+    assert fingerprints(other) == fingerprints(with_findings(FINDING))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        with_findings(FINDING, model="n.tflite"),
+        with_findings(FINDING, target="tablet"),
+        with_findings(FINDING._replace(code="nnapi-rank")),
+        with_findings(FINDING._replace(location=PLACE._replace(op="MUL"))),
+        with_findings(FINDING._replace(location=PLACE._replace(name="other"))),
+        with_findings(FINDING._replace(location=PLACE._replace(subgraph=1))),
+    ],
+    ids=["model", "target", "code", "operator", "name", "subgraph"],
+)
+def test_it_is_another_for_another_problem(other):
+    assert fingerprints(other) != fingerprints(with_findings(FINDING))
+
+
+def test_findings_that_agree_are_told_apart_by_their_order():
+    one, two, three = fingerprints(with_findings(FINDING, FINDING, FINDING))
+    assert len({one, two, three}) == 3
+    assert fingerprints(with_findings(FINDING, FINDING)) == [one, two]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "passed"),
+    [
+        ([], True), ([PASSED, BETTER], True), ([PASSED, FAILED], False), ([UNREADABLE], False),
+    ],
+)  # fmt: skip
+def test_results_pass_if_all_cases_do(statuses, passed):
+    found = Results("check", tuple(dataclasses.replace(CASE, status=status) for status in statuses)).to_dict()
+    assert found["passed"] is passed
+    assert found["counts"] == {status: statuses.count(status) for status in (PASSED, BETTER, FAILED, UNREADABLE)}
+
+
+def test_measures_have_what_follows_from_them():
+    measures = Measures("delegated", nodes=3, delegated_nodes=2, partitions=1, delegate_kernels=1, border_bytes=64)
+    (entry,) = Results("check", (dataclasses.replace(CASE, measures=measures),)).to_dict()["cases"]
+    assert (entry["measures"]["fallback_nodes"], entry["measures"]["delegated_share"]) == (1, 0.666667)
+    assert (entry["measures"]["nodes"], entry["baseline"]) == (3, None)
+
+
+def test_a_model_that_gets_no_answer():
+    case = unreadable_case("m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3", {}, "no model")
+    assert (case.status, case.measures) == (UNREADABLE, None)
+    assert [(finding.code, finding.level, finding.message) for finding in case.findings] == [
+        ("unreadable-model", ERROR, "no model")
+    ]
+
+
+def test_tables_have_a_row_for_each_case_and_each_finding():
+    measures = Measures("delegated", nodes=4, delegated_nodes=3, partitions=2, delegate_kernels=1, border_bytes=64)
+    found = Results("check", (with_findings(FINDING, measures=measures, notes=("one", "two")), CASE))
+    cases, findings = (make() for make in results_tables(found).values())
+    place = ("m.tflite", "phone", "nnapi", "litert-2.3", "passed")
+    assert list(cases.rows) == [
+        (*place, 1, "delegated", 4, 3, 0.75, 2, 1, 64, "one; two"),
+        (*place, 0, None, None, None, None, None, None, None, ""),
+    ]
+    assert len(cases.columns) == len(cases.rows[0])
+    assert list(findings.rows) == [
+        ("m.tflite", "phone", ERROR, "nnapi-operator-version", 0, 3, "ADD", "sum", "fell back", "convert it")
+    ]
+    assert len(findings.columns) == len(findings.rows[0])
+
+
+def test_results_in_one_line():
+    failed = dataclasses.replace(CASE, status=FAILED)
+    assert results_line(Results("check", (failed, CASE, failed))) == "check: 2 failed, 1 passed"
+    assert results_line(Results("analyze", ())) == "analyze: no case"
+
+
+def test_a_finding_in_full():
+    (entry,) = Results("check", (with_findings(FINDING),)).to_dict()["cases"]
+    (found,) = entry["findings"]
+    assert found["fingerprint"] == fingerprints(with_findings(FINDING))[0]
+    assert found["location"] == {"subgraph": 0, "subgraph_name": "main", "node": 3, "op": "ADD", "name": "sum"}
