@@ -20,7 +20,6 @@ from ..errors import ModelError
 from ..files import open_input
 from ..text import printable
 from . import schema
-from .elements import Elements
 from .flatbuffer import Flatbuffer, Malformed, Tables, split
 from .model import (
     Allocation,
@@ -33,6 +32,7 @@ from .model import (
     Subgraph,
     Tensor,
 )
+from .numbers import StoredNumbers
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
@@ -363,8 +363,8 @@ def _legacy_zero_point(quantization: Quantization | None) -> int:
     return int(quantization.zero_points[0])
 
 
-_NO_SCALES = Elements("<f4")
-_NO_ZERO_POINTS = Elements("<i8")
+_NO_SCALES = StoredNumbers("<f4")
+_NO_ZERO_POINTS = StoredNumbers("<i8")
 
 
 def _read_quantizations(tables: Tables) -> list[Quantization | None]:
@@ -400,8 +400,8 @@ def _read_quantizations(tables: Tables) -> list[Quantization | None]:
             found.append(
                 Quantization(
                     "affine",
-                    Elements("<f4", buffer.content, scale_start, scale_count),
-                    Elements("<i8", buffer.content, zero_start, zero_count) if zero_count else _NO_ZERO_POINTS,
+                    StoredNumbers("<f4", buffer.content, scale_start, scale_count),
+                    StoredNumbers("<i8", buffer.content, zero_start, zero_count) if zero_count else _NO_ZERO_POINTS,
                     dimension,
                 )
             )
