@@ -27,7 +27,7 @@ from .kinds import (
     VERSION,
     Kind,
 )
-from .numbers import FlatNumbers, allowed_numbers, at_most, counted, listed, up_to_one
+from .numbers import Numbers, allowed_numbers, at_most, counted, listed, up_to_one
 from .operands import Operand
 from .rule import Check, NodeFinder, changed
 
@@ -75,7 +75,7 @@ def max_version(limit: int) -> Check[object]:
     return version(up_to_one() if limit == 1 else at_most(limit))
 
 
-def version(allowed: int | FlatNumbers) -> Check[object]:
+def version(allowed: int | Numbers) -> Check[object]:
     """Demand an operator version among these."""
     numbers = allowed_numbers(allowed)
 
@@ -85,7 +85,7 @@ def version(allowed: int | FlatNumbers) -> Check[object]:
     return check(VERSION, f"version {numbers.words}", find, data=("version", numbers.data))
 
 
-def operand_count(inputs: int | FlatNumbers | None = None, outputs: int | FlatNumbers | None = None) -> Check[object]:
+def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[object]:
     """Demand numbers of operands and results; an operand left out counts if the node has an entry for it."""
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
@@ -134,7 +134,7 @@ def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str
     return check(kind, f"{first.name} and {second.name} of one type", find, hint, data=("same type", first.data, second.data))
 
 
-def rank(which: Operand, allowed: int | FlatNumbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
+def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
     """Demand that a tensor has one of these numbers of dimensions."""
     tensor_of, numbers = which.tensor, allowed_numbers(allowed)
     holds = numbers.holds
@@ -206,7 +206,7 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
     return check(ACTIVATION, needed, find, hint, data=("activation", sorted(allowed)))
 
 
-def option(name: str, allowed: int | FlatNumbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
+def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
     """Demand that a builtin option has one of these values; a flag that is not set counts as 0."""
     numbers = allowed_numbers(allowed)
 
