@@ -12,8 +12,9 @@ import functools
 import itertools
 import operator
 import struct
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 from ..limits import how_to_raise, raised
 from .model import OPTIONAL_TENSOR
@@ -27,6 +28,11 @@ _SHARING = 2
 _GREATEST_STRUCTURE = 1 << 27
 """Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
+OFFSET = "offset"
+"""In the place of a number's format: a field that says where something else lies."""
+_FEW_LAYOUTS = 64
+"""Different vtables of tables that are read row by row: writers keep a handful, only a hostile file has more."""
+_NO_FIELDS: Mapping[int, str] = MappingProxyType({})
 _Item = TypeVar("_Item")
 
 
@@ -71,22 +77,21 @@ class Flatbuffer:
         """Return where the offsets at these positions point; 0 (absent) stays 0."""
         return _where_present(lambda located: map(operator.add, located, self.gather(_REFERENCE, located, what)), positions)
 
-    def vectors(self, positions: Sequence[int], width: int, what: str) -> tuple[list[int], list[int]]:
-        """Return (starts, counts) of the vectors that the offsets at these positions point to; absent ones are 0 and 0."""
-        targets = self.follow(positions, what)
+    def vectors(self, targets: Sequence[int], width: int, what: str) -> tuple[list[int], list[int]]:
+        """Return (starts, counts) of the vectors at these positions; absent ones are 0 and 0."""
         counts = _where_present(lambda located: self.gather(_REFERENCE, located, what), targets)
         if not any(targets):
-            return targets, counts
-        starts = [target and target + 4 for target in targets]
+            return counts, counts
+        starts = [target + 4 for target in targets] if 0 not in targets else [target and target + 4 for target in targets]
         is_inside = max(starts) + max(counts) * width <= self.size
         if not is_inside and any(start + count * width > self.size for start, count in zip(starts, counts, strict=True)):
             raise Malformed(f"is truncated or malformed: {what} runs past the end of the file")
         return starts, counts
 
-    def rows(self, positions: Sequence[int], kind: str, what: str) -> list[tuple[int, ...]]:
-        """Read the vectors of numbers that the offsets at these positions point to; absent ones are empty."""
+    def rows(self, targets: Sequence[int], kind: str, what: str) -> list[tuple[int, ...]]:
+        """Read the vectors of numbers at these positions; absent ones are empty."""
         width = struct.calcsize(kind)
-        starts, counts = self.vectors(positions, width, what)
+        starts, counts = self.vectors(targets, width, what)
         total = sum(counts)
         self.spend(total * width, what)
         if not total:
@@ -95,22 +100,30 @@ class Flatbuffer:
         readers = {count: struct.Struct(f"<{count}{kind[-1]}").unpack_from for count in set(counts)}
         return [readers[count](content, start) for start, count in zip(starts, counts, strict=True)]
 
-    def strings(self, positions: Sequence[int], what: str) -> list[str]:
-        """Read the strings that the offsets at these positions point to; absent ones are empty."""
-        starts, counts = self.vectors(positions, 1, what)
+    def strings(self, targets: Sequence[int], what: str) -> list[str]:
+        """Read the strings at these positions; absent ones are empty."""
+        starts, counts = self.vectors(targets, 1, what)
         self.spend(sum(counts), what)
         content = self.content
-        return [str(content[start : start + count], "utf-8", "replace") for start, count in zip(starts, counts, strict=True)]
+        readers = {count: struct.Struct(f"{count}s").unpack_from for count in set(counts)}
+        return [readers[count](content, start)[0].decode("utf-8", "replace") for start, count in zip(starts, counts, strict=True)]
 
     def root(self, name: str) -> Tables:
         """Return the table that the file begins with."""
         return Tables(self, name, self.gather(_REFERENCE, [0], "the root"))
 
 
+class _Layout(NamedTuple):
+    """What reads the fields of a table at once, and where in the table each is, in this order."""
+
+    form: struct.Struct
+    offsets: Mapping[int, int]
+
+
 class Tables:
     """Tables of one kind, read by column. A position of 0 is an absent table, whose fields are absent."""
 
-    def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int]) -> None:
+    def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int], fields: Mapping[int, str] = _NO_FIELDS) -> None:
         self.buffer = buffer
         self.what = f"one of its {name} tables"
         self.positions = positions
@@ -125,9 +138,63 @@ class Tables:
             raise Malformed(f"is malformed: {self.what} has no vtable")
         self._located = located
         self._vtables = vtables if len(distinct) > 1 else None
+        self._columns = self._read_ahead(fields) if fields and 0 < len(distinct) <= _FEW_LAYOUTS else {}
 
     def __len__(self) -> int:
         return len(self.positions)
+
+    def _read_ahead(self, fields: Mapping[int, str]) -> dict[int, list[int | None]]:
+        """Read all these fields of each table at once; None for those that a table has not.
+
+        Nothing is read where a field lies outside the file or overlaps another: then fields are read one by one, with all checks.
+        """
+        places: dict[int, list[int]] = {vtable: [] for vtable in self._sizes}
+        for place, vtable in enumerate(self._vtables or ()):
+            places[vtable].append(place)
+        columns: dict[int, list[int | None]] = {slot: [] for slot in fields}
+        for vtable, own in places.items():
+            layout = self._layout(vtable, fields)
+            positions = self._located if self._vtables is None else [self._located[place] for place in own]
+            if layout is None or max(positions) + layout.form.size > self.buffer.size:
+                return {}
+            rows = map(layout.form.unpack_from, itertools.repeat(self.buffer.content), positions)
+            found: dict[int, Iterable[int]] = dict(zip(layout.offsets, zip(*rows, strict=True), strict=True))
+            for slot, kind in fields.items():
+                if slot not in found:
+                    columns[slot] += [None] * len(positions)
+                elif kind == OFFSET:
+                    columns[slot] += map(operator.add, map(layout.offsets[slot].__add__, positions), found[slot])
+                else:
+                    columns[slot] += found[slot]
+        if self._vtables is not None:
+            order = [0] * len(self._located)
+            for number, place in enumerate(itertools.chain.from_iterable(places.values())):
+                order[place] = number
+            columns = {slot: list(map(column.__getitem__, order)) for slot, column in columns.items()}
+        if len(self._located) < len(self):
+            columns = {slot: self._spread(column, None) for slot, column in columns.items()}
+        return columns
+
+    def _layout(self, vtable: int, fields: Mapping[int, str]) -> _Layout | None:
+        """Return where a vtable says that these fields are, None unless all lie one after another."""
+        offsets, size = {}, self._sizes[vtable]
+        for slot in fields:
+            entry = vtable + 4 + 2 * slot
+            if entry + 2 <= vtable + size:
+                if entry + 2 > self.buffer.size:
+                    return None
+                (offset,) = struct.unpack_from(_VTABLE_ENTRY, self.buffer.content, entry)
+                if offset:
+                    offsets[slot] = offset
+        offsets = dict(sorted(offsets.items(), key=operator.itemgetter(1)))
+        form, end = "<", 0
+        for slot, offset in offsets.items():
+            if offset < end:
+                return None
+            kind = _REFERENCE if fields[slot] == OFFSET else fields[slot]
+            form += f"{offset - end}x{kind[-1]}"
+            end = offset + struct.calcsize(kind)
+        return _Layout(struct.Struct(form), offsets)
 
     def at(self, slot: int) -> list[int]:
         """Return where each table keeps the field of this slot number, 0 where it has none."""
@@ -144,25 +211,39 @@ class Tables:
         own = map(offsets.__getitem__, self._vtables or ())
         return self._spread([offset and position + offset for position, offset in zip(self._located, own, strict=True)])
 
-    def _spread(self, fields: list[int]) -> list[int]:
-        """Put 0 where a table is absent."""
-        return fields if len(fields) == len(self) else _where_present(lambda _: fields, self.positions)
+    def _spread(self, fields: list[Any], absent: Any = 0) -> list[Any]:
+        """Put something where a table is absent."""
+        return fields if len(fields) == len(self) else _where_present(lambda _: fields, self.positions, absent)
+
+    def targets(self, slot: int, what: str) -> list[int]:
+        """Return where the offset that each table keeps in this field points to; 0 where it has none."""
+        column = self._columns.get(slot)
+        if column is not None:
+            return [number or 0 for number in column] if None in column else column  # type: ignore[return-value]
+        return self.buffer.follow(self.at(slot), what)
+
+    def vectors(self, slot: int, width: int, what: str) -> tuple[list[int], list[int]]:
+        """Return (starts, counts) of the vector that each table refers to; absent ones are 0 and 0."""
+        return self.buffer.vectors(self.targets(slot, what), width, what)
 
     def numbers(self, slot: int, kind: str, default: int = 0) -> list[int]:
         """Read a scalar of struct's format ``kind`` from each table."""
+        column = self._columns.get(slot)
+        if column is not None:
+            return [default if number is None else number for number in column] if None in column else column  # type: ignore[return-value]
         return _where_present(lambda located: self.buffer.gather(kind, located, self.what), self.at(slot), default)
 
     def rows(self, slot: int, kind: str) -> list[tuple[int, ...]]:
         """Read a vector of numbers from each table."""
-        return self.buffer.rows(self.at(slot), kind, f"a vector of {self.what}")
+        what = f"a vector of {self.what}"
+        return self.buffer.rows(self.targets(slot, what), kind, what)
 
     def optional_rows(self, slot: int, kind: str) -> list[tuple[int, ...] | None]:
         """Read a vector of numbers from each table, None where the table has none."""
-        fields = self.at(slot)
-        if not any(fields):
-            return [None] * len(fields)
-        rows = self.buffer.rows(fields, kind, f"a vector of {self.what}")
-        return [row if field else None for row, field in zip(rows, fields, strict=True)]
+        what = f"a vector of {self.what}"
+        targets = self.targets(slot, what)
+        rows = self.buffer.rows(targets, kind, what)
+        return [row if target else None for row, target in zip(rows, targets, strict=True)]
 
     def tensor_rows(self, slot: int, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table; ``limits`` is how many tensors each may choose from."""
@@ -179,11 +260,12 @@ class Tables:
 
     def strings(self, slot: int) -> list[str]:
         """Read a string from each table."""
-        return self.buffer.strings(self.at(slot), f"a name of {self.what}")
+        what = f"a name of {self.what}"
+        return self.buffer.strings(self.targets(slot, what), what)
 
     def spans(self, slot: int, offset_slot: int, size_slot: int, what: str) -> list[tuple[int, int] | None]:
         """Return (offset, size) of the bytes that each table keeps, in the flatbuffer or, in large models, after it."""
-        starts, counts = self.buffer.vectors(self.at(slot), 1, what)
+        starts, counts = self.vectors(slot, 1, what)
         spans: list[tuple[int, int] | None] = [None] * len(self)
         if any(starts):
             spans = [(start, count) if start else None for start, count in zip(starts, counts, strict=True)]
@@ -197,21 +279,21 @@ class Tables:
                 spans[index] = (offset, size)
         return spans
 
-    def children(self, slot: int, name: str) -> Tables:
+    def children(self, slot: int, name: str, fields: Mapping[int, str] = _NO_FIELDS) -> Tables:
         """Return the one table that each table refers to."""
-        return Tables(self.buffer, name, self.buffer.follow(self.at(slot), f"one of its {name} tables"))
+        return Tables(self.buffer, name, self.targets(slot, f"one of its {name} tables"), fields)
 
-    def child_vectors(self, slot: int, name: str) -> tuple[Tables, list[int]]:
+    def child_vectors(self, slot: int, name: str, fields: Mapping[int, str] = _NO_FIELDS) -> tuple[Tables, list[int]]:
         """Return the tables of the vector that each table refers to, all end to end, and the length of each vector."""
         buffer, what = self.buffer, f"a vector of {name} tables"
-        starts, counts = buffer.vectors(self.at(slot), 4, what)
+        starts, counts = self.vectors(slot, 4, what)
         buffer.spend(sum(counts) * 4, what)
         elements = [range(start, start + 4 * count, 4) for start, count in zip(starts, counts, strict=True)]
         references = list(itertools.chain.from_iterable(elements))
-        return Tables(buffer, name, buffer.follow(references, f"one of its {name} tables")), counts
+        return Tables(buffer, name, buffer.follow(references, f"one of its {name} tables"), fields), counts
 
 
-def _where_present(read: Callable[[Sequence[int]], Iterable[int]], positions: Sequence[int], absent: int = 0) -> list[int]:
+def _where_present(read: Callable[[Sequence[int]], Iterable[Any]], positions: Sequence[int], absent: Any = 0) -> list[Any]:
     """Return what is read at the positions that are there, all at once, and ``absent`` for those that are 0."""
     if 0 not in positions:
         return list(read(positions))
