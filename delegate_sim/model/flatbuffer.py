@@ -12,9 +12,10 @@ import functools
 import itertools
 import operator
 import struct
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ..limits import how_to_raise, raised
 from .model import OPTIONAL_TENSOR
@@ -30,6 +31,9 @@ _GREATEST_STRUCTURE = 1 << 27
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
 OFFSET = "offset"
 """In the place of a number's format: a field that says where something else lies."""
+_ABSENT = b""
+"""What an empty field of struct reads as."""
+_OUTSIDE = 1 << 16
 _FEW_LAYOUTS = 64
 """Different vtables of tables that are read row by row: writers keep a handful, only a hostile file has more."""
 _NO_FIELDS: Mapping[int, str] = MappingProxyType({})
@@ -71,6 +75,10 @@ class Flatbuffer:
         unpack, width = _number(kind)
         if min(positions) < 0 or max(positions) + width > self.size:
             raise Malformed(f"is truncated or malformed: {what} lies outside the file")
+        if len(positions) > 1 and sys.byteorder == "little" and not functools.reduce(operator.or_, positions) % width:
+            # Writers align numbers: whole ones are taken from a view of the file in half the time.
+            view = self.content[: self.size - self.size % width].cast(kind[-1])  # type: ignore[call-overload]
+            return list(operator.itemgetter(*[position // width for position in positions])(view))
         return list(itertools.chain.from_iterable(map(unpack, itertools.repeat(self.content), positions)))
 
     def follow(self, positions: Sequence[int], what: str) -> list[int]:
@@ -113,13 +121,6 @@ class Flatbuffer:
         return Tables(self, name, self.gather(_REFERENCE, [0], "the root"))
 
 
-class _Layout(NamedTuple):
-    """What reads the fields of a table at once, and where in the table each is, in this order."""
-
-    form: struct.Struct
-    offsets: Mapping[int, int]
-
-
 class Tables:
     """Tables of one kind, read by column. A position of 0 is an absent table, whose fields are absent."""
 
@@ -143,58 +144,52 @@ class Tables:
     def __len__(self) -> int:
         return len(self.positions)
 
-    def _read_ahead(self, fields: Mapping[int, str]) -> dict[int, list[int | None]]:
-        """Read all these fields of each table at once; None for those that a table has not.
+    def _read_ahead(self, fields: Mapping[int, str]) -> dict[int, list[Any]]:
+        """Read all these fields of each table at once.
 
         Nothing is read where a field lies outside the file or overlaps another: then fields are read one by one, with all checks.
         """
-        places: dict[int, list[int]] = {vtable: [] for vtable in self._sizes}
-        for place, vtable in enumerate(self._vtables or ()):
-            places[vtable].append(place)
-        columns: dict[int, list[int | None]] = {slot: [] for slot in fields}
-        for vtable, own in places.items():
-            layout = self._layout(vtable, fields)
-            positions = self._located if self._vtables is None else [self._located[place] for place in own]
-            if layout is None or max(positions) + layout.form.size > self.buffer.size:
-                return {}
-            rows = map(layout.form.unpack_from, itertools.repeat(self.buffer.content), positions)
-            found: dict[int, Iterable[int]] = dict(zip(layout.offsets, zip(*rows, strict=True), strict=True))
-            for slot, kind in fields.items():
-                if slot not in found:
-                    columns[slot] += [None] * len(positions)
-                elif kind == OFFSET:
-                    columns[slot] += map(operator.add, map(layout.offsets[slot].__add__, positions), found[slot])
-                else:
-                    columns[slot] += found[slot]
-        if self._vtables is not None:
-            order = [0] * len(self._located)
-            for number, place in enumerate(itertools.chain.from_iterable(places.values())):
-                order[place] = number
-            columns = {slot: list(map(column.__getitem__, order)) for slot, column in columns.items()}
+        offsets = {vtable: self._offsets(vtable, fields) for vtable in self._sizes}
+        last = {slot: max([own.get(slot, 0) for own in offsets.values()]) for slot in fields}
+        in_order = sorted(fields, key=last.__getitem__)
+        forms = {vtable: _form(own, in_order, fields) for vtable, own in offsets.items()}
+        if "" in forms.values() or max(self._located) + max(map(struct.calcsize, forms.values())) > self.buffer.size:
+            return {}
+        readers = {vtable: struct.Struct(form).unpack_from for vtable, form in forms.items()}
+        content = self.buffer.content
+        if self._vtables is None:
+            (reader,) = readers.values()
+            rows = list(map(reader, itertools.repeat(content), self._located))
+        else:
+            rows = [readers[vtable](content, place) for vtable, place in zip(self._vtables, self._located, strict=True)]
+        columns: dict[int, list[Any]] = dict(zip(in_order, map(list, zip(*rows, strict=True)), strict=True))
+        for slot, kind in fields.items():
+            distances = {own.get(slot, 0) for own in offsets.values()}
+            if kind != OFFSET or distances == {0}:
+                continue
+            if len(distances) == 1:
+                places: Iterable[int] = map(distances.pop().__add__, self._located)
+            else:
+                own_offsets = {vtable: own.get(slot, 0) for vtable, own in offsets.items()}
+                places = map(operator.add, map(own_offsets.__getitem__, self._vtables or ()), self._located)
+            if 0 not in distances:
+                columns[slot] = list(map(operator.add, places, columns[slot]))
+            else:
+                pairs = zip(places, columns[slot], strict=True)
+                columns[slot] = [_ABSENT if number == _ABSENT else place + number for place, number in pairs]
         if len(self._located) < len(self):
-            columns = {slot: self._spread(column, None) for slot, column in columns.items()}
+            columns = {slot: self._spread(column, _ABSENT) for slot, column in columns.items()}
         return columns
 
-    def _layout(self, vtable: int, fields: Mapping[int, str]) -> _Layout | None:
-        """Return where a vtable says that these fields are, None unless all lie one after another."""
-        offsets, size = {}, self._sizes[vtable]
-        for slot in fields:
-            entry = vtable + 4 + 2 * slot
-            if entry + 2 <= vtable + size:
-                if entry + 2 > self.buffer.size:
-                    return None
-                (offset,) = struct.unpack_from(_VTABLE_ENTRY, self.buffer.content, entry)
-                if offset:
-                    offsets[slot] = offset
-        offsets = dict(sorted(offsets.items(), key=operator.itemgetter(1)))
-        form, end = "<", 0
-        for slot, offset in offsets.items():
-            if offset < end:
-                return None
-            kind = _REFERENCE if fields[slot] == OFFSET else fields[slot]
-            form += f"{offset - end}x{kind[-1]}"
-            end = offset + struct.calcsize(kind)
-        return _Layout(struct.Struct(form), offsets)
+    def _offsets(self, vtable: int, fields: Iterable[int]) -> Mapping[int, int]:
+        """Return where a vtable says that these fields are, but for those that it has not."""
+        size = min(self._sizes[vtable], self.buffer.size - vtable)
+        entries = [(slot, 4 + 2 * slot) for slot in fields]
+        read = struct.Struct(_VTABLE_ENTRY).unpack_from
+        found = {slot: read(self.buffer.content, vtable + entry)[0] for slot, entry in entries if entry + 2 <= size}
+        if size < self._sizes[vtable]:
+            found |= {slot: _OUTSIDE for slot, entry in entries if size < entry + 2 <= self._sizes[vtable]}
+        return {slot: offset for slot, offset in found.items() if offset}
 
     def at(self, slot: int) -> list[int]:
         """Return where each table keeps the field of this slot number, 0 where it has none."""
@@ -219,7 +214,7 @@ class Tables:
         """Return where the offset that each table keeps in this field points to; 0 where it has none."""
         column = self._columns.get(slot)
         if column is not None:
-            return [number or 0 for number in column] if None in column else column  # type: ignore[return-value]
+            return [number or 0 for number in column] if _ABSENT in column else column
         return self.buffer.follow(self.at(slot), what)
 
     def vectors(self, slot: int, width: int, what: str) -> tuple[list[int], list[int]]:
@@ -230,7 +225,7 @@ class Tables:
         """Read a scalar of struct's format ``kind`` from each table."""
         column = self._columns.get(slot)
         if column is not None:
-            return [default if number is None else number for number in column] if None in column else column  # type: ignore[return-value]
+            return [default if number == _ABSENT else number for number in column] if _ABSENT in column else column
         return _where_present(lambda located: self.buffer.gather(kind, located, self.what), self.at(slot), default)
 
     def rows(self, slot: int, kind: str) -> list[tuple[int, ...]]:
@@ -291,6 +286,21 @@ class Tables:
         elements = [range(start, start + 4 * count, 4) for start, count in zip(starts, counts, strict=True)]
         references = list(itertools.chain.from_iterable(elements))
         return Tables(buffer, name, buffer.follow(references, f"one of its {name} tables"), fields), counts
+
+
+def _form(offsets: Mapping[int, int], in_order: Iterable[int], fields: Mapping[int, str]) -> str:
+    """Return struct's format of a table's fields, empty ones in the place of absent ones; "" if they are not in this order."""
+    form, end = "<", 0
+    for slot in in_order:
+        if slot not in offsets:
+            form += "0s"
+            continue
+        kind = _REFERENCE if fields[slot] == OFFSET else fields[slot]
+        if not end <= offsets[slot] < _OUTSIDE:
+            return ""
+        form += f"{offsets[slot] - end}x{kind[-1]}"
+        end = offsets[slot] + struct.calcsize(kind)
+    return form
 
 
 def _where_present(read: Callable[[Sequence[int]], Iterable[Any]], positions: Sequence[int], absent: Any = 0) -> list[Any]:
