@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
-from ..model.elements import kind_of, shape_of
+from ..model.numbers import kind_of, shape_of
 from ..model.model import Model, Node, Quantization, Tensor
 
 if TYPE_CHECKING:

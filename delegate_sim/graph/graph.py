@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
-from ..model.elements import Values
 from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
+from ..model.numbers import FlatNumbers
 from .classes import ABSENT, classes_of
 
 
@@ -168,7 +168,7 @@ class NodeView:
         """The result at a position."""
         return self.graph.tensor(self.node.output(position))
 
-    def value(self, tensor: Tensor) -> Values | None:
+    def value(self, tensor: Tensor) -> FlatNumbers | None:
         """The elements of a constant or persistent tensor, flat; None for others."""
         return self.graph.model.constant(tensor)
 

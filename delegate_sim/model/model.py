@@ -16,7 +16,7 @@ from ..errors import ModelError
 from ..files import open_input
 from ..text import printable
 from . import schema
-from .elements import Elements, Values, flat
+from .numbers import FlatNumbers, StoredNumbers, flat
 
 _OFFSET, _REFERENCE, _SIZE = struct.Struct("<i"), struct.Struct("<I"), struct.Struct("<H")
 
@@ -51,8 +51,8 @@ class Quantization(NamedTuple):
     """
 
     kind: str
-    scales: Values
-    zero_points: Values
+    scales: FlatNumbers
+    zero_points: FlatNumbers
     dimension: int
     block_size: int = 0
     scales_tensor: int = OPTIONAL_TENSOR
@@ -100,8 +100,8 @@ class Tensor(NamedTuple):
     scale: float
     zero_point: int
     sparsity: Sparsity | None
-    value: Values | None = None
-    """What Prepare computed, for a persistent tensor: ``Elements``, or an array of any shape."""
+    value: FlatNumbers | None = None
+    """What Prepare computed, for a persistent tensor: ``StoredNumbers``, or an array of any shape."""
 
     @property
     def rank(self) -> int:
@@ -308,7 +308,7 @@ class Model:
         """Options that were read: most nodes have the same as some other."""
         return {}
 
-    def constant(self, tensor: Tensor) -> Values | None:
+    def constant(self, tensor: Tensor) -> FlatNumbers | None:
         """Return the elements of a constant or persistent tensor, flat; None if unknown or of a type numpy cannot read."""
         if tensor.value is not None:
             return flat(tensor.value)
@@ -316,7 +316,7 @@ class Model:
         if tensor.data is None or kind is None:
             return None
         offset, size = tensor.data
-        return Elements(kind, self.content, offset, size // int(kind[2:]))
+        return StoredNumbers(kind, self.content, offset, size // int(kind[2:]))
 
 
 @functools.lru_cache(maxsize=1 << 10)

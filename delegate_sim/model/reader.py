@@ -20,8 +20,7 @@ from ..errors import ModelError
 from ..files import open_input
 from ..text import printable
 from . import schema
-from .elements import Elements
-from .flatbuffer import Flatbuffer, Malformed, Tables, split
+from .flatbuffer import OFFSET, Flatbuffer, Malformed, Tables, split
 from .model import (
     Allocation,
     Model,
@@ -33,9 +32,20 @@ from .model import (
     Subgraph,
     Tensor,
 )
+from .numbers import StoredNumbers
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
+_BUFFER = {0: OFFSET, 1: "<Q", 2: "<Q"}
+_TENSOR = {
+    **dict.fromkeys((0, 3, 4, 6, 7, 9), OFFSET),
+    **dict.fromkeys((2, 10), "<I"),
+    1: "<b",
+    **dict.fromkeys((5, 8), "<B"),
+}
+_NODE = {**dict.fromkeys((1, 2, 4, 5, 7, 8, 12), OFFSET), 0: "<I", **dict.fromkeys((3, 11), "<B"), **dict.fromkeys((9, 10), "<Q")}
+_QUANTIZATION = {**dict.fromkeys((2, 3, 5), OFFSET), 4: "<B", 6: "<i"}
+"""How the fields of the tables of which a model has many are stored, by their numbers."""
 _SMALL = 16 << 20
 """Bytes of a file that is read as a whole."""
 _GREATEST_RANK = 256
@@ -145,7 +155,7 @@ def _namer(what: str, counts: Sequence[int]) -> Callable[[int], str]:
 def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
     root = buffer.root("Model")
     operator_codes = _read_operator_codes(root.child_vectors(1, "OperatorCode")[0])
-    buffer_tables = root.child_vectors(4, "Buffer")[0]
+    buffer_tables = root.child_vectors(4, "Buffer", _BUFFER)[0]
     buffers = buffer_tables.spans(0, 1, 2, "the data of a buffer")
     subgraphs = _read_subgraphs(root.child_vectors(2, "SubGraph")[0], operator_codes, buffers)
     return Model(
@@ -164,7 +174,7 @@ def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
 
 
 def _offset_buffers(tables: Tables) -> frozenset[int]:
-    parts = enumerate(zip(tables.at(0), tables.numbers(1, "<Q"), strict=True))
+    parts = enumerate(zip(tables.targets(0, "the data of a buffer"), tables.numbers(1, "<Q"), strict=True))
     return frozenset([number for number, (field, offset) in parts if not field and offset > 1])
 
 
@@ -203,8 +213,8 @@ def _read_subgraphs(
         raise Malformed("holds no subgraph")
     if len(set(tables.positions)) != len(tables):
         raise Malformed("is malformed: two of its subgraphs lie at the same place")
-    tensor_tables, tensor_counts = tables.child_vectors(0, "Tensor")
-    node_tables, node_counts = tables.child_vectors(3, "Operator")
+    tensor_tables, tensor_counts = tables.child_vectors(0, "Tensor", _TENSOR)
+    node_tables, node_counts = tables.child_vectors(3, "Operator", _NODE)
     tensors = _read_tensors(tensor_tables, tensor_counts, buffers)
     nodes = _read_nodes(node_tables, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
     return tuple(
@@ -229,7 +239,7 @@ def _read_nodes(
     if max(codes, default=-1) >= len(operator_codes):
         index = _first_from(len(operator_codes), codes)
         raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
-    tables.buffer.vectors(tables.at(7), 1, "mutating variable inputs")  # looked at by a delegate only
+    tables.vectors(7, 1, "mutating variable inputs")  # looked at by a delegate only
     options, further_options = _read_options(tables, 3, 4, ""), _read_options(tables, 11, 12, "2")
     if any(further_options):
         options = [first or second for first, second in zip(options, further_options, strict=True)]
@@ -277,7 +287,7 @@ def _read_options(tables: Tables, kind_slot: int, slot: int, union: str) -> list
     """Return (name of the table, its position) of each node's options of one union. What they hold is read when needed."""
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.numbers(kind_slot, "<B")
-    places = tables.buffer.follow(tables.at(slot), "builtin options")
+    places = tables.targets(slot, "builtin options")
     of_kind: dict[int, list[int]] = {}
     for kind, position in zip(kinds, places, strict=True):
         of_kind.setdefault(kind, []).append(position if kind else 0)
@@ -296,7 +306,7 @@ def _spend_on_vectors(buffer: Flatbuffer, name: str, positions: Sequence[int]) -
         tables = Tables(buffer, name, positions)
         for field in references:
             width = struct.calcsize(field.element or "s")
-            _, counts = buffer.vectors(tables.at(field.slot), width, f"a vector of {tables.what}")
+            _, counts = tables.vectors(field.slot, width, f"a vector of {tables.what}")
             buffer.spend(sum(counts) * width, f"a vector of {tables.what}")
 
 
@@ -313,9 +323,9 @@ def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
     types = list(map(type_names.__getitem__, kinds))
     is_variable = list(map(bool, tables.numbers(5, "<B")))
-    quantizations = _read_quantizations(tables.children(4, "QuantizationParameters"))
-    tables.buffer.vectors(tables.at(9), 4, "variant tensors")  # looked at by a delegate only
-    _, ranks = tables.buffer.vectors(tables.at(0), 4, "a shape")
+    quantizations = _read_quantizations(tables.children(4, "QuantizationParameters", _QUANTIZATION))
+    tables.vectors(9, 4, "variant tensors")  # looked at by a delegate only
+    _, ranks = tables.vectors(0, 4, "a shape")
     if max(ranks, default=0) > _GREATEST_RANK:
         raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions")
     shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
@@ -363,18 +373,18 @@ def _legacy_zero_point(quantization: Quantization | None) -> int:
     return int(quantization.zero_points[0])
 
 
-_NO_SCALES = Elements("<f4")
-_NO_ZERO_POINTS = Elements("<i8")
+_NO_SCALES = StoredNumbers("<f4")
+_NO_ZERO_POINTS = StoredNumbers("<i8")
 
 
 def _read_quantizations(tables: Tables) -> list[Quantization | None]:
     """Affine parameters count only where there are scales; of the other kinds, details decide (``ParseQuantization``)."""
     buffer = tables.buffer
-    scale_starts, scale_counts = buffer.vectors(tables.at(2), 4, "scales")
-    zero_starts, zero_counts = buffer.vectors(tables.at(3), 8, "zero points")
+    scale_starts, scale_counts = tables.vectors(2, 4, "scales")
+    zero_starts, zero_counts = tables.vectors(3, 8, "zero points")
     buffer.spend(sum(scale_counts) * 4 + sum(zero_counts) * 8, "its scales and zero points")
     kinds = tables.numbers(4, "<B")
-    places = buffer.follow(tables.at(5), "quantisation details")
+    places = tables.targets(5, "quantisation details")
     positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
     details = Tables(buffer, "QuantizationDetails", positions)
     if not any(scale_counts) and not any(positions):
@@ -400,8 +410,8 @@ def _read_quantizations(tables: Tables) -> list[Quantization | None]:
             found.append(
                 Quantization(
                     "affine",
-                    Elements("<f4", buffer.content, scale_start, scale_count),
-                    Elements("<i8", buffer.content, zero_start, zero_count) if zero_count else _NO_ZERO_POINTS,
+                    StoredNumbers("<f4", buffer.content, scale_start, scale_count),
+                    StoredNumbers("<i8", buffer.content, zero_start, zero_count) if zero_count else _NO_ZERO_POINTS,
                     dimension,
                 )
             )

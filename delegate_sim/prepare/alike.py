@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..graph.classes import classes_of, is_told
 from ..graph.watched import LooksFurther, Nothing, Numbering, WatchedOperands, watched_tensor
-from ..model.elements import Values
+from ..model.numbers import FlatNumbers
 from ..model.model import Allocation, Model, Node
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 
@@ -24,7 +24,7 @@ class Change(NamedTuple):
     type: str
     shape: tuple[int, ...]
     allocation: Allocation
-    computed: Values | None
+    computed: FlatNumbers | None
     number: int
 
 
@@ -108,7 +108,7 @@ class _WatchedKernelTensor(KernelTensor):
         """Whether a kernel changed what the file says of the tensor."""
         return self.source is not self._shown
 
-    def known_value(self) -> Values | None:
+    def known_value(self) -> FlatNumbers | None:
         """The elements, if all tensors of the class have the same."""
         if self.computed is None and not self.is_constant:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model.elements import Elements, Values
+from ..model.numbers import FlatNumbers, StoredNumbers
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
@@ -99,7 +99,7 @@ def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bo
         node.ensure(len(quantization.scales) == weights.shape[0], "the weights do not have one scale for each output channel")
 
 
-def _have_different(scales: Values) -> bool:
+def _have_different(scales: FlatNumbers) -> bool:
     numbers = scales.tolist()
     return any(number != numbers[0] for number in numbers)
 
@@ -233,7 +233,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:
         # The kernel writes its one scale out for each slice, where delegates then see as many.
-        scales = Elements.read("<f4", quantization.scales[:1].tobytes() * slices)
+        scales = StoredNumbers.read("<f4", quantization.scales[:1].tobytes() * slices)
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
 

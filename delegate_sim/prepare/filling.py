@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model import schema
-from ..model.elements import Elements, picked
+from ..model.numbers import StoredNumbers, picked
 from ..single_precision import float32, quotient
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_elements, positions_in
@@ -57,7 +57,7 @@ def prepare_broadcast_args(node: KernelNode) -> None:
     rank = max(first.shape[0], second.shape[0])
     if first_unknown(first, second) is None:
         sizes = _broadcast_sizes(node, first.integers()[: first.shape[0]], second.integers()[: second.shape[0]])
-        node.set_persistent(result, (rank,), Elements.of(schema.NUMPY_TYPES[result.type], sizes))
+        node.set_persistent(result, (rank,), StoredNumbers.of(schema.NUMPY_TYPES[result.type], sizes))
     else:
         node.resize(result, (rank,))
 
@@ -98,7 +98,7 @@ def prepare_tile(node: KernelNode) -> None:
         node.set_persistent(result, shape, _tiled(source, factors, shape))
 
 
-def _tiled(source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -> Elements | None:
+def _tiled(source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -> StoredNumbers | None:
     elements = known_elements(source) if math.prod(shape) <= MAXIMUM_COMPUTED_ELEMENTS else None
     if elements is None:
         return None
@@ -143,7 +143,7 @@ def prepare_range(node: KernelNode) -> None:
     if unknown is not None:
         node.set_dynamic(result, unknown)
         return
-    first, last, step = start.value()[0], limit.value()[0], delta.value()[0]
+    first, last, step = [operand.value().tolist()[0] for operand in (start, limit, delta)]
     size = _range_size(node, first, last, step)
     node.set_persistent(result, (size,), _range(schema.NUMPY_TYPES[start.type], first, step, size))
 
@@ -159,13 +159,13 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
     return (distance + step - 1) // step
 
 
-def _range(kind: str, start: float, delta: float, size: int) -> Elements | None:
+def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers | None:
     """The runtime adds step by step, which shows in the last digits of floats."""
     if size > MAXIMUM_COMPUTED_ELEMENTS:
         return None
     steps = [start, *[delta] * (size - 1)][:size]
     rounded = float32 if isinstance(start, float) else int
-    return Elements.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))
+    return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))
 
 
 @kernel("ONE_HOT")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..model.elements import Elements, picked
+from ..model.numbers import StoredNumbers, picked
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_elements, wrapped
 
@@ -56,7 +56,7 @@ def prepare_gather(node: KernelNode) -> None:
 
 def _gathered(
     source: KernelTensor, indices: Sequence[int] | None, axis: int, batch_dims: int, shape: Sequence[int]
-) -> Elements | None:
+) -> StoredNumbers | None:
     elements = known_elements(source)
     if elements is None or indices is None or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..late_numpy import np
-from ..model.elements import Elements, kind_of
+from ..model.numbers import StoredNumbers, kind_of
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_elements, wrapped
@@ -126,7 +126,7 @@ def _ensure_no_requantization(node: KernelNode, sources: Sequence[KernelTensor],
         node.ensure(all(tensor.zero_point == 0 for tensor in (*sources, result)), "a zero point of INT16 is not 0")
 
 
-def _concatenated(sources: Sequence[KernelTensor], result: KernelTensor, shape: Sequence[int], axis: int) -> Elements | None:
+def _concatenated(sources: Sequence[KernelTensor], result: KernelTensor, shape: Sequence[int], axis: int) -> StoredNumbers | None:
     is_rescaled = result.type == "UINT8" and any(
         (source.scale, source.zero_point) != (result.scale, result.zero_point) for source in sources
     )
@@ -135,7 +135,7 @@ def _concatenated(sources: Sequence[KernelTensor], result: KernelTensor, shape: 
     return _joined(sources, math.prod(shape[:axis]))
 
 
-def _joined(sources: Sequence[KernelTensor], outer: int) -> Elements | None:
+def _joined(sources: Sequence[KernelTensor], outer: int) -> StoredNumbers | None:
     """Return the elements of all sources, in turn for each of ``outer`` places; None if those of one are not known."""
     known = [elements for elements in map(known_elements, sources) if elements is not None]
     if len(known) < len(sources):
@@ -146,7 +146,7 @@ def _joined(sources: Sequence[KernelTensor], outer: int) -> Elements | None:
     ]
     sizes = [len(part) // max(outer, 1) for part in parts]
     rows = [part[size * place : size * (place + 1)] for place in range(outer) for part, size in zip(parts, sizes, strict=True)]
-    return Elements.read(kind, b"".join(rows))
+    return StoredNumbers.read(kind, b"".join(rows))
 
 
 @kernel("SPLIT")

@@ -17,8 +17,8 @@ from typing import NoReturn, Protocol
 from ..graph.classes import classes_of
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model import schema
-from ..model.elements import Elements, Values, flat
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from ..model.numbers import FlatNumbers, StoredNumbers, flat
 from ..releases.catalogue import NEWEST, Release
 
 
@@ -53,7 +53,7 @@ class KernelTensor:
         self.type = source.type
         self.shape = source.shape
         self.allocation = source.allocation
-        self.computed: Values | None = source.value
+        self.computed: FlatNumbers | None = source.value
 
     @property
     def index(self) -> int:
@@ -105,14 +105,14 @@ class KernelTensor:
         """``IsDynamicTensor``."""
         return self.allocation is Allocation.DYNAMIC
 
-    def value(self) -> Values:
+    def value(self) -> FlatNumbers:
         """The elements, flat, in C order; raises PrepareError if they are not known or their type cannot be read."""
         found = self.known_value()
         if found is None:
             raise PrepareError(f"the value of tensor {self.index} is not known")
         return found
 
-    def known_value(self) -> Values | None:
+    def known_value(self) -> FlatNumbers | None:
         """The elements, flat, in C order, None if they are not known; those in the file are read as the type of the moment."""
         if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
             return flat(self.computed)
@@ -121,7 +121,7 @@ class KernelTensor:
         if self.computed is None:
             return self.model.constant(self.source._replace(type=self.type))
         kind = schema.NUMPY_TYPES.get(self.type)
-        return None if kind is None else Elements.read(kind, self.computed.tobytes())
+        return None if kind is None else StoredNumbers.read(kind, self.computed.tobytes())
 
     def integers(self) -> list[int]:
         """The elements as Python integers."""
@@ -372,7 +372,7 @@ class KernelNode:
         if cause is not None and self.cause is None:
             self.cause = cause.index
 
-    def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: Values | None = None) -> None:
+    def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None = None) -> None:
         """``SetTensorToPersistentRo`` and resize: the value is computed now and stays; give it if it is known."""
         tensor.allocation = Allocation.PERSISTENT
         self.resize(tensor, shape)

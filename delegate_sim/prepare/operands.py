@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..late_numpy import np
-from ..model.elements import Values, read_as
+from ..model.numbers import FlatNumbers, read_as
 from .kernel import KernelTensor
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
     return None
 
 
-def known_elements(tensor: KernelTensor) -> Values | None:
+def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
     """Return the elements of a constant or persistent tensor, flat; None where they cannot be read."""
     found = tensor.known_value()
     if found is None or len(found) < tensor.element_count:
         return None
-    elements: Values = found[: tensor.element_count]
+    elements: FlatNumbers = found[: tensor.element_count]
     return elements
 
 

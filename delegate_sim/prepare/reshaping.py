@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..model import schema
-from ..model.elements import Elements
+from ..model.numbers import StoredNumbers
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import as_int32, known_elements, wrapped
@@ -111,7 +111,7 @@ def prepare_shape(node: KernelNode) -> None:
     out_type = schema.tensor_type_name(node.options.out_type)
     node.ensure(out_type in ("INT32", "INT64"), "the type of the result is neither INT32 nor INT64")
     result.type = out_type
-    node.set_persistent(result, (source.rank,), Elements.of(schema.NUMPY_TYPES[out_type], source.shape))
+    node.set_persistent(result, (source.rank,), StoredNumbers.of(schema.NUMPY_TYPES[out_type], source.shape))
 
 
 @kernel("RANK")
@@ -120,7 +120,7 @@ def prepare_rank(node: KernelNode) -> None:
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     result.type = "INT32"
-    node.set_persistent(result, (), Elements.of("<i4", [source.rank]))
+    node.set_persistent(result, (), StoredNumbers.of("<i4", [source.rank]))
 
 
 @kernel("TRANSPOSE")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model import schema
-from ..model.elements import Elements, kind_of, picked, read_as
+from ..model.numbers import StoredNumbers, kind_of, picked, read_as
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import (
@@ -224,7 +224,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
     return shape
 
 
-def _strided_slice(source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool) -> Elements | None:
+def _strided_slice(source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool) -> StoredNumbers | None:
     """The elements of the result; None where fewer are found than it holds, as when an axis to be removed is cut empty."""
     elements = known_elements(source)
     count = math.prod(shape)

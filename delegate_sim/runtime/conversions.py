@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ..graph.graph import Graph, file_graphs
 from ..late_numpy import np
 from ..model import schema
-from ..model.elements import Elements
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
+from ..model.numbers import StoredNumbers
 from ..single_precision import float32
 from ..versions.why import expected_version
 from .editing import Edited, Editor, NodeKey, edited, unchanged
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
-"""Elements. Values of larger constants, which are weights, decide nothing."""
+"""StoredNumbers. Numbers of larger constants, which are weights, decide nothing."""
 
 _MOST_ELEMENTS = 1 << 31
 """A constant has its elements in the file."""
@@ -278,7 +278,7 @@ class _Quantizer:
 
 
 def _quantized(tensor: Tensor, kind: str, scale: float, zero_point: int) -> Tensor:
-    parameters = Quantization("affine", Elements.of("<f4", [float32(scale)]), Elements.of("<i8", [zero_point]), 0)
+    parameters = Quantization("affine", StoredNumbers.of("<f4", [float32(scale)]), StoredNumbers.of("<i8", [zero_point]), 0)
     return tensor._replace(
         type=kind, quantization=parameters, scale=float32(scale), zero_point=zero_point, allocation=Allocation.ARENA
     )

@@ -54,8 +54,9 @@ def test_constants_read_as_written(type_name, elements):
 def test_constants_are_flat_and_cannot_be_written_to():
     model, tensor = read_tensor("INT32", (2, 3), data=np.arange(6))
     found = model.constant(tensor)
-    assert found.shape == (6,)
-    assert not found.flags.writeable
+    assert len(found) == 6
+    assert np.asarray(found).shape == (6,)
+    assert not np.asarray(found).flags.writeable
 
 
 def test_constants_of_types_numpy_cannot_read_are_none():

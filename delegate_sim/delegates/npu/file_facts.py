@@ -80,7 +80,7 @@ def has_weights(tensor: Tensor) -> bool:
 
 
 def _counts(tables: Tables, slot: int, width: int) -> list[int]:
-    return tables.buffer.vectors(tables.at(slot), width, f"a vector of {tables.what}")[1]
+    return tables.vectors(slot, width, f"a vector of {tables.what}")[1]
 
 
 def _places(counts: Sequence[int]) -> list[FilePlace]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
-from ...model.elements import Values
 from ...model.model import Node, Tensor
+from ...model.numbers import FlatNumbers
 from ...single_precision import float32, quotient
 from ..base import KernelFailure
 from .datatypes import datatype, first_zero_point
@@ -154,7 +154,7 @@ def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Values are moved without change: one datatype, and one scale and zero point."""
+    """FlatNumbers are moved without change: one datatype, and one scale and zero point."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
@@ -192,7 +192,7 @@ def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return _moved(kernel, node)
 
 
-def _read_as_int32(value: Values | None) -> list[int]:
+def _read_as_int32(value: FlatNumbers | None) -> list[int]:
     """Read as many INT32 as there are elements, whatever their type."""
     if value is None:
         return []

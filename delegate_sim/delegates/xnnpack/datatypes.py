@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
 from ...late_numpy import np
-from ...model.elements import Values
 from ...model.model import Quantization, Tensor
+from ...model.numbers import FlatNumbers
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...single_precision import SMALLEST_NORMAL
 
@@ -67,7 +67,7 @@ def is_normal(value: float) -> bool:
     return math.isfinite(value) and abs(value) >= SMALLEST_NORMAL
 
 
-def are_usable_scales(scales: Values) -> bool:
+def are_usable_scales(scales: FlatNumbers) -> bool:
     """Whether all scales are positive normal numbers."""
     numbers = scales.tolist()
     return math.isfinite(sum(numbers)) and min(numbers, default=SMALLEST_NORMAL) >= SMALLEST_NORMAL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....model.elements import read_as
+from ....model.numbers import read_as
 from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
 from ....rules.numbers import exactly
 from ....rules.operands import INPUT, operand

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ....graph.graph import NodeView
-from ....model.elements import Elements
 from ....model.model import Tensor
+from ....model.numbers import StoredNumbers
 from ....rules import kinds
 from ....rules.numbers import counted, listed
 from ....rules.rule import Check
@@ -265,7 +265,7 @@ def integer_constant(position: int, shape: str) -> Checks:
 def integers(node: NodeView, position: int) -> list[int]:
     """Return the bytes of a constant as 32-bit integers, as ML Drift reads it whatever its type; empty if it has none."""
     value = node.value(node.input(position))
-    return [] if value is None else Elements.read("<i4", value.tobytes()).tolist()
+    return [] if value is None else StoredNumbers.read("<i4", value.tobytes()).tolist()
 
 
 # Axes

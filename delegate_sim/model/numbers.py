@@ -28,8 +28,8 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 _NOTHING = memoryview(b"")
 
 
-class Values(Protocol):
-    """What flat arrays of numpy and ``Elements`` have in common."""
+class FlatNumbers(Protocol):
+    """What flat arrays of numpy and ``StoredNumbers`` have in common."""
 
     @property
     def nbytes(self) -> int:
@@ -51,8 +51,8 @@ class Values(Protocol):
         """The elements as bytes."""
 
 
-class Elements:
-    """Numbers of one type, one after another in a file. ``numpy.asarray`` makes an array of them that shares the bytes."""
+class StoredNumbers:
+    """FlatNumbers of one type, one after another in a file. ``numpy.asarray`` makes an array of them that shares the bytes."""
 
     __slots__ = ("_content", "_count", "_start", "kind")
 
@@ -64,7 +64,7 @@ class Elements:
         self._count = count
 
     @classmethod
-    def of(cls, kind: str, numbers: Iterable[float]) -> Elements:
+    def of(cls, kind: str, numbers: Iterable[float]) -> StoredNumbers:
         """Return numbers as elements of a type; raises OverflowError if it cannot hold them."""
         listed = list(numbers)
         try:
@@ -73,7 +73,7 @@ class Elements:
             raise OverflowError(f"numbers that {kind} cannot hold") from error
 
     @classmethod
-    def read(cls, kind: str, content: bytes) -> Elements:
+    def read(cls, kind: str, content: bytes) -> StoredNumbers:
         """Return bytes as elements of a type, as many as fit."""
         return cls(kind, memoryview(content), 0, len(content) // int(kind[2:]))
 
@@ -90,7 +90,7 @@ class Elements:
             start, stop, step = index.indices(self._count)
             if step != 1:
                 raise ValueError("elements can be cut only where they lie one after another")
-            return Elements(self.kind, self._content, self._start + start * int(self.kind[2:]), max(stop - start, 0))
+            return StoredNumbers(self.kind, self._content, self._start + start * int(self.kind[2:]), max(stop - start, 0))
         if not -self._count <= index < self._count:
             raise IndexError(f"element {index} of {self._count}")
         form, width = _FORMATS.get(self.kind), int(self.kind[2:])
@@ -102,7 +102,7 @@ class Elements:
         return iter(self.tolist())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Elements) and self.kind == other.kind and self.tobytes() == other.tobytes()
+        return isinstance(other, StoredNumbers) and self.kind == other.kind and self.tobytes() == other.tobytes()
 
     def __hash__(self) -> int:
         return hash((self.kind, self.tobytes()))
@@ -133,31 +133,31 @@ class Elements:
 
 def kind_of(values: Any) -> str:
     """Return numpy's name of the type of elements."""
-    found: str = values.kind if isinstance(values, Elements) else values.dtype.str.replace("|", "<")
+    found: str = values.kind if isinstance(values, StoredNumbers) else values.dtype.str.replace("|", "<")
     return found
 
 
 def shape_of(values: Any) -> tuple[int, ...]:
-    """Return the shape of an array; elements are flat."""
-    found: tuple[int, ...] = (len(values),) if isinstance(values, Elements) else values.shape
+    """Return the shape of an array; stored numbers are flat."""
+    found: tuple[int, ...] = (len(values),) if isinstance(values, StoredNumbers) else values.shape
     return found
 
 
-def read_as(values: Values, kind: str) -> Elements:
+def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
     """Return the same bytes as elements of another type; raises ValueError if they do not hold a whole number of them."""
     if values.nbytes % int(kind[2:]):
         raise ValueError(f"{values.nbytes} bytes are not elements of {kind}")
-    return Elements.read(kind, values.tobytes())
+    return StoredNumbers.read(kind, values.tobytes())
 
 
-def picked(values: Values, positions: Iterable[int]) -> Elements:
+def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
     """Return the elements at these positions, bit for bit."""
     kind, content = kind_of(values), values.tobytes()
     width = int(kind[2:])
-    return Elements.read(kind, b"".join([content[width * position : width * (position + 1)] for position in positions]))
+    return StoredNumbers.read(kind, b"".join([content[width * position : width * (position + 1)] for position in positions]))
 
 
-def flat(values: Any) -> Values:
+def flat(values: Any) -> FlatNumbers:
     """Return the elements of an array of any shape, in C order."""
-    found: Values = values if isinstance(values, Elements) else values.reshape(-1)
+    found: FlatNumbers = values if isinstance(values, StoredNumbers) else values.reshape(-1)
     return found
