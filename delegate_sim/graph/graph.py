@@ -15,6 +15,7 @@ from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
 from .classes import ABSENT, classes_of
 
+
 class DynamicTensor(NamedTuple):
     """The first tensor whose size is known only at run time, the node that makes it so and the operand that is to blame.
 
@@ -102,7 +103,7 @@ class Graph:
 
     @functools.cached_property
     def node_classes(self) -> Sequence[int]:
-        """A number for each node of the plan: two that have the same are of the same form, and their operands of the same classes."""
+        """A number for each node of the plan: two that have the same are of one form, and their operands of the same classes."""
         return classes_of(self.model).of_nodes(self)
 
     def class_of(self, node: Node) -> int:

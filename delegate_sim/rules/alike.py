@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from ..graph.graph import Graph, NodeView
+from ..graph.graph import Graph
 from ..graph.watched import LooksFurther, WatchedView
 from ..model.model import Node
 from .book import RuleBook, RuleTarget

@@ -114,7 +114,7 @@ def without_memory(monkeypatch):
         return self._rules.validate(self._graph.view(node), self._target)
 
     monkeypatch.setattr(Judge, "verdict", verdict)
-    monkeypatch.setattr(Judge, "verdicts", lambda self, nodes: {index: verdict(self, self._graph.nodes[index]) for index in nodes})
+    monkeypatch.setattr(Judge, "verdicts", lambda self, nodes: {each: verdict(self, self._graph.nodes[each]) for each in nodes})
 
 
 def entries(models, names=SIMULATED):

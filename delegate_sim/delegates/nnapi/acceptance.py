@@ -1,9 +1,9 @@
 """Whether a partition can be built and the runtime refuses nothing of it, found out without building its NNAPI model.
 
-What mapping a node does rests on the node's class (``Graph.node_classes``) and on what its tensors have become in the partition so
-far. It is observed at the first such node, which is mapped by itself in a form that tells no more (``graph.watched``), and holds
-for all others. A node whose mapping looks further is mapped by itself each time. Where anything is refused, or is not as plain as
-this, nothing is said: the partition is then built as a whole.
+What mapping a node does rests on the node's class (``Graph.node_classes``) and on what its tensors have become in the partition
+so far. It is observed at the first such node, which is mapped by itself in a form that tells no more (``graph.watched``), and
+holds for all others. A node whose mapping looks further is mapped by itself each time. Where anything is refused, or is not as
+plain as this, nothing is said: the partition is then built as a whole.
 """
 
 from __future__ import annotations
@@ -133,9 +133,7 @@ class Acceptance:
         check_level(required, self._level)
         return required
 
-    def _check_boundary(
-        self, given: Sequence[int], results: Sequence[int], states: Mapping[int, int], known: set[int]
-    ) -> None:
+    def _check_boundary(self, given: Sequence[int], results: Sequence[int], states: Mapping[int, int], known: set[int]) -> None:
         """Every operand has a value or is written, and the model's inputs and outputs are among those without a value."""
         free = {index for index, state in states.items() if self._state_list[state].lifetime is Lifetime.TEMPORARY}
         is_plain = free <= known and free.issuperset(given) and free.issuperset(results) and set(given).isdisjoint(results)
@@ -155,9 +153,7 @@ class Acceptance:
                 found.append(index)
         return frozenset(found)
 
-    def _found(
-        self, key: _Key, node: Node, states: Mapping[int, int], mapping: _Mapping, known: dict[_Key, _Effect]
-    ) -> _Effect:
+    def _found(self, key: _Key, node: Node, states: Mapping[int, int], mapping: _Mapping, known: dict[_Key, _Effect]) -> _Effect:
         view = self._graph.view(node)
         if key not in self._apart:
             watched = NumberedView(view)
@@ -247,7 +243,7 @@ def _state(builder: PartitionBuilder, index: int) -> _State:
 def _traffic(model: ModelBuilder, places: Mapping[int, int], before: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return which tensors the operations of a node read before they write them, and which they write, by position.
 
-    What lies between the operations must be written once, before it is read. ``before`` is the number of operands that were there.
+    What lies between the operations must be written once, before it is read. ``before`` is how many operands were there.
     """
     operands = model.operands
     reads, written = list[int](), list[int]()

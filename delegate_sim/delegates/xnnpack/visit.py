@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from ...graph.watched import LooksFurther
 from ...releases.catalogue import Release
-from ...rules.alike import LooksFurther
 from .target import XnnpackTarget
 from .unpacking import Unpacking
 from .variables import Variables
