@@ -1,9 +1,9 @@
 """Numbers for the tensors and nodes of a model that are alike: what two have in common that have the same number.
 
 A tensor's class tells type, shape, allocation, quantisation, small constants and the size of others, but neither name nor index
-nor place in the file. A node's form tells operator, version, options, and how many operands there are, which of them are the same;
-its class tells the form and the classes of all operands. Numbers hold for all graphs of a model, those that were changed for a
-delegate included.
+nor place in the file. A node's form tells operator, version, options, how many operands there are, and which of them are the
+same; its class tells the form and the classes of all operands. Numbers hold for all graphs of a model, those that were changed
+for a delegate included.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class Classes:
         operands = node.inputs + node.outputs
         # Whether operands are the same tensor counts too.
         repeated = None if len(set(operands)) == len(operands) else tuple(map(operands.index, operands))
-        key = (node.op, node.builtin_code, node.version, model.options(node), len(node.inputs), len(node.outputs), repeated)
+        options = None if node.options is None else model.options(node)
+        key = (node.op, node.builtin_code, node.version, options, len(node.inputs), len(node.outputs), repeated)
         return self._forms.setdefault(key, len(self._forms))
 
     def of_forms(self, graph: Graph) -> Sequence[int]:

@@ -18,7 +18,7 @@ from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line, unregistered_line
-from .alike import Effect, effect_of
+from .alike import NO_EFFECT, Effect, effect_of
 from .families import FAMILY_OF, find_kernel
 from .kernel import KernelNode, KernelSubgraph, PrepareError
 
@@ -301,6 +301,8 @@ class _Interpreter:
         if node is graph.nodes[position]:
             key = node_key(graph.node_forms[position], node, subgraph.classes)
             effect = self._effects.get(key)
+            if effect is NO_EFFECT:
+                return False, None
             if effect is not None:
                 return effect.apply(subgraph, node)
         self._refuse_unregistered(node)
