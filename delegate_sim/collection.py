@@ -1,4 +1,4 @@
-"""Python's garbage collection, held while one model is read or simulated.
+"""Python's garbage collection, held while one model is read, simulated or reported on.
 
 A model is many small objects that live until its report is written: collecting among them finds nothing and takes a sixth of the
 time, with Python's own thresholds far more. What is circular is collected once the model is done with.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.model.model import Node
 from delegate_sim.results.report import COMPILED, CPU, placements
 from delegate_sim.runtime.interpreter import Run
 
@@ -23,8 +24,10 @@ def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[
     for subgraph, nodes in enumerate(placements(runs)):
         if several:
             yield Line(f"  subgraph {subgraph} ({name(runs[0].subgraphs[subgraph].graph.name)})")
-        for place in places:
-            members = [node for node, found in nodes if found == place]
+        by_place: dict[str, list[Node]] = {place: [] for place in places}
+        for node, place in nodes:
+            by_place[place].append(node)
+        for place, members in by_place.items():
             if not members:
                 continue
             ops = Counter(node.op for node in members).most_common()

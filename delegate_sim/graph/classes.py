@@ -1,8 +1,9 @@
 """Numbers for the tensors and nodes of a model that are alike: what two have in common that have the same number.
 
 A tensor's class tells type, shape, allocation, quantisation, small constants and the size of others, but neither name nor index
-nor place in the file. form tells operator, version, options, and how many operands there are, which of them are the same; its class tells the form and
-the classes of all operands. Numbers hold for all graphs of a model, those that were changed for a delegate included.
+nor place in the file. A node's form tells operator, version, options, how many operands there are, and which of them are the
+same; its class tells the form and the classes of all operands. Numbers hold for all graphs of a model, those that were changed
+for a delegate included.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
-from ..model.numbers import kind_of, shape_of
 from ..model.model import Model, Node, Quantization, Tensor
+from ..model.numbers import kind_of, shape_of
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -23,7 +24,7 @@ _SMALL_CONSTANT = 64
 ABSENT = -1
 """The class of what is not there, such as an operand that is left out."""
 
-NodeKey: TypeAlias = tuple[int, ...]
+AlikeKey: TypeAlias = tuple[int, ...]
 """A node's form, and the classes of its operands and results."""
 
 
@@ -34,7 +35,7 @@ class Classes:
         self._tensors: dict[Hashable, int] = {}
         self._tensor_count = 0
         self._forms: dict[Hashable, int] = {}
-        self._nodes: dict[NodeKey, int] = {}
+        self._nodes: dict[AlikeKey, int] = {}
         self._file_tensors: dict[int, Sequence[int]] = {}
         self._file_nodes: dict[int, Sequence[int]] = {}
 
@@ -76,7 +77,8 @@ class Classes:
         operands = node.inputs + node.outputs
         # Whether operands are the same tensor counts too.
         repeated = None if len(set(operands)) == len(operands) else tuple(map(operands.index, operands))
-        key = (node.op, node.builtin_code, node.version, model.options(node), len(node.inputs), len(node.outputs), repeated)
+        options = None if node.options is None else model.options(node)
+        key = (node.op, node.builtin_code, node.version, options, len(node.inputs), len(node.outputs), repeated)
         return self._forms.setdefault(key, len(self._forms))
 
     def of_forms(self, graph: Graph) -> Sequence[int]:
@@ -117,7 +119,7 @@ def classes_of(model: Model) -> Classes:
     return found
 
 
-def node_key(form: int, node: Node, tensors: Sequence[int]) -> NodeKey:
+def node_key(form: int, node: Node, tensors: Sequence[int]) -> AlikeKey:
     """Return what nodes have in common that are alike, among tensors of these classes (``Classes.of_tensors``)."""
     return (form, *map(tensors.__getitem__, node.inputs), *map(tensors.__getitem__, node.outputs))
 

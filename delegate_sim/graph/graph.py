@@ -102,7 +102,7 @@ class Graph:
 
     @functools.cached_property
     def node_classes(self) -> Sequence[int]:
-        """A number for each node of the plan: two that have the same are of the same form, and their operands of the same classes."""
+        """A number for each node of the plan: two that have the same are of one form, and their operands of the same classes."""
         return classes_of(self.model).of_nodes(self)
 
     def class_of(self, node: Node) -> int:

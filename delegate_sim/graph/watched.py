@@ -15,7 +15,7 @@ from .graph import NodeView
 
 
 class LooksFurther(BaseException):
-    """Somebody asks for what the class of a node does not tell. It must not be caught on the way, so that it is no ``Exception``."""
+    """Somebody asks for what the class of a node does not tell. As it must not be caught on the way, it is no ``Exception``."""
 
 
 def further(*_: object) -> NoReturn:

@@ -64,9 +64,16 @@ def is_dispatch(node: Node) -> bool:
     return node.is_custom and node.custom_code == DISPATCH
 
 
+def has_dispatches(model: Model) -> bool:
+    """Whether a file lists the operator of such nodes."""
+    return any(code.custom_code == DISPATCH for code in model.operator_codes)
+
+
 def precompiled(model: Model) -> Precompiled:
     """Look for the stamp and the nodes that a compiler plugin leaves in a file."""
     stamp = _stamp(model)
+    if stamp is None and not has_dispatches(model):
+        return Precompiled()
     dispatches: list[DispatchNode] = []
     others = 0
     for subgraph in model.subgraphs:

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..graph import graph as graphs
-from ..graph.classes import NodeKey, node_key
+from ..graph.classes import AlikeKey, node_key
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line, unregistered_line
-from .alike import Effect, effect_of
+from .alike import NO_EFFECT, Effect, effect_of
 from .families import FAMILY_OF, find_kernel
 from .kernel import KernelNode, KernelSubgraph, PrepareError
 
@@ -199,9 +199,9 @@ class _Interpreter:
         """The inputs and outputs that a caller last had a subgraph prepared with, and the count of changes at that time."""
         self._changes = 0
         self._calls_made = 0
-        self._effects: dict[NodeKey, Effect] = {}
+        self._effects: dict[AlikeKey, Effect] = {}
         """What preparing nodes of one form did, the classes of whose operands were the same."""
-        self._apart: set[NodeKey] = set()
+        self._apart: set[AlikeKey] = set()
         """Those of nodes that are prepared one by one."""
 
     def prepared_graph(self, index: int) -> Graph:
@@ -301,6 +301,8 @@ class _Interpreter:
         if node is graph.nodes[position]:
             key = node_key(graph.node_forms[position], node, subgraph.classes)
             effect = self._effects.get(key)
+            if effect is NO_EFFECT:
+                return False, None
             if effect is not None:
                 return effect.apply(subgraph, node)
         self._refuse_unregistered(node)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ..graph.classes import classes_of, is_told
 from ..graph.watched import LooksFurther, Nothing, Numbering, WatchedOperands, watched_tensor
-from ..model.numbers import FlatNumbers
 from ..model.model import Allocation, Model, Node
+from ..model.numbers import FlatNumbers
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 
 
@@ -39,8 +39,6 @@ class Effect(NamedTuple):
     def apply(self, subgraph: KernelSubgraph, node: Node) -> tuple[bool, int | None]:
         """Do it to a node that is alike; return whether a result is dynamic then, and the tensor to blame."""
         changes, is_dynamic, cause = self
-        if not changes and not is_dynamic:
-            return False, None
         operands = node.inputs + node.outputs
         for position, kind, shape, allocation, computed, number in changes:
             index = operands[position]
@@ -48,6 +46,10 @@ class Effect(NamedTuple):
             tensor.type, tensor.shape, tensor.allocation, tensor.computed = kind, shape, allocation, computed
             subgraph.classes[index] = number
         return is_dynamic, None if cause is None else operands[cause]
+
+
+NO_EFFECT = Effect((), False, None)
+"""That of most kernels, whose results have in the file what they are to have."""
 
 
 def effect_of(node: KernelNode, run: Callable[[KernelNode], None]) -> Effect | None:
@@ -72,6 +74,8 @@ def effect_of(node: KernelNode, run: Callable[[KernelNode], None]) -> Effect | N
         or before.computed is not after.computed
     ])  # fmt: skip
     is_dynamic = any(copies[number].is_dynamic for number in numbering.node.outputs if number >= 0)
+    if not changes and not is_dynamic:
+        return NO_EFFECT
     cause = None if copy.cause is None else operands.index(numbering.indices[copy.cause])
     return Effect(changes, is_dynamic, cause)
 

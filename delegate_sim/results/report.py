@@ -13,7 +13,7 @@ from ..frozen import Frozen
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
-from ..model.precompiled import is_dispatch
+from ..model.precompiled import has_dispatches, is_dispatch
 from ..rules.kinds import DYNAMIC_TENSORS, NOT_LOADED_KINDS, NOT_PREPARED_KINDS, PARTITION_LIMIT
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
@@ -113,6 +113,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
     """Say where each node of each subgraph finally runs: the name of a delegate, or ``cpu``."""
     found = []
     inlined = _places_in_bodies(runs)
+    is_compiled = has_dispatches(runs[0].subgraphs[0].graph.model) if runs[0].subgraphs else False
     for first in runs[0].subgraphs:
         taken: dict[int, str] = {}
         for run in runs:
@@ -121,8 +122,9 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
         taken |= _inlined_places(runs, first.graph.index, taken)
         taken = {**inlined.get(first.graph.index, {}), **taken}
         nodes = first.graph.nodes
-        rest = {index: COMPILED for index in first.graph.execution_plan if is_dispatch(nodes[index])}
-        found.append([(nodes[index], taken.get(index, rest.get(index, CPU))) for index in first.graph.execution_plan])
+        plan = first.graph.execution_plan
+        rest = {index: COMPILED for index in plan if is_dispatch(nodes[index])} if is_compiled else {}
+        found.append([(nodes[index], taken.get(index) or rest.get(index, CPU)) for index in plan])
     return found
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
-import zipfile
-from pathlib import Path
 from typing import NamedTuple
 
+import hypothesis
 import pytest
 
 import delegate_sim
@@ -21,11 +19,9 @@ from delegate_sim.rules.rule import OpRule
 from delegate_sim.rules.source import Repository, Source
 from delegate_sim.rules.vocabulary import check
 from fixtures.builder import ModelBuilder
+from tests.alike import CORPORA, FIXTURES, models, sample
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-FIXTURES = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "models").glob("*.tflite"))
 SIMULATED = [name for name in DELEGATE_NAMES if not name.startswith("npu-")]
-CORPORA = ("fuzz", "keras", "onnx", "real", "torch")
 SAMPLE = 12
 
 
@@ -81,6 +77,7 @@ ALIKE = {
     "count": lambda node: f"{len(node.node.inputs)} {node.node.input(7)} {node.graph.tensor(node.node.input(7)).type}",
     "options": lambda node: node.options.fused_activation_function or "none",
     "small constant": lambda node: str(node.value(node.input(2))),
+    "size of a constant": lambda node: str(node.input(1).data[1]),
     "constant": lambda node: str([tensor.is_constant for tensor in node.inputs]),
     "no value": lambda node: str(node.value(node.input(0))),
 }
@@ -90,7 +87,8 @@ FURTHER = {
     "index": lambda node: str(node.input(0).index),
     "node": lambda node: str(node.node.index),
     "large constant": lambda node: str(node.value(node.input(1))[0]),
-    "place": lambda node: str(node.input(1).data),
+    "place": lambda node: str(node.input(1).data[0]),
+    "all of the place": lambda node: str(node.input(1).data),
     "buffer": lambda node: str(node.input(1).buffer),
     "neighbours": lambda node: str(node.graph.readers[node.node.inputs[0]]),
     "other tensors": lambda node: str(len(node.graph.tensors)),
@@ -182,9 +180,7 @@ def without_memory(monkeypatch):
         return self._rules.validate(self._graph.view(node), self._target)
 
     monkeypatch.setattr(Judge, "verdict", verdict)
-    monkeypatch.setattr(
-        Judge, "verdicts", lambda self, nodes: {index: verdict(self, self._graph.nodes[index]) for index in nodes}
-    )
+    monkeypatch.setattr(Judge, "verdicts", lambda self, nodes: {each: verdict(self, self._graph.nodes[each]) for each in nodes})
 
 
 def entries(models, names=SIMULATED):
@@ -196,20 +192,26 @@ def entries(models, names=SIMULATED):
 
 
 def test_reports_on_fixtures_are_the_same_when_each_node_is_judged(monkeypatch):
-    models = [path.read_bytes() for path in FIXTURES]
-    before = entries(models)
+    found = [path.read_bytes() for path in FIXTURES]
+    before = entries(found)
     without_memory(monkeypatch)
-    assert entries(models) == before
+    assert entries(found) == before
 
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_reports_on_corpora_are_the_same_when_each_node_is_judged(corpus, monkeypatch):
-    path = SHARED / "corpus" / f"{corpus}.zip"
-    if not path.exists():
-        pytest.skip(f"needs {path}")
-    with zipfile.ZipFile(path) as archive:
-        names = sorted(name for name in archive.namelist() if name.endswith(".tflite") and not name.startswith("broken/"))
-        models = [archive.read(name) for name in random.Random(21).sample(names, SAMPLE)]
-    before = entries(models)
+    found = sample(corpus, SAMPLE)
+    if found is None:
+        pytest.skip("needs the models of ../shared")
+    before = entries(found)
     without_memory(monkeypatch)
-    assert entries(models) == before
+    assert entries(found) == before
+
+
+@hypothesis.given(models())
+@hypothesis.settings(max_examples=30, deadline=None)
+def test_reports_on_random_models_are_the_same_when_each_node_is_judged(model):
+    before = entries([model])
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        without_memory(monkeypatch)
+        assert entries([model]) == before

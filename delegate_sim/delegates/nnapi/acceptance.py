@@ -1,9 +1,9 @@
 """Whether a partition can be built and the runtime refuses nothing of it, found out without building its NNAPI model.
 
-What mapping a node does rests on the node's class (``Graph.node_classes``) and on what its tensors have become in the partition so
-far. It is observed at the first such node, which is mapped by itself in a form that tells no more (``graph.watched``), and holds
-for all others. A node whose mapping looks further is mapped by itself each time. Where anything is refused, or is not as plain as
-this, nothing is said: the partition is then built as a whole.
+What mapping a node does rests on the node's class (``Graph.node_classes``) and on what its tensors have become in the partition
+so far. It is observed at the first such node, which is mapped by itself in a form that tells no more (``graph.watched``), and
+holds for all others. A node whose mapping looks further is mapped by itself each time. Where anything is refused, or is not as
+plain as this, nothing is said: the partition is then built as a whole.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def _state(builder: PartitionBuilder, index: int) -> _State:
 def _traffic(model: ModelBuilder, places: Mapping[int, int], before: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return which tensors the operations of a node read before they write them, and which they write, by position.
 
-    What lies between the operations must be written once, before it is read. ``before`` is the number of operands that were there.
+    What lies between the operations must be written once, before it is read. ``before`` is how many operands were there.
     """
     operands = model.operands
     reads, written = list[int](), list[int]()

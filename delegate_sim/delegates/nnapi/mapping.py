@@ -58,7 +58,7 @@ EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 
 
 class BuiltPartition(NamedTuple):
-    """The NNAPI operations of each node, in order; after a failure they are incomplete. ``model`` is that as far as it was built."""
+    """The NNAPI operations of each node, in order, and the model as far as it was built. After a failure they are incomplete."""
 
     operations: Mapping[int, tuple[str, ...]]
     model: ModelBuilder | None = None

@@ -1,0 +1,158 @@
+"""Nodes that are alike are prepared once, and no prepared graph depends on it."""
+
+from __future__ import annotations
+
+import hypothesis
+import numpy as np
+import pytest
+
+import delegate_sim
+from delegate_sim import prepare as preparing
+from delegate_sim.model.model import Allocation
+from delegate_sim.prepare import PrepareError, prepare
+from fixtures.builder import ModelBuilder
+from tests.alike import CORPORA, FIXTURES, models, sample
+
+SAMPLE = 40
+
+
+def prepared(contents, **arguments):
+    """Prepare models; return what is seen of the graphs, with values as plain data."""
+    found = []
+    for content in contents:
+        for graph in prepare(delegate_sim.load(content), **arguments):
+            tensors = [(tensor._replace(value=None, quantization=None), _plain(tensor.value)) for tensor in graph.tensors]
+            quantization = [repr(tensor.quantization) for tensor in graph.tensors]
+            found.append((graph.inputs, graph.nodes, tensors, quantization, graph.dynamic, graph.failure))
+    return found
+
+
+def _plain(value):
+    return None if value is None else (value.dtype.str, value.shape, value.tobytes())
+
+
+def one_by_one(monkeypatch):
+    """Have every node prepared by itself."""
+    monkeypatch.setattr(preparing, "effect_of", lambda node, run: None)
+
+
+@pytest.mark.parametrize("fixed_shapes", [False, True])
+def test_fixtures_are_prepared_alike(fixed_shapes, monkeypatch):
+    found = [path.read_bytes() for path in FIXTURES]
+    before = prepared(found, fixed_shapes=fixed_shapes)
+    one_by_one(monkeypatch)
+    assert prepared(found, fixed_shapes=fixed_shapes) == before
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_corpora_are_prepared_alike(corpus, monkeypatch):
+    found = sample(corpus, SAMPLE)
+    if found is None:
+        pytest.skip("needs the models of ../shared")
+    before = prepared(found)
+    one_by_one(monkeypatch)
+    assert prepared(found) == before
+
+
+@hypothesis.given(models())
+@hypothesis.settings(max_examples=150, deadline=None)
+def test_random_models_are_prepared_alike(model):
+    before = prepared([model]), prepared([model], fixed_shapes=True)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        one_by_one(monkeypatch)
+        assert (prepared([model]), prepared([model], fixed_shapes=True)) == before
+
+
+def runs_of(kernel, monkeypatch):
+    """Prepare three nodes that are alike but for names, indices and large constants; return the graph and how often each ran."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    for number in range(3):
+        source = graph.input(f"source{number}", "FLOAT32", (1, 40))
+        constant = graph.tensor(f"constant{number}", "FLOAT32", (1, 40), data=[float(number)] * 40)
+        axis = graph.tensor(f"axis{number}", "INT32", (1,), data=(3,))
+        result = graph.tensor(f"result{number}", "FLOAT32", (1, 40))
+        graph.node("ADD", (source, constant, axis), (result,), options={})
+    graph.outputs(result)
+    count = 0
+
+    def run(node):
+        nonlocal count
+        count += 1
+        kernel(node)
+
+    monkeypatch.setattr(preparing, "_run_kernel", run)
+    (found,) = prepare(delegate_sim.load(builder.bytes()))
+    return found, count
+
+
+def _resize(node, size):
+    node.resize(node.output(), (1, size))
+
+
+def _set_dynamic(node):
+    node.set_dynamic(node.output(), node.input(0))
+
+
+def _leave_source(node):
+    node.output().source = node.output().source._replace(scale=2.0)
+
+
+ALIKE = {
+    "nothing": lambda node: None,
+    "shape": lambda node: _resize(node, node.input(1).element_count + node.input(2).rank),
+    "small constant": lambda node: _resize(node, node.input(2).integers()[0]),
+    "type": lambda node: setattr(node.output(), "type", node.input(2).type),
+    "persistent": lambda node: node.set_persistent(node.output(), (2,), np.array([4, 5])),
+    "no value": lambda node: _resize(node, node.input(0).known_value() is None),
+    "options": lambda node: _resize(node, node.options.fused_activation_function),
+    "release": lambda node: _resize(node, node.release.order[0] if isinstance(node.release.order, tuple) else 1),
+}
+
+
+@pytest.mark.parametrize("kernel", ALIKE.values(), ids=ALIKE)
+def test_a_kernel_that_looks_at_what_alike_nodes_share_runs_once(kernel, monkeypatch):
+    found, count = runs_of(kernel, monkeypatch)
+    one_by_one(monkeypatch)
+    expected, singly = runs_of(kernel, monkeypatch)
+    assert (count, singly) == (1, 3)
+    results = [(tensor.type, tensor.shape, tensor.allocation, _plain(tensor.value)) for tensor in found.tensors]
+    assert results == [(tensor.type, tensor.shape, tensor.allocation, _plain(tensor.value)) for tensor in expected.tensors]
+
+
+FURTHER = {
+    "large constant": lambda node: _resize(node, int(node.input(1).value()[0])),
+    "name": lambda node: _resize(node, len(node.input(0).source.name)),
+    "tensor's place": lambda node: _resize(node, node.input(1).source.data[0]),
+    "node's index": lambda node: _resize(node, node.node.index),
+    "options' place": lambda node: _resize(node, len(str(node.node.options))),
+    "model": lambda node: _resize(node, node.model.size),
+    "other tensors": lambda node: _resize(node, node.tensors[0].rank),
+    "interpreter": lambda node: _resize(node, node.interpreter.subgraph_count()),
+    "changed source": _leave_source,
+    "left-out result": lambda node: node.leave_out_result(0),
+}
+
+
+@pytest.mark.parametrize("kernel", FURTHER.values(), ids=FURTHER)
+def test_a_kernel_that_looks_or_reaches_further_runs_for_each_node(kernel, monkeypatch):
+    _, count = runs_of(kernel, monkeypatch)
+    assert count == 1 + 3
+
+
+def test_the_first_dynamic_result_and_its_cause_are_those_of_the_node(monkeypatch):
+    def kernel(node):
+        if node.input(0).shape == (1, 40) and node.output().allocation is not Allocation.DYNAMIC:
+            _set_dynamic(node)
+
+    found, _ = runs_of(kernel, monkeypatch)
+    one_by_one(monkeypatch)
+    assert found.dynamic == runs_of(kernel, monkeypatch)[0].dynamic
+
+
+def test_a_kernel_that_refuses_says_so_of_the_node(monkeypatch):
+    def kernel(node):
+        raise PrepareError(f"tensor {node.input(0).index} is not good")
+
+    found, _ = runs_of(kernel, monkeypatch)
+    assert found.failure.message == "tensor 0 is not good"
