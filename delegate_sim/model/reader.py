@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import mmap
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +19,7 @@ from ..bundles.stores import is_url
 from ..collection import uncollected
 from ..errors import ModelError
 from ..files import open_input
+from ..mapping import is_shrunk, map_file
 from ..text import printable
 from . import schema
 from .flatbuffer import Flatbuffer, Malformed, Positions, Tables, split
@@ -59,7 +59,11 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
         raise _model_error(path, error.strerror or str(error)) from error
     except (ValueError, Malformed, BundleError) as error:
         raise _model_error(path, str(error)) from error
-    return _read_named(content, path, path, digest)
+    try:
+        return _read_named(content, path, path, digest)
+    finally:
+        if is_shrunk(content):
+            raise _model_error(path, "shrank while it was read")
 
 
 def _content(path: str) -> tuple[memoryview, str]:
@@ -94,7 +98,7 @@ def _map(path: str) -> memoryview:
             if not content:
                 raise Malformed("is empty")
             return memoryview(content)
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return map_file(file, path)
 
 
 def _model_error(label: str, fault: str) -> ModelError:
