@@ -58,8 +58,8 @@ def member_content(path: str) -> Content | None:
         if not names:
             return members[name].content()
         above = (*above, name)
-        if len(above) == _DEEPEST:
-            raise BundleError(f"holds no {names[0]}")
+        if len(above) >= raised(_DEEPEST):
+            raise BundleError(f"holds bundles in more than {raised(_DEEPEST)} others: unpack it first{how_to_raise()}")
 
 
 def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
             if models > raised(_MOST_MODELS):
                 raise BundleError(f"holds more than {raised(_MOST_MODELS):,} models: unpack it first{how_to_raise()}")
             yield join_address(*names, member.name)
-        elif kind is not None and len(waiting) < _DEEPEST:
+        elif kind is not None and len(waiting) < raised(_DEEPEST):
             content = member.content()
             unpacked += len(content)
             if unpacked > raised(_MOST_UNPACKED):

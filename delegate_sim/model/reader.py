@@ -19,6 +19,7 @@ from ..bundles.stores import is_url
 from ..collection import uncollected
 from ..errors import ModelError
 from ..files import open_input
+from ..limits import how_to_raise, raised
 from ..mapping import is_shrunk, map_file
 from ..text import printable
 from . import schema
@@ -308,8 +309,8 @@ def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple
     quantizations = _read_quantizations(tables.children(4, "QuantizationParameters"))
     tables.buffer.vectors(tables.at(9), 4, "variant tensors")  # looked at by a delegate only
     _, ranks = tables.buffer.vectors(tables.at(0), 4, "a shape")
-    if int(ranks.max(initial=0)) > _GREATEST_RANK:
-        raise Malformed(f"is malformed: {name(int(ranks.argmax()))} has {ranks.max()} dimensions")
+    if int(ranks.max(initial=0)) > raised(_GREATEST_RANK):
+        raise Malformed(f"is malformed: {name(int(ranks.argmax()))} has {ranks.max()} dimensions{how_to_raise()}")
     shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
     return _rows_of(
         Tensor,
