@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
+from delegate_sim.mapping import ShrunkError, refuse_shrunk, survive_shrinking
+
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from .faults import DEBUG_VARIABLE, fault_message
 from .terminal import print_error, silence_stdout, start_progress, stop_progress
@@ -79,12 +81,17 @@ class _Program(click.Group):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         start_progress(_PROGRAM)
+        survive_shrinking()
         try:
             code = super().main(args, _PROGRAM, complete_var, False, windows_expand_args=windows_expand_args, **extra)
             sys.stdout.flush()
+            refuse_shrunk()
         except BrokenPipeError:
             silence_stdout()
             code = BROKEN_PIPE
+        except ShrunkError as error:
+            print_error(str(error.strerror))
+            code = USAGE
         except OSError as error:  # what cannot be opened is told by what opens it; the rest is standard output
             silence_stdout()
             print_error(f"standard output: {error.strerror or error}")

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import BinaryIO
 
 from .limits import how_to_raise, raised
+from .mapping import refuse_shrunk
 
 MOST_TEXT = 64 << 20
 """Bytes of the greatest file that is read as text, unless its kind has a smaller limit."""
@@ -139,6 +140,7 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
     try:
         fill(temporary)
         _sync(temporary)
+        refuse_shrunk()
         os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
         with suppress(OSError):  # a folder, which not every system can sync

@@ -20,7 +20,7 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("limits",),
+    ("limits", "mapping"),
     ("collection", "errors", "frozen", "text", "files", "spreadsheet", "toml", "version"),
     ("bundles", "conversion", "toml_lines"),
     ("model_files",),

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+import io
+import re
 import zipfile
+from pathlib import Path
 
 import pytest
 
-from delegate_sim import files, load
+from delegate_sim import files, load, prepare
 from delegate_sim.bundles import member, members
 from delegate_sim.bundles.member import BundleError
+from delegate_sim.device import log
 from delegate_sim.errors import ModelError, OptionError
+from delegate_sim.gate import packing
 from delegate_sim.inference import inputs
 from delegate_sim.limits import VARIABLE, raised
-from delegate_sim.model import flatbuffer
+from delegate_sim.model import flatbuffer, reader
+from delegate_sim.results.outline import outline
+from fixtures.builder import ModelBuilder
 from fixtures.bundles import zip_bytes
 from tests.models import chain_model
 
@@ -55,6 +63,30 @@ def decompress(folder):
     load(str(folder / "c.zip!/m"))
 
 
+def read_rank(folder):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.outputs(graph.input("x", "FLOAT32", [1] * 12))
+    load(builder.bytes())
+
+
+def open_nested(folder):
+    (folder / "d.zip").write_bytes(zip_bytes({"e.zip": zip_bytes({"m.tflite": MODEL})}))
+    load(str(folder / "d.zip!/e.zip!/m.tflite"))
+
+
+def read_nodes(folder):
+    packing.read_ranges("0-49,0-49")
+
+
+def read_outline(folder):
+    packing.unpacked(packing.packed(outline(load(MODEL))))
+
+
+def read_profile(folder):
+    log._message(io.BytesIO(bytes(100)))
+
+
 def make_up_inputs(folder):
     model = load(MODEL)
     inputs.made_up(model, model.subgraphs[0], 1, dict.fromkeys(model.subgraphs[0].inputs, (1001,)))
@@ -69,6 +101,11 @@ def make_up_inputs(folder):
         (list_inner_models, members, "_MOST_UNPACKED", 1 << 20, BundleError),
         (decompress, member, "_ALWAYS", 1 << 20, ModelError),
         (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
+        (read_rank, reader, "_GREATEST_RANK", 2, ModelError),
+        (open_nested, members, "_DEEPEST", 1, ModelError),
+        (read_nodes, packing, "_MOST_NODES", 99, ValueError),
+        (read_outline, packing, "_LARGEST", 1_000, ValueError),
+        (read_profile, log, "_LARGEST_MESSAGE", 50, OSError),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -85,3 +122,38 @@ def test_a_process_that_is_stopped_for_its_time():
     from delegate_sim.live.process import Finished
 
     assert Finished(None, "").words == f"it was stopped after 120 seconds{RAISES}"
+
+
+DOCUMENTED = re.findall(r"\| ([\d,]+) \| `([\w.]+)\.(\w+)` \|", (Path(__file__).parents[1] / "SECURITY.md").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("value", "module", "name"), DOCUMENTED, ids=lambda value: value)
+def test_documented_limits(value, module, name):
+    assert f"{getattr(importlib.import_module(f'delegate_sim.{module}'), name):,}" == value
+
+
+def test_every_limit_is_documented():
+    source = Path(files.__file__).parent
+    uses = re.compile(r"\b(?:raised|read_whole)\((?:path, )?(_?[A-Z][A-Z_]+)\)")
+    found = {
+        (".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__"), name)
+        for path in source.rglob("*.py")
+        for name in uses.findall(path.read_text("utf-8"))
+    }
+    assert found <= {(module, name) for _, module, name in DOCUMENTED}
+    assert len(found) >= 14
+
+
+def test_calls_of_subgraphs(monkeypatch):
+    monkeypatch.setattr(prepare, "_MOST_CALLS", 0)
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    condition, source = graph.input("c", "BOOL", [1]), graph.input("x", "FLOAT32", [1])
+    result = graph.tensor("y", "FLOAT32", [1])
+    graph.node("IF", [condition, source], [result], options={"then_subgraph_index": 1, "else_subgraph_index": 1})
+    graph.outputs(result)
+    body = builder.subgraph("body")
+    source, result = body.input("x", "FLOAT32", [1]), body.tensor("y", "FLOAT32", [1])
+    body.node("ABS", [source], [result])
+    body.outputs(result)
+    assert prepare.prepare(load(builder.bytes()))[0].failure.message.endswith(f"too often{RAISES}")

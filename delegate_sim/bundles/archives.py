@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import tarfile
 import tempfile
@@ -11,6 +10,7 @@ import zlib
 from collections.abc import Sequence
 from typing import IO, cast
 
+from ..mapping import map_file
 from .member import BundleError, Member, copy_bounded
 from .ranged import Content, opened
 
@@ -72,7 +72,7 @@ def _zip_member(archive: zipfile.ZipFile, content: Content, entry: zipfile.ZipIn
                 target.flush()
                 if os.fstat(target.fileno()).st_size == 0:
                     return memoryview(b"")
-                return memoryview(mmap.mmap(target.fileno(), 0, access=mmap.ACCESS_READ))
+                return map_file(target)
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
             raise BundleError(f"{entry.filename} cannot be read: {error}") from error
 

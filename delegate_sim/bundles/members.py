@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import BinaryIO
 
 from ..files import open_input
 from ..limits import how_to_raise, raised
+from ..mapping import map_file
 from .address import join_address, split_address
 from .archives import opened_tar_stream, read_tar, read_zip
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of
@@ -58,8 +58,8 @@ def member_content(path: str) -> Content | None:
         if not names:
             return members[name].content()
         above = (*above, name)
-        if len(above) == _DEEPEST:
-            raise BundleError(f"holds no {names[0]}")
+        if len(above) >= raised(_DEEPEST):
+            raise BundleError(f"holds bundles in more than {raised(_DEEPEST)} others: unpack it first{how_to_raise()}")
 
 
 def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
             if models > raised(_MOST_MODELS):
                 raise BundleError(f"holds more than {raised(_MOST_MODELS):,} models: unpack it first{how_to_raise()}")
             yield join_address(*names, member.name)
-        elif kind is not None and len(waiting) < _DEEPEST:
+        elif kind is not None and len(waiting) < raised(_DEEPEST):
             content = member.content()
             unpacked += len(content)
             if unpacked > raised(_MOST_UNPACKED):
@@ -111,7 +111,7 @@ def _file_content(path: str) -> Content:
             raise BundleError("is in a store that does not say how large it is: download it first")
         return RangedView(remote, 0, remote.size)
     with open_input(path) as file:
-        return _mapped(file)
+        return _mapped(file, path)
 
 
 @functools.lru_cache(maxsize=_DEEPEST)
@@ -141,8 +141,8 @@ def _inside(content: Content, name: str) -> Sequence[Member] | None:
     return None if kind in (None, MODEL) else _READERS[str(kind)](content)
 
 
-def _mapped(file: BinaryIO) -> memoryview:
+def _mapped(file: BinaryIO, path: str = "") -> memoryview:
     file.flush()
     if os.fstat(file.fileno()).st_size == 0:
         return memoryview(b"")
-    return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    return map_file(file, path)

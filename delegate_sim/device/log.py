@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..files import open_input
+from ..limits import how_to_raise, raised
 from ..text import printable
 from .contents import ApplicationLine, DeviceLog, LogError, PluginLine, ReconcileError, RefusedOperator, Replacement
 from .profile_output import read_binary, read_json
@@ -73,10 +75,13 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
             start = file.read(_START)
         if _is_message(start):
             with open_input(path) as file:
-                return (read_binary(file.read(_LARGEST_MESSAGE), printable(path)),)
+                return (read_binary(_message(file), printable(path)),)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
-            if start.lstrip()[:1] == b"{" and (found := read_json(text.read(_LARGEST_MESSAGE), printable(path))) is not None:
+            if (
+                start.lstrip()[:1] == b"{"
+                and (found := read_json(text.read(raised(_LARGEST_MESSAGE)), printable(path))) is not None
+            ):
                 return (found,)
             text.seek(0)
             logs = read_runs(iter(lambda: text.readline(_LONGEST_LINE), ""))
@@ -87,6 +92,15 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     if logs[-1].is_empty:
         raise LogError(printable(f"{path}: says nothing about a delegate or about nodes that ran"))
     return logs
+
+
+def _message(file: BinaryIO) -> bytes:
+    """Return what a file holds. Raises OSError where that is more than the limit."""
+    most = raised(_LARGEST_MESSAGE)
+    content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
+    return content
 
 
 def _is_message(start: bytes) -> bool:

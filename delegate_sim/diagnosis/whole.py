@@ -12,6 +12,7 @@ from ..releases.catalogue import Release
 from ..rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     DYNAMIC_TENSORS,
+    NODE_NOT_LOADED,
     OPERATOR_NOT_LOADED,
     OPERATOR_NOT_REGISTERED,
     TENSOR_NOT_LOADED,
@@ -32,6 +33,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
         OPERATOR_NOT_LOADED.name: "operators that the release loads",
         TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
+        NODE_NOT_LOADED.name: "nodes with the parameters that their operators cannot do without",
         TENSOR_NOT_LOADED.name: "tensors that the file does not contradict itself about",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel prepares",
         OPERATOR_NOT_REGISTERED.name: "custom operators that somebody registers",
@@ -68,7 +70,8 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
     elif loading.refused_types:
         subject = loading.refused_types[:1]
     else:
-        return WholeCause(Identity(Problem.MODEL, (TENSOR_NOT_LOADED.name,)), Remedy())
+        kind = TENSOR_NOT_LOADED if loading.invalid_node is None else NODE_NOT_LOADED
+        return WholeCause(Identity(Problem.MODEL, (kind.name,)), Remedy())
     releases = first_loading_after(model, run.release)
     remedy = Remedy(release=releases[0]) if releases else Remedy(has_own_resolver=not loading.refused_tensors)
     return WholeCause(Identity(Problem.RELEASE, subject), remedy)

@@ -8,10 +8,11 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..limits import how_to_raise, raised
 from ..results.outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 
 _LARGEST = 1 << 28
-"""Bytes of an outline, beyond which it is taken for damaged."""
+"""Bytes of an outline."""
 _MOST_NODES = 1 << 24
 
 
@@ -32,7 +33,10 @@ def packed(outline: Sequence[SubgraphOutline]) -> str:
 def unpacked(text: str) -> tuple[SubgraphOutline, ...]:
     """Return the outline that ``packed`` made a word of. Raises ValueError."""
     try:
-        content = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), _LARGEST)
+        most, stream = raised(_LARGEST), zlib.decompressobj()
+        content = stream.decompress(base64.b64decode(text, validate=True), most)
+        if stream.unconsumed_tail:
+            raise ValueError(f"an outline of more than {most:,} bytes{how_to_raise()}")
         return tuple([_subgraph(*item) for item in json.loads(content)])
     except (zlib.error, TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
@@ -56,14 +60,15 @@ def ranges(nodes: Iterable[int]) -> str:
 def read_ranges(text: str) -> list[int]:
     """Return the nodes that ``ranges`` wrote. Raises ValueError."""
     nodes: list[int] = []
+    most = raised(_MOST_NODES)
     for span in text.split(",") if text else ():
         first, dash, last = span.partition("-")
         start, end = int(first), int(last if dash else first)
-        if not 0 <= start <= end < _MOST_NODES:
+        if not 0 <= start <= end < most:
             raise ValueError(f"{span!r} is not a range of nodes")
         nodes += range(start, end + 1)
-        if len(nodes) > _MOST_NODES:
-            raise ValueError(f"more than {_MOST_NODES:,} nodes")
+        if len(nodes) > most:
+            raise ValueError(f"more than {most:,} nodes{how_to_raise()}")
     return nodes
 
 

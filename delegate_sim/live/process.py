@@ -13,7 +13,7 @@ from ..limits import how_to_raise, raised
 
 SECONDS = 120
 MEMORY = 16 << 30
-"""Bytes of address space."""
+"""Bytes of address space; a process that asks for more says so in its own words, or crashes."""
 
 
 class Finished(NamedTuple):
@@ -68,4 +68,5 @@ def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: 
 def _limit_memory() -> None:
     import resource  # not on every system
 
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    most = min(raised(MEMORY), sys.maxsize)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))

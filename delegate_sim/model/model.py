@@ -303,6 +303,20 @@ class Model:
                 self._options_by_bytes[key] = found
         return found
 
+    def has_option(self, node: Node, name: str) -> bool:
+        """Whether the options table of a node has a field, which otherwise reads as its default."""
+        if node.options is None or node.options[1] < 0:
+            return node.options is not None
+        table, position = node.options
+        entry = 4 + 2 * next((field.slot for field in schema.table_fields(table) if field.name == name), -2)
+        try:
+            vtable = position - _OFFSET.unpack_from(self.content, position)[0]
+            if vtable < 0 or entry < 4 or entry + 2 > _SIZE.unpack_from(self.content, vtable)[0]:
+                return False
+            return bool(_SIZE.unpack_from(self.content, vtable + entry)[0])
+        except struct.error:
+            return False
+
     @functools.cached_property
     def _options_by_bytes(self) -> dict[tuple[str, bytes, bytes], Options]:
         """Options that were read: most nodes have the same as some other."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import mmap
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +17,8 @@ from ..bundles.stores import is_url
 from ..collection import uncollected
 from ..errors import ModelError
 from ..files import open_input
+from ..limits import how_to_raise, raised
+from ..mapping import is_shrunk, map_file
 from ..text import printable
 from . import schema
 from .flatbuffer import OFFSET, Flatbuffer, Malformed, Tables, split
@@ -68,7 +69,11 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
         raise _model_error(path, error.strerror or str(error)) from error
     except (ValueError, Malformed, BundleError) as error:
         raise _model_error(path, str(error)) from error
-    return _read_named(content, path, path, digest)
+    try:
+        return _read_named(content, path, path, digest)
+    finally:
+        if is_shrunk(content):
+            raise _model_error(path, "shrank while it was read")
 
 
 def _content(path: str) -> tuple[memoryview, str]:
@@ -103,7 +108,7 @@ def _map(path: str) -> memoryview:
             if not content:
                 raise Malformed("is empty")
             return memoryview(content)
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return map_file(file, path)
 
 
 def _model_error(label: str, fault: str) -> ModelError:
@@ -326,8 +331,8 @@ def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple
     quantizations = _read_quantizations(tables.children(4, "QuantizationParameters", _QUANTIZATION))
     tables.vectors(9, 4, "variant tensors")  # looked at by a delegate only
     _, ranks = tables.vectors(0, 4, "a shape")
-    if max(ranks, default=0) > _GREATEST_RANK:
-        raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions")
+    if max(ranks, default=0) > raised(_GREATEST_RANK):
+        raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions{how_to_raise()}")
     shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
     return _rows_of(
         Tensor,

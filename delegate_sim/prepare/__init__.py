@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..graph import graph as graphs
 from ..graph.classes import AlikeKey, node_key
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line, unregistered_line
@@ -249,12 +250,12 @@ class _Interpreter:
 
     @functools.cached_property
     def _most_calls(self) -> int:
-        return _MOST_CALLS * sum([1 + len(subgraph.nodes) for subgraph in self.model.subgraphs])
+        return raised(_MOST_CALLS) * sum([1 + len(subgraph.nodes) for subgraph in self.model.subgraphs])
 
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
         self._calls_made += 1 + len(subgraph.nodes)
         if self._calls_made > self._most_calls or len(self._preparing) > _DEEPEST_CALL:
-            raise PrepareError("subgraphs call each other too often")
+            raise PrepareError(f"subgraphs call each other too often{how_to_raise()}")
         self._prepare(subgraph)
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:

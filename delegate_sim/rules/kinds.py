@@ -300,6 +300,15 @@ TENSOR_NOT_LOADED = Kind(
     "repair the tensor: no release loads the model",
     is_shared=True,
 )
+NODE_NOT_LOADED = Kind(
+    "node-not-loaded",
+    Problem.MODEL,
+    "node whose parameters the runtime does not load",
+    "The node lacks parameters that its operator cannot do without. No release loads the model, whatever a delegate would take.",
+    "Give the node its parameters where the model is made: the message says which.",
+    "give the node its parameters: no release loads the model",
+    is_shared=True,
+)
 CPU_KERNEL_NOT_PREPARED = Kind(
     "cpu-kernel-not-prepared",
     Problem.MODEL,
@@ -329,7 +338,7 @@ OPERATOR_NOT_REGISTERED = Kind(
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
 """Why the runtime cannot prepare a node for the CPU."""
 
-NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED)
+NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
 """Why the runtime does not load a model."""
 
 RUNTIME_KINDS = (

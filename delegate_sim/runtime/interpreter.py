@@ -104,7 +104,7 @@ class _Chain:
         self.runs: list[Run] = []
         self.loading = load_on(model, release)
         is_refused = self.loading.refused and not assumptions.has_own_resolver
-        self.is_loaded = not (is_refused or self.loading.refused_tensors or self.loading.invalid)
+        self.is_loaded = not (is_refused or self.loading.refused_tensors or self.loading.invalid or self.loading.invalid_node)
         custom = custom_operators(model, release, registered, has_own_resolver=assumptions.has_own_resolver)
         self._unregistered = custom.unregistered
         self._warnings = tuple(loading_warnings(model, self.loading, custom))

@@ -18,6 +18,7 @@ from ..model.schema import CUSTOM
 from ..prepare import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.wording import FLEX
+from .parameters import InvalidNode, invalid_node
 from .reading import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 from .tensors import InvalidTensor, invalid_tensors
@@ -37,6 +38,8 @@ class Loading(NamedTuple):
     """The operators of which nothing is known."""
     invalid: tuple[InvalidTensor, ...] = ()
     """The tensors that no release loads, in the first subgraph that has any."""
+    invalid_node: InvalidNode | None = None
+    """The first node that no release loads, unless the runtime ends at a tensor before."""
 
     @property
     def refused_types(self) -> tuple[str, ...]:
@@ -46,7 +49,9 @@ class Loading(NamedTuple):
     @property
     def loads(self) -> Loads:
         """Whether the model loads."""
-        return Loads.NO if self.refused or self.refused_tensors or self.invalid else Loads.UNKNOWN if self.unknown else Loads.YES
+        if self.refused or self.refused_tensors or self.invalid or self.invalid_node is not None:
+            return Loads.NO
+        return Loads.UNKNOWN if self.unknown else Loads.YES
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -54,6 +59,8 @@ class Loading(NamedTuple):
         if self.refused:
             return refusal_lines(self.refused[0].op, self.refused[0].version, self.release)
         types = [tensor_refusal_line(tensor.type, tensor.index, self.release) for tensor in self.refused_tensors]
+        if self.invalid_node is not None:
+            return self.invalid_node.lines
         return (*types, *[line for tensor in self.invalid for line in tensor.lines])
 
     @property
@@ -62,6 +69,8 @@ class Loading(NamedTuple):
         reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
         reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
+        if (node := self.invalid_node) is not None:
+            reasons.append(f"node {node.node} ({node.op}) of subgraph {node.subgraph} is not loaded: {node.message}")
         return "; ".join(reasons)
 
 
@@ -81,7 +90,16 @@ def load_on(model: Model, release: Release) -> Loading:
         if tensors:
             place = subgraph.index
             break
-    return Loading(release, tuple(found[Loads.NO]), tensors, place, tuple(found[Loads.UNKNOWN]), invalid_tensors(model))
+    invalid = invalid_tensors(model)
+    unloaded = invalid_node(model)
+    # The tensors of a subgraph are read before its nodes.
+    if unloaded is not None and any(
+        each <= unloaded.subgraph for each in ([place] if tensors else []) + [one.subgraph for one in invalid[:1]]
+    ):
+        unloaded = None
+    if unloaded is not None:
+        tensors, invalid = (), ()
+    return Loading(release, tuple(found[Loads.NO]), tensors, place, tuple(found[Loads.UNKNOWN]), invalid, unloaded)
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:

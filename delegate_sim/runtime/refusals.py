@@ -9,6 +9,7 @@ from ..model.model import Model
 from ..releases.wording import NOT_INITIALISED_LINE
 from ..rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
+    NODE_NOT_LOADED,
     OPERATOR_NOT_LOADED,
     OPERATOR_NOT_REGISTERED,
     TENSOR_NOT_LOADED,
@@ -20,6 +21,9 @@ from .run import REFUSED, Refusal, Run
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
     """Return why a release does not load a model: at the first operator or tensor that it refuses."""
+    if not loading.refused and loading.invalid_node is not None:
+        at = loading.invalid_node
+        return Refusal(NODE_NOT_LOADED.name, loading.message, NODE_NOT_LOADED.hint, at.subgraph, at.node, None)
     if not loading.refused and not loading.refused_tensors:
         first = loading.invalid[0]
         return Refusal(TENSOR_NOT_LOADED.name, loading.message, TENSOR_NOT_LOADED.hint, first.subgraph, None, first.tensor)

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
+from ..mapping import survive_shrinking
 from .batches import Batch, answers_to, batches_of
 from .job import Job, JobAnswer, failed
 
@@ -97,6 +98,7 @@ class _Pool:
 def _begin() -> None:
     """Leave Ctrl-C to the process that writes the output, and end if that one is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    survive_shrinking()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,3 +112,24 @@ def test_heaps_sort(heap_sort, keys):
     found = heap_sort([(key, index) for index, key in enumerate(keys)])
     assert [key for key, _ in found] == sorted(keys)
     assert sorted(index for _, index in found) == list(range(len(keys)))
+
+
+RECORDED = json.loads(Path(__file__).with_name("sorted_lists.json").read_text("utf-8"))
+"""What programs print that sort structures with ``std::sort`` by a comparison of keys: libc++ 19, and GCC 12's library."""
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: f"{recorded['library']} {len(recorded['keys'])}")
+def test_recorded_lists(recorded):
+    sort = {"gnu": order, "llvm": llvm_order}[recorded["library"]]
+    assert sort(recorded["keys"]) == recorded["order"]
+
+
+@pytest.mark.parametrize("library", ["gnu", "llvm"])
+def test_recorded_lists_reach_the_heap(library, monkeypatch):
+    reached = []
+    heap_sorted = getattr(sorting, f"_{library}_heap_sorted")
+    monkeypatch.setattr(sorting, f"_{library}_heap_sorted", lambda heap: reached.append(heap) or heap_sorted(heap))
+    for recorded in RECORDED:
+        if recorded["library"] == library:
+            (order if library == "gnu" else llvm_order)(recorded["keys"])
+    assert len(reached) >= 4

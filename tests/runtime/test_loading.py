@@ -246,3 +246,67 @@ def test_a_tensor_that_is_not_loaded_is_the_cause():
     assert first.name == "model:tensor-not-loaded"
     assert "its shape is [-1]" in first.title
     assert delegate_sim.compare(load(builder.bytes()), load(typed("FLOAT32").bytes()), "nnapi").b.measures.outcome != "refused"
+
+
+COMPOSITE = {"name": "odml.x", "composite_attributes": b"", "decomposition_subgraph_index": 1}
+
+
+def without(*names):
+    return {name: value for name, value in COMPOSITE.items() if name not in names}
+
+
+def with_parameters(op, options, *, has_bad_tensor=False):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    if has_bad_tensor:
+        graph.tensor("bad", "FLOAT32", [-3, 4])
+    graph.node(op, [source], [result], options=options)
+    graph.outputs(result)
+    body = builder.subgraph("body")
+    source, result = body.input("x", "FLOAT32", [1, 4]), body.tensor("y", "FLOAT32", [1, 4])
+    body.node("ABS", [source], [result])
+    body.outputs(result)
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("op", "options", "lines"),
+    [
+        ("STABLEHLO_COMPOSITE", COMPOSITE, None),
+        ("STABLEHLO_COMPOSITE", None, ["Could not get 'stablehlo.composite' operation parameters."]),
+        ("STABLEHLO_COMPOSITE", without("name"), ["'stablehlo.composite' missing required option 'name'."]),
+        (
+            "STABLEHLO_COMPOSITE",
+            without("composite_attributes"),
+            ["'stablehlo.composite' missing required option 'composite_attributes'."],
+        ),
+        ("STABLEHLO_CASE", None, ["Could not get 'stablehlo.case' operation parameters."]),
+        (
+            "STABLEHLO_PAD",
+            {},
+            ["Input array not provided for operation 'stablehlo.pad'.", "Check the 'edge_padding_low' attribute."],
+        ),
+        (
+            "STABLEHLO_REDUCE_WINDOW",
+            {},
+            ["'window_dimensions' attribute is not optional for 'stablehlo.reduce_window' and cannot be empty."],
+        ),
+        ("STABLEHLO_GATHER", None, None),
+    ],
+)
+def test_parameters_that_the_runtime_does_not_load(op, options, lines):
+    """As ai-edge-litert 2.3.0 does with these models."""
+    found = delegate_sim.analyze(with_parameters(op, options).bytes(), "xnnpack").to_dict()["runs"][0]
+    code = found["refusal"] and found["refusal"]["code"]
+    assert (code == "node-not-loaded") == (lines is not None)
+    if lines is not None:
+        assert (found["outcome"], found["log_lines"]) == ("refused", lines)
+        assert (found["refusal"]["subgraph"], found["refusal"]["node"]) == (0, 0)
+
+
+def test_the_tensors_of_a_subgraph_are_loaded_before_its_nodes():
+    model = with_parameters("STABLEHLO_COMPOSITE", {}, has_bad_tensor=True)
+    found = delegate_sim.analyze(model.bytes(), "xnnpack").to_dict()["runs"][0]
+    assert found["refusal"]["code"] == "tensor-not-loaded"
+    assert found["log_lines"][-1] == "Tensor 2 is invalidly specified in schema."
