@@ -231,6 +231,34 @@ def test_tensors_that_the_file_contradicts_itself_about(tensor, lines):
     assert run(builder, own_resolver=True)["outcome"] == "refused"
 
 
+def test_several_tensors_that_are_not_loaded_are_all_named_and_the_first_is_the_place():
+    builder = typed("FLOAT32")
+    graph = builder.subgraph("more")
+    graph.tensor("fine", "FLOAT32", [2])
+    graph.tensor("odd", "INT8", [3, -1], scale=[1.0, 1.0], axis=0)
+    graph.tensor("none", "FLOAT32", [-1])
+    found = run(builder)["refusal"]
+    assert (found["subgraph"], found["node"], found["tensor"]) == (1, None, 1)
+    assert found["message"] == (
+        "tensor 1 of subgraph 1 is not loaded: it has 2 scales along a dimension of size 3 and its shape is [3, -1]; tensor 2 of "
+        "subgraph 1 is not loaded: its shape is [-1]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        ({"scale": [1.0] * 3, "zero_point": [0]}, "it has 3 scales and 1 zero points"),
+        ({"scale": 1.0, "axis": 1}, "it is quantised along dimension 1 of 1"),
+        ({"scale": [1.0, 1.0]}, "it has 2 scales along a dimension of size 3"),
+    ],
+)
+def test_what_is_wrong_with_a_quantisation_in_words(tensor, message):
+    builder = typed("FLOAT32")
+    builder.subgraph("more").tensor("odd", "INT8", [3], **tensor)
+    assert run(builder)["refusal"]["message"] == f"tensor 0 of subgraph 1 is not loaded: {message}"
+
+
 def test_a_string_may_have_any_size():
     builder = typed("FLOAT32")
     builder.subgraph("more").tensor("s", "STRING", [-1])
