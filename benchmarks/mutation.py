@@ -143,7 +143,7 @@ class Recording:
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return tests that run the changed line, or others of the module where it is run at import.
 
-        First those of the package's own folder, then one of each file in turn, since those of a file are alike; always the fastest
+        First those of the package's own folder, then one of each file in turn, since those of a file are alike; the fastest
         first.
         """
         contexts = self._contexts(mutant.path)

@@ -184,6 +184,16 @@ def test_the_lines_of_a_type_that_is_refused():
     assert loading.lines == ("Tensor 0 is invalidly specified in schema.",)
 
 
+def test_the_first_tensor_of_the_first_subgraph_with_such_a_type_is_the_place():
+    builder = ModelBuilder()
+    for name, kinds in (("main", ["FLOAT32"]), ("body", ["FLOAT32", "INT4", "INT4"]), ("more", ["INT4"])):
+        graph = builder.subgraph(name)
+        for number, kind in enumerate(kinds):
+            graph.tensor(f"{name}{number}", kind, [1])
+    found = delegate_sim.analyze(load(builder.bytes()), "nnapi", runtime="tf-2.10").to_dict()["runs"][0]["refusal"]
+    assert (found["code"], found["subgraph"], found["node"], found["tensor"]) == ("tensor-type-not-loaded", 1, None, 1)
+
+
 def test_nothing_is_claimed_of_a_release_that_is_not_known():
     model = load(chain_model(["RELU"]).bytes())
     loading = load_on(model, Release("litert", (9, 0)))
