@@ -1,8 +1,13 @@
-"""The order of equal elements, against what ``std::sort`` of libstdc++ does."""
+"""The order of equal elements, against what ``std::sort`` of the C++ libraries does."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import itertools
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -133,3 +138,132 @@ def test_recorded_lists_reach_the_heap(library, monkeypatch):
         if recorded["library"] == library:
             (order if library == "gnu" else llvm_order)(recorded["keys"])
     assert len(reached) >= 4
+
+
+# Many lists, as programs with the libraries leave them
+
+
+class Killer:
+    """A key that is decided when it is compared, so that each choice of a pivot is the worst (McIlroy, 1999)."""
+
+    __slots__ = ("list", "value")
+
+    def __init__(self, keys):
+        self.list = keys
+        self.value = None
+
+    def compare(self, other):
+        if self.value is None and other.value is None:
+            (self if self is self.list.candidate else other).value = self.list.solid()
+        if self.value is None:
+            self.list.candidate = self
+        elif other.value is None:
+            self.list.candidate = other
+        ends = [self.list.size if each.value is None else each.value for each in (self, other)]
+        return ends[0] - ends[1]
+
+    def __lt__(self, other):
+        return self.compare(other) < 0
+
+    def __le__(self, other):
+        return self.compare(other) <= 0
+
+    def __gt__(self, other):
+        return self.compare(other) > 0
+
+    def __ge__(self, other):
+        return self.compare(other) >= 0
+
+
+class Killers:
+    def __init__(self, size):
+        self.size = size
+        self.solid = itertools.count().__next__
+        self.candidate = None
+        self.keys = [Killer(self) for _ in range(size)]
+
+    def against(self, sort):
+        sort(self.keys, key=lambda key: key)
+        return [self.size if key.value is None else key.value for key in self.keys]
+
+
+def numbers(seed):
+    """Numbers that look random and are the same everywhere."""
+    while True:
+        seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield seed >> 33
+
+
+@functools.cache
+def many_lists():
+    """Lists of all lengths up to 60 and of some above: in order, backwards, nearly in order, of few and of many keys, uneven."""
+    drawn = numbers(7)
+    found = []
+    for count in (*range(61), *range(1, 61), *range(17, 61), *range(61, 400, 7), 1000):
+        different = (1, 2, 3, 5, count + 1)[next(drawn) % 5]
+        keys = [next(drawn) % different for _ in range(count)]
+        shape = next(drawn) % 6
+        if shape == 0:
+            keys.sort()
+        elif shape == 1:
+            keys.sort(reverse=True)
+        elif shape == 2:
+            keys = sorted(keys[: count // 2]) + sorted(keys[count // 2 :], reverse=True)
+        elif shape == 3 and count:
+            keys.sort()
+            one, other = next(drawn) % count, next(drawn) % count
+            keys[one], keys[other] = keys[other], keys[one]
+        found.append(keys)
+    for count, share in itertools.product((40, 130, 300), (1, 3)):
+        found += [[key // share for key in Killers(count).against(sort)] for sort in (gnu_sorted, llvm_sorted)]
+    return found
+
+
+def orders(sort):
+    return [sort(range(len(keys)), key=keys.__getitem__) for keys in many_lists()]
+
+
+def digest(found):
+    return hashlib.sha256("\n".join([" ".join(map(str, each)) for each in found]).encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        (gnu_sorted, "7baeeaa90e0767948ef9e3a214bf63cf13ed03828f988403ad5f6b7045a27465"),
+        (llvm_sorted, "86c464fe685f5728be3b212c7ebffb0051b6f76b48a76c9748489530d560e426"),
+    ],
+    ids=["libstdc++ 12", "libc++ 22"],
+)
+def test_many_lists_are_ordered_as_by_the_libraries(sort, expected):
+    """The digests are of what programs printed that were built with them; ``ORDER`` is their source."""
+    assert digest(orders(sort)) == expected
+
+
+ORDER = """
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+int main() {
+  for (std::string line; std::getline(std::cin, line); std::cout << '\\n') {
+    std::istringstream words(line);
+    std::vector<std::pair<int, int>> keys;
+    for (int key; words >> key;) keys.emplace_back(key, static_cast<int>(keys.size()));
+    std::sort(keys.begin(), keys.end(), [](const auto& one, const auto& other) { return one.first < other.first; });
+    for (const auto& [key, index] : keys) std::cout << index << ' ';
+  }
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
+def test_many_lists_are_ordered_as_by_the_library_that_is_here(tmp_path):
+    (tmp_path / "order.cc").write_text(ORDER, encoding="utf-8")
+    build = ["g++", "-std=c++17", "-O1", "order.cc", "-o", "order"]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    given = "".join([f"{' '.join(map(str, keys))}\n" for keys in many_lists()])
+    done = subprocess.run([tmp_path / "order"], input=given, capture_output=True, text=True, check=True)
+    assert [[int(word) for word in line.split()] for line in done.stdout.splitlines()] == orders(gnu_sorted)

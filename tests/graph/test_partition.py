@@ -216,6 +216,10 @@ def test_a_left_out_result_is_no_tensor():
     assert partition(graph, ()) == (Subset(False, (0,), (1,), (0,)),)
 
 
+def test_a_result_of_the_graph_may_be_left_out():
+    assert partition(make_graph([([0], [1])], 2, [-1]), {0}) == (Subset(True, (0,), (0,), ()),)
+
+
 def test_the_tensor_of_index_0_may_be_the_result():
     assert partition(make_graph([([1], [0])], 2, [0]), {0}) == (Subset(True, (0,), (1,), (0,)),)
 

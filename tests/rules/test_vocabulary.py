@@ -60,6 +60,7 @@ DEMANDS = [
     (given(OUTPUT), "output", [add(FLOAT)], (add(FLOAT, outputs=()), "no output")),
     (typed(INPUT, ["FLOAT32", "INT32"]), "input 0 of type FLOAT32 or INT32", [add(FLOAT)], (add(INT8), "input 0 is INT8")),
     (typed(OUTPUT, ["FLOAT32"]), "output of type FLOAT32", [add(INT8)], (add(FLOAT, outputs=(INT8,)), "output is INT8")),
+    (typed(WEIGHTS, ["FLOAT32"]), "weights of type FLOAT32", [add(INT8, FLOAT)], (add(FLOAT, None), "weights is NO_TYPE")),
     (
         same_type(INPUT, OUTPUT),
         "input 0 and output of one type",

@@ -184,6 +184,16 @@ def test_the_lines_of_a_type_that_is_refused():
     assert loading.lines == ("Tensor 0 is invalidly specified in schema.",)
 
 
+def test_the_first_tensor_of_the_first_subgraph_with_such_a_type_is_the_place():
+    builder = ModelBuilder()
+    for name, kinds in (("main", ["FLOAT32"]), ("body", ["FLOAT32", "INT4", "INT4"]), ("more", ["INT4"])):
+        graph = builder.subgraph(name)
+        for number, kind in enumerate(kinds):
+            graph.tensor(f"{name}{number}", kind, [1])
+    found = delegate_sim.analyze(load(builder.bytes()), "nnapi", runtime="tf-2.10").to_dict()["runs"][0]["refusal"]
+    assert (found["code"], found["subgraph"], found["node"], found["tensor"]) == ("tensor-type-not-loaded", 1, None, 1)
+
+
 def test_nothing_is_claimed_of_a_release_that_is_not_known():
     model = load(chain_model(["RELU"]).bytes())
     loading = load_on(model, Release("litert", (9, 0)))
@@ -229,6 +239,34 @@ def test_tensors_that_the_file_contradicts_itself_about(tensor, lines):
     assert (found["refusal"]["subgraph"], found["refusal"]["tensor"]) == (0, index)
     assert found["log_lines"] == [line.format(index) for line in lines]
     assert run(builder, own_resolver=True)["outcome"] == "refused"
+
+
+def test_several_tensors_that_are_not_loaded_are_all_named_and_the_first_is_the_place():
+    builder = typed("FLOAT32")
+    graph = builder.subgraph("more")
+    graph.tensor("fine", "FLOAT32", [2])
+    graph.tensor("odd", "INT8", [3, -1], scale=[1.0, 1.0], axis=0)
+    graph.tensor("none", "FLOAT32", [-1])
+    found = run(builder)["refusal"]
+    assert (found["subgraph"], found["node"], found["tensor"]) == (1, None, 1)
+    assert found["message"] == (
+        "tensor 1 of subgraph 1 is not loaded: it has 2 scales along a dimension of size 3 and its shape is [3, -1]; tensor 2 of "
+        "subgraph 1 is not loaded: its shape is [-1]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        ({"scale": [1.0] * 3, "zero_point": [0]}, "it has 3 scales and 1 zero points"),
+        ({"scale": 1.0, "axis": 1}, "it is quantised along dimension 1 of 1"),
+        ({"scale": [1.0, 1.0]}, "it has 2 scales along a dimension of size 3"),
+    ],
+)
+def test_what_is_wrong_with_a_quantisation_in_words(tensor, message):
+    builder = typed("FLOAT32")
+    builder.subgraph("more").tensor("odd", "INT8", [3], **tensor)
+    assert run(builder)["refusal"]["message"] == f"tensor 0 of subgraph 1 is not loaded: {message}"
 
 
 def test_a_string_may_have_any_size():

@@ -220,3 +220,26 @@ def test_a_layer_keeps_dimensions_and_takes_the_activation(shape, activation):
     else:
         assert nodes == [("FULLY_CONNECTED", ["x", "weights"], ["wide"]), ("TANH", ["wide"], ["out"])]
         assert (options.keep_num_dims, options.fused_activation_function) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "axes", "reduced", "shape", "is_open", "is_joined"),
+    [
+        ((4,), [-1], (), (1,), True, True),
+        ((4,), [0], (), (1,), True, True),
+        ((2, 3, 4), [-1], (2, 3), (2, 3, 1), True, True),
+        ((2, 3, 4), [0, -1], (3,), (1, 3, 1), True, True),
+        ((2, 3, 4), [1], (2, 4), (2, 1, 4), False, False),
+    ],
+)
+def test_only_what_was_unknown_is_joined_along_whichever_axes(source, axes, reduced, shape, is_open, is_joined):
+    graph = Open()
+    graph.tensor("x", *source)
+    graph.tensor("axes", len(axes), data=axes, kind="INT32")
+    graph.tensor("reduced", *reduced)
+    graph.tensor("shape", len(shape), data=list(shape), kind="INT32")
+    graph.tensor("out", *shape, is_open=is_open)
+    graph.node("SUM", ["x", "axes"], ["reduced"], keep_dims=False)
+    graph.node("RESHAPE", ["reduced", "shape"], ["out"])
+    nodes, _ = graph.simplified(["x"], ["out"])
+    assert [node[0] for node in nodes] == (["SUM"] if is_joined else ["SUM", "RESHAPE"])
