@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 import click
 
+from delegate_sim.late_numpy import without_threads
+
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from .faults import DEBUG_VARIABLE, fault_message
 from .terminal import print_error, silence_stdout, start_progress, stop_progress
@@ -166,4 +168,5 @@ def main() -> NoReturn:
     """Run the command line and exit."""
     # A model is many small objects that all live until its report is written: garbage collection among them is wasted time.
     gc.set_threshold(200_000)
+    without_threads()
     program.main()
