@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
     ("limits",),
+    ("late_numpy",),
+    ("single_precision",),
     ("collection", "errors", "text", "files", "spreadsheet", "toml", "version"),
     ("bundles", "conversion", "toml_lines"),
     ("model_files",),

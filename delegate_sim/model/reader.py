@@ -139,10 +139,11 @@ def _read_named(content: memoryview, path: str | None, label: str, digest: str =
         raise _model_error(label, str(error)) from error
 
 
-def _namer(what: str, counts: Sequence[int]) -> Callable[[int], str]:
-    """Return a function that names an item by its own subgraph, from its position among those of all subgraphs."""
+def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
+    """Return a function that names an item by its own subgraph, from its position behind a start among all of all subgraphs."""
 
     def name(position: int) -> str:
+        position += start
         for subgraph, count in enumerate(counts):
             if position < count:
                 return f"{what} {position} of subgraph {subgraph}"
@@ -213,10 +214,10 @@ def _read_subgraphs(
         raise Malformed("holds no subgraph")
     if len(set(tables.positions)) != len(tables):
         raise Malformed("is malformed: two of its subgraphs lie at the same place")
-    tensor_tables, tensor_counts = tables.child_vectors(0, "Tensor", _TENSOR)
-    node_tables, node_counts = tables.child_vectors(3, "Operator", _NODE)
-    tensors = _read_tensors(tensor_tables, tensor_counts, buffers)
-    nodes = _read_nodes(node_tables, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
+    tensor_blocks, tensor_counts = tables.child_blocks(0, "Tensor", _TENSOR)
+    node_blocks, node_counts = tables.child_blocks(3, "Operator", _NODE)
+    tensors = _read_tensors(tensor_blocks, tensor_counts, buffers)
+    nodes = _read_nodes(node_blocks, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
     return tuple(
         map(
             Subgraph,
@@ -231,10 +232,25 @@ def _read_subgraphs(
 
 
 def _read_nodes(
-    tables: Tables, counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Sequence[int]
+    blocks: Iterable[Tables], counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Sequence[int]
 ) -> list[Node]:
     """Read the nodes of all subgraphs, ``counts`` of them in each."""
-    name = _namer("node", counts)
+    numbers, nodes = _numbered(counts), list[Node]()
+    for tables in blocks:
+        block = slice(len(nodes), len(nodes) + len(tables))
+        name = _namer("node", counts, block.start)
+        nodes += _read_block_of_nodes(tables, numbers[block], operator_codes, tensor_limits[block], name, block.start)
+    return nodes
+
+
+def _read_block_of_nodes(
+    tables: Tables,
+    numbers: Sequence[int],
+    operator_codes: Sequence[OperatorCode],
+    tensor_limits: Sequence[int],
+    name: Callable[[int], str],
+    start: int,
+) -> list[Node]:
     codes = tables.numbers(0, "<I")
     if max(codes, default=-1) >= len(operator_codes):
         index = _first_from(len(operator_codes), codes)
@@ -247,7 +263,7 @@ def _read_nodes(
     return _rows_of(
         Node,
         zip(
-            _numbered(counts),
+            numbers,
             [code.op for code in own_codes],
             [code.builtin_code for code in own_codes],
             [code.custom_code for code in own_codes],
@@ -256,7 +272,7 @@ def _read_nodes(
             tables.tensor_rows(2, tensor_limits, name),
             tables.tensor_rows(8, tensor_limits, name),
             options,
-            tables.spans(5, 9, 10, "the options of a custom operator"),
+            tables.spans(5, 9, 10, "the options of a custom operator", start),
             strict=True,
         ),
     )
@@ -310,15 +326,33 @@ def _spend_on_vectors(buffer: Flatbuffer, name: str, positions: Sequence[int]) -
             buffer.spend(sum(counts) * width, f"a vector of {tables.what}")
 
 
-def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
+def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
     """Read the tensors of all subgraphs, ``counts`` of them in each."""
-    name = _namer("tensor", counts)
-    buffer_numbers = tables.numbers(2, "<I")
-    if max(buffer_numbers, default=0) >= max(len(buffers), 1):
-        index = _first_from(max(len(buffers), 1), buffer_numbers)
-        raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, of {len(buffers)}")
+    numbers, tensors = _numbered(counts), list[Tensor]()
+    shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
     # Buffer 0 stands for no data.
-    data = list(map([None, *buffers[1:]].__getitem__, buffer_numbers))
+    data_of = [None, *buffers[1:]]
+    for tables in blocks:
+        block = slice(len(tensors), len(tensors) + len(tables))
+        name = _namer("tensor", counts, block.start)
+        tensors += _read_block_of_tensors(tables, numbers[block], data_of, name, len(buffers), shapes)
+    return tensors
+
+
+def _read_block_of_tensors(
+    tables: Tables,
+    numbers: Sequence[int],
+    buffers: Sequence[tuple[int, int] | None],
+    name: Callable[[int], str],
+    buffer_count: int,
+    shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None],
+) -> list[Tensor]:
+    """Read some tensors, of which equal ``shapes`` are shared."""
+    buffer_numbers = tables.numbers(2, "<I")
+    if max(buffer_numbers, default=0) >= len(buffers):
+        index = _first_from(len(buffers), buffer_numbers)
+        raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, of {buffer_count}")
+    data = list(map(buffers.__getitem__, buffer_numbers))
     kinds = tables.numbers(1, "<b")
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
     types = list(map(type_names.__getitem__, kinds))
@@ -328,11 +362,10 @@ def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple
     _, ranks = tables.vectors(0, 4, "a shape")
     if max(ranks, default=0) > _GREATEST_RANK:
         raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions")
-    shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
     return _rows_of(
         Tensor,
         zip(
-            _numbered(counts),
+            numbers,
             tables.strings(3),
             types,
             [shapes.setdefault(shape, shape) for shape in tables.rows(0, "<i")],
