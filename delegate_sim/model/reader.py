@@ -32,10 +32,9 @@ from .model import (
     Subgraph,
     Tensor,
 )
-from .numbers import StoredNumbers
+from .quantizations import QUANTIZATION_FIELDS, read_quantizations
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
-_DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
 _BUFFER = {0: OFFSET, 1: "<Q", 2: "<Q"}
 _TENSOR = {
     **dict.fromkeys((0, 3, 4, 6, 7, 9), OFFSET),
@@ -44,7 +43,6 @@ _TENSOR = {
     **dict.fromkeys((5, 8), "<B"),
 }
 _NODE = {**dict.fromkeys((1, 2, 4, 5, 7, 8, 12), OFFSET), 0: "<I", **dict.fromkeys((3, 11), "<B"), **dict.fromkeys((9, 10), "<Q")}
-_QUANTIZATION = {**dict.fromkeys((2, 3, 5), OFFSET), 4: "<B", 6: "<i"}
 """How the fields of the tables of which a model has many are stored, by their numbers."""
 _SMALL = 16 << 20
 """Bytes of a file that is read as a whole."""
@@ -357,7 +355,7 @@ def _read_block_of_tensors(
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
     types = list(map(type_names.__getitem__, kinds))
     is_variable = list(map(bool, tables.numbers(5, "<B")))
-    quantizations = _read_quantizations(tables.children(4, "QuantizationParameters", _QUANTIZATION))
+    quantizations = read_quantizations(tables.children(4, "QuantizationParameters", QUANTIZATION_FIELDS))
     tables.vectors(9, 4, "variant tensors")  # looked at by a delegate only
     _, ranks = tables.vectors(0, 4, "a shape")
     if max(ranks, default=0) > _GREATEST_RANK:
@@ -404,53 +402,6 @@ def _legacy_zero_point(quantization: Quantization | None) -> int:
     if quantization is None or len(quantization.scales) != 1 or not len(quantization.zero_points):
         return 0
     return int(quantization.zero_points[0])
-
-
-_NO_SCALES = StoredNumbers("<f4")
-_NO_ZERO_POINTS = StoredNumbers("<i8")
-
-
-def _read_quantizations(tables: Tables) -> list[Quantization | None]:
-    """Affine parameters count only where there are scales; of the other kinds, details decide (``ParseQuantization``)."""
-    buffer = tables.buffer
-    scale_starts, scale_counts = tables.vectors(2, 4, "scales")
-    zero_starts, zero_counts = tables.vectors(3, 8, "zero points")
-    buffer.spend(sum(scale_counts) * 4 + sum(zero_counts) * 8, "its scales and zero points")
-    kinds = tables.numbers(4, "<B")
-    places = tables.targets(5, "quantisation details")
-    positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
-    details = Tables(buffer, "QuantizationDetails", positions)
-    if not any(scale_counts) and not any(positions):
-        return [None] * len(tables)
-    found: list[Quantization | None] = []
-    for scale_start, scale_count, zero_start, zero_count, dimension, kind, position, scales, zero_points, block_size in zip(
-        scale_starts,
-        scale_counts,
-        zero_starts,
-        zero_counts,
-        tables.numbers(6, "<i"),
-        kinds,
-        positions,
-        details.numbers(0, "<i"),
-        details.numbers(1, "<i"),
-        details.numbers(2, "<i"),
-        strict=True,
-    ):
-        if position:
-            parameters = (dimension, block_size, scales, zero_points)
-            found.append(Quantization(_DETAILED_QUANTIZATIONS[kind], _NO_SCALES, _NO_ZERO_POINTS, *parameters))
-        elif scale_count:
-            found.append(
-                Quantization(
-                    "affine",
-                    StoredNumbers("<f4", buffer.content, scale_start, scale_count),
-                    StoredNumbers("<i8", buffer.content, zero_start, zero_count) if zero_count else _NO_ZERO_POINTS,
-                    dimension,
-                )
-            )
-        else:
-            found.append(None)
-    return found
 
 
 def _read_sparsities(tables: Tables) -> list[Sparsity | None]:
