@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
+from delegate_sim.late_numpy import without_threads
 from delegate_sim.mapping import ShrunkError, refuse_shrunk, survive_shrinking
 
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
@@ -170,4 +171,5 @@ def program() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
+    without_threads()
     program.main()

@@ -20,8 +20,10 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("late_numpy", "limits", "mapping"),
-    ("collection", "errors", "frozen", "single_precision", "text", "files", "spreadsheet", "toml", "version"),
+    ("limits", "mapping"),
+    ("late_numpy",),
+    ("single_precision",),
+    ("collection", "errors", "frozen", "text", "files", "spreadsheet", "toml", "version"),
     ("bundles", "conversion", "toml_lines"),
     ("model_files",),
     ("releases",),

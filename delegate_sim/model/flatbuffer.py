@@ -13,7 +13,7 @@ import itertools
 import operator
 import struct
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ OFFSET = "offset"
 _ABSENT = b""
 """What an empty field of struct reads as."""
 _OUTSIDE = 1 << 16
+_BLOCK = 1 << 14
 _FEW_LAYOUTS = 64
 """Different vtables of tables that are read row by row: writers keep a handful, only a hostile file has more."""
 _NO_FIELDS: Mapping[int, str] = MappingProxyType({})
@@ -258,8 +259,11 @@ class Tables:
         what = f"a name of {self.what}"
         return self.buffer.strings(self.targets(slot, what), what)
 
-    def spans(self, slot: int, offset_slot: int, size_slot: int, what: str) -> list[tuple[int, int] | None]:
-        """Return (offset, size) of the bytes that each table keeps, in the flatbuffer or, in large models, after it."""
+    def spans(self, slot: int, offset_slot: int, size_slot: int, what: str, first: int = 0) -> list[tuple[int, int] | None]:
+        """Return (offset, size) of the bytes that each table keeps, in the flatbuffer or, in large models, after it.
+
+        ``first`` is the number of the first table.
+        """
         starts, counts = self.vectors(slot, 1, what)
         spans: list[tuple[int, int] | None] = [None] * len(self)
         if any(starts):
@@ -270,7 +274,9 @@ class Tables:
         for index, (offset, size) in enumerate(zip(offsets, sizes, strict=True)):
             if offset > 1 and not starts[index]:
                 if offset + size > self.buffer.size:
-                    raise Malformed(f"is truncated: {what} (number {index}) lies at offset {offset}, past the end of the file")
+                    raise Malformed(
+                        f"is truncated: {what} (number {first + index}) lies at offset {offset}, past the end of the file"
+                    )
                 spans[index] = (offset, size)
         return spans
 
@@ -280,12 +286,24 @@ class Tables:
 
     def child_vectors(self, slot: int, name: str, fields: Mapping[int, str] = _NO_FIELDS) -> tuple[Tables, list[int]]:
         """Return the tables of the vector that each table refers to, all end to end, and the length of each vector."""
+        references, counts = self._references(slot, name)
+        return Tables(self.buffer, name, self.buffer.follow(references, f"one of its {name} tables"), fields), counts
+
+    def child_blocks(self, slot: int, name: str, fields: Mapping[int, str]) -> tuple[Iterator[Tables], list[int]]:
+        """Return the same tables, some thousands at a time, so that what is read of them on the way takes little memory."""
+        references, counts = self._references(slot, name)
+        blocks = [references[start : start + _BLOCK] for start in range(0, len(references), _BLOCK)] or [[]]
+        what = f"one of its {name} tables"
+        return (Tables(self.buffer, name, self.buffer.follow(block, what), fields) for block in blocks), counts
+
+    def _references(self, slot: int, name: str) -> tuple[list[int], list[int]]:
+        """Return where the vector of tables that each table refers to says where they are, all end to end, and the lengths."""
         buffer, what = self.buffer, f"a vector of {name} tables"
         starts, counts = self.vectors(slot, 4, what)
         buffer.spend(sum(counts) * 4, what)
         elements = [range(start, start + 4 * count, 4) for start, count in zip(starts, counts, strict=True)]
         references = list(itertools.chain.from_iterable(elements))
-        return Tables(buffer, name, buffer.follow(references, f"one of its {name} tables"), fields), counts
+        return references, counts
 
 
 def _form(offsets: Mapping[int, int], in_order: Iterable[int], fields: Mapping[int, str]) -> str:

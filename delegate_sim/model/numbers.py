@@ -52,7 +52,7 @@ class FlatNumbers(Protocol):
 
 
 class StoredNumbers:
-    """FlatNumbers of one type, one after another in a file. ``numpy.asarray`` makes an array of them that shares the bytes."""
+    """Numbers of one type, one after another in a file. ``numpy.asarray`` makes an array of them that shares the bytes."""
 
     __slots__ = ("_content", "_count", "_start", "kind")
 
@@ -129,6 +129,36 @@ class StoredNumbers:
     def tobytes(self) -> bytes:
         """The elements as bytes."""
         return bytes(self._content[self._start : self._start + self.nbytes])
+
+
+class RepeatedNumber(StoredNumbers):
+    """A number as often as a tensor has elements, in the room of one."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, kind: str, number: float, count: int) -> None:
+        super().__init__(kind, memoryview(struct.pack(f"<{_FORMATS[kind]}", number)), 0, count)
+        self.number = number
+
+    def __getitem__(self, index: Any) -> Any:
+        places = range(len(self))[index]
+        return RepeatedNumber(self.kind, self.number, len(places)) if isinstance(places, range) else self.number
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = np.broadcast_to(np.array(self.number, self.kind if dtype is None else dtype), (len(self),))
+        return array.copy() if copy else array
+
+    def any(self) -> bool:
+        """Whether the number is there and not 0."""
+        return bool(len(self) and self.number)
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        return [self.number] * len(self)
+
+    def tobytes(self) -> bytes:
+        """The elements as bytes."""
+        return bytes(self._content) * len(self)
 
 
 def kind_of(values: Any) -> str:

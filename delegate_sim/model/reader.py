@@ -33,10 +33,9 @@ from .model import (
     Subgraph,
     Tensor,
 )
-from .numbers import StoredNumbers
+from .quantizations import QUANTIZATION_FIELDS, read_quantizations
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
-_DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
 _BUFFER = {0: OFFSET, 1: "<Q", 2: "<Q"}
 _TENSOR = {
     **dict.fromkeys((0, 3, 4, 6, 7, 9), OFFSET),
@@ -45,7 +44,6 @@ _TENSOR = {
     **dict.fromkeys((5, 8), "<B"),
 }
 _NODE = {**dict.fromkeys((1, 2, 4, 5, 7, 8, 12), OFFSET), 0: "<I", **dict.fromkeys((3, 11), "<B"), **dict.fromkeys((9, 10), "<Q")}
-_QUANTIZATION = {**dict.fromkeys((2, 3, 5), OFFSET), 4: "<B", 6: "<i"}
 """How the fields of the tables of which a model has many are stored, by their numbers."""
 _SMALL = 16 << 20
 """Bytes of a file that is read as a whole."""
@@ -144,10 +142,11 @@ def _read_named(content: memoryview, path: str | None, label: str, digest: str =
         raise _model_error(label, str(error)) from error
 
 
-def _namer(what: str, counts: Sequence[int]) -> Callable[[int], str]:
-    """Return a function that names an item by its own subgraph, from its position among those of all subgraphs."""
+def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
+    """Return a function that names an item by its own subgraph, from its position behind a start among all of all subgraphs."""
 
     def name(position: int) -> str:
+        position += start
         for subgraph, count in enumerate(counts):
             if position < count:
                 return f"{what} {position} of subgraph {subgraph}"
@@ -218,10 +217,10 @@ def _read_subgraphs(
         raise Malformed("holds no subgraph")
     if len(set(tables.positions)) != len(tables):
         raise Malformed("is malformed: two of its subgraphs lie at the same place")
-    tensor_tables, tensor_counts = tables.child_vectors(0, "Tensor", _TENSOR)
-    node_tables, node_counts = tables.child_vectors(3, "Operator", _NODE)
-    tensors = _read_tensors(tensor_tables, tensor_counts, buffers)
-    nodes = _read_nodes(node_tables, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
+    tensor_blocks, tensor_counts = tables.child_blocks(0, "Tensor", _TENSOR)
+    node_blocks, node_counts = tables.child_blocks(3, "Operator", _NODE)
+    tensors = _read_tensors(tensor_blocks, tensor_counts, buffers)
+    nodes = _read_nodes(node_blocks, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
     return tuple(
         map(
             Subgraph,
@@ -236,10 +235,25 @@ def _read_subgraphs(
 
 
 def _read_nodes(
-    tables: Tables, counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Sequence[int]
+    blocks: Iterable[Tables], counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Sequence[int]
 ) -> list[Node]:
     """Read the nodes of all subgraphs, ``counts`` of them in each."""
-    name = _namer("node", counts)
+    numbers, nodes = _numbered(counts), list[Node]()
+    for tables in blocks:
+        block = slice(len(nodes), len(nodes) + len(tables))
+        name = _namer("node", counts, block.start)
+        nodes += _read_block_of_nodes(tables, numbers[block], operator_codes, tensor_limits[block], name, block.start)
+    return nodes
+
+
+def _read_block_of_nodes(
+    tables: Tables,
+    numbers: Sequence[int],
+    operator_codes: Sequence[OperatorCode],
+    tensor_limits: Sequence[int],
+    name: Callable[[int], str],
+    start: int,
+) -> list[Node]:
     codes = tables.numbers(0, "<I")
     if max(codes, default=-1) >= len(operator_codes):
         index = _first_from(len(operator_codes), codes)
@@ -252,7 +266,7 @@ def _read_nodes(
     return _rows_of(
         Node,
         zip(
-            _numbered(counts),
+            numbers,
             [code.op for code in own_codes],
             [code.builtin_code for code in own_codes],
             [code.custom_code for code in own_codes],
@@ -261,7 +275,7 @@ def _read_nodes(
             tables.tensor_rows(2, tensor_limits, name),
             tables.tensor_rows(8, tensor_limits, name),
             options,
-            tables.spans(5, 9, 10, "the options of a custom operator"),
+            tables.spans(5, 9, 10, "the options of a custom operator", start),
             strict=True,
         ),
     )
@@ -315,29 +329,46 @@ def _spend_on_vectors(buffer: Flatbuffer, name: str, positions: Sequence[int]) -
             buffer.spend(sum(counts) * width, f"a vector of {tables.what}")
 
 
-def _read_tensors(tables: Tables, counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
+def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
     """Read the tensors of all subgraphs, ``counts`` of them in each."""
-    name = _namer("tensor", counts)
-    buffer_numbers = tables.numbers(2, "<I")
-    if max(buffer_numbers, default=0) >= max(len(buffers), 1):
-        index = _first_from(max(len(buffers), 1), buffer_numbers)
-        raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, of {len(buffers)}")
+    numbers, tensors = _numbered(counts), list[Tensor]()
+    shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
     # Buffer 0 stands for no data.
-    data = list(map([None, *buffers[1:]].__getitem__, buffer_numbers))
+    data_of = [None, *buffers[1:]]
+    for tables in blocks:
+        block = slice(len(tensors), len(tensors) + len(tables))
+        name = _namer("tensor", counts, block.start)
+        tensors += _read_block_of_tensors(tables, numbers[block], data_of, name, len(buffers), shapes)
+    return tensors
+
+
+def _read_block_of_tensors(
+    tables: Tables,
+    numbers: Sequence[int],
+    buffers: Sequence[tuple[int, int] | None],
+    name: Callable[[int], str],
+    buffer_count: int,
+    shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None],
+) -> list[Tensor]:
+    """Read some tensors, of which equal ``shapes`` are shared."""
+    buffer_numbers = tables.numbers(2, "<I")
+    if max(buffer_numbers, default=0) >= len(buffers):
+        index = _first_from(len(buffers), buffer_numbers)
+        raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, of {buffer_count}")
+    data = list(map(buffers.__getitem__, buffer_numbers))
     kinds = tables.numbers(1, "<b")
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
     types = list(map(type_names.__getitem__, kinds))
     is_variable = list(map(bool, tables.numbers(5, "<B")))
-    quantizations = _read_quantizations(tables.children(4, "QuantizationParameters", _QUANTIZATION))
+    quantizations = read_quantizations(tables.children(4, "QuantizationParameters", QUANTIZATION_FIELDS))
     tables.vectors(9, 4, "variant tensors")  # looked at by a delegate only
     _, ranks = tables.vectors(0, 4, "a shape")
     if max(ranks, default=0) > raised(_GREATEST_RANK):
         raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions{how_to_raise()}")
-    shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
     return _rows_of(
         Tensor,
         zip(
-            _numbered(counts),
+            numbers,
             tables.strings(3),
             types,
             [shapes.setdefault(shape, shape) for shape in tables.rows(0, "<i")],
@@ -376,53 +407,6 @@ def _legacy_zero_point(quantization: Quantization | None) -> int:
     if quantization is None or len(quantization.scales) != 1 or not len(quantization.zero_points):
         return 0
     return int(quantization.zero_points[0])
-
-
-_NO_SCALES = StoredNumbers("<f4")
-_NO_ZERO_POINTS = StoredNumbers("<i8")
-
-
-def _read_quantizations(tables: Tables) -> list[Quantization | None]:
-    """Affine parameters count only where there are scales; of the other kinds, details decide (``ParseQuantization``)."""
-    buffer = tables.buffer
-    scale_starts, scale_counts = tables.vectors(2, 4, "scales")
-    zero_starts, zero_counts = tables.vectors(3, 8, "zero points")
-    buffer.spend(sum(scale_counts) * 4 + sum(zero_counts) * 8, "its scales and zero points")
-    kinds = tables.numbers(4, "<B")
-    places = tables.targets(5, "quantisation details")
-    positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
-    details = Tables(buffer, "QuantizationDetails", positions)
-    if not any(scale_counts) and not any(positions):
-        return [None] * len(tables)
-    found: list[Quantization | None] = []
-    for scale_start, scale_count, zero_start, zero_count, dimension, kind, position, scales, zero_points, block_size in zip(
-        scale_starts,
-        scale_counts,
-        zero_starts,
-        zero_counts,
-        tables.numbers(6, "<i"),
-        kinds,
-        positions,
-        details.numbers(0, "<i"),
-        details.numbers(1, "<i"),
-        details.numbers(2, "<i"),
-        strict=True,
-    ):
-        if position:
-            parameters = (dimension, block_size, scales, zero_points)
-            found.append(Quantization(_DETAILED_QUANTIZATIONS[kind], _NO_SCALES, _NO_ZERO_POINTS, *parameters))
-        elif scale_count:
-            found.append(
-                Quantization(
-                    "affine",
-                    StoredNumbers("<f4", buffer.content, scale_start, scale_count),
-                    StoredNumbers("<i8", buffer.content, zero_start, zero_count) if zero_count else _NO_ZERO_POINTS,
-                    dimension,
-                )
-            )
-        else:
-            found.append(None)
-    return found
 
 
 def _read_sparsities(tables: Tables) -> list[Sparsity | None]:

@@ -10,23 +10,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from ..graph.graph import Graph, file_graphs
-from ..late_numpy import np
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
-from ..model.numbers import StoredNumbers
+from ..model.numbers import RepeatedNumber, StoredNumbers
 from ..single_precision import float32
 from ..versions.why import expected_version
 from .editing import Edited, Editor, NodeKey, edited, unchanged
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
-"""StoredNumbers. Numbers of larger constants, which are weights, decide nothing."""
+"""Elements. Numbers of larger constants, which are weights, decide nothing."""
 
 _MOST_ELEMENTS = 1 << 31
 """A constant has its elements in the file."""
@@ -125,19 +120,21 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
     floating = tensor._replace(type="FLOAT32", quantization=None, scale=0.0, zero_point=0, sparsity=None, data=None)
     if not tensor.is_constant:
         return floating
-    value = _repeated(np.float32(0), tensor)
+    value: StoredNumbers | None = _zeros("FLOAT32", tensor)
     parameters, stored = tensor.quantization, model.constant(tensor)
     if stored is not None and len(stored) == tensor.element_count <= _VALUES_KEPT:
-        value = np.asarray(stored).astype(np.float32)
+        numbers = list(map(float32, stored))
         if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
-            with np.errstate(all="ignore"):
-                value = (value - np.float32(parameters.zero_points[0])) * parameters.scales[0]
+            zero_point, scale = float32(parameters.zero_points[0]), parameters.scales[0]
+            numbers = [float32(float32(number - zero_point) * scale) for number in numbers]
+        value = StoredNumbers.of("<f4", numbers)
     return floating._replace(value=value)
 
 
-def _repeated(value: np.generic, tensor: Tensor) -> npt.NDArray[Any] | None:
-    """Return as many equal elements as a tensor has, in the room of one; None if no constant can have so many."""
-    return np.broadcast_to(value, (tensor.element_count,)) if 0 <= tensor.element_count < _MOST_ELEMENTS else None
+def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
+    """Return as many zeros as a tensor has elements; None if no constant can have so many."""
+    count = tensor.element_count
+    return RepeatedNumber(schema.NUMPY_TYPES[kind], 0, count) if 0 <= count < _MOST_ELEMENTS else None
 
 
 def _with_versions(changed: Edited) -> Edited:
@@ -220,11 +217,10 @@ class _Quantizer:
     def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:
         count = max(tensor.shape[dimension], 0) if dimension is not None and dimension < tensor.rank else 1
         is_split = dimension is not None and count > 1
-        narrow = _repeated(np.dtype(schema.NUMPY_TYPES[kind]).type(0), tensor)
         parameters = Quantization(
             "affine",
-            np.broadcast_to(np.float32(_WEIGHT_SCALE), count if is_split else 1),
-            np.broadcast_to(np.int64(0), count if is_split else 1),
+            RepeatedNumber("<f4", _WEIGHT_SCALE, count if is_split else 1),
+            RepeatedNumber("<i8", 0, count if is_split else 1),
             dimension or 0,
         )
         return self.editor.add_tensor(
@@ -234,7 +230,7 @@ class _Quantizer:
                 scale=0.0 if is_split else _WEIGHT_SCALE,
                 zero_point=0,
                 data=None,
-                value=narrow,
+                value=_zeros(kind, tensor),
             )
         )
 

@@ -154,7 +154,7 @@ def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """FlatNumbers are moved without change: one datatype, and one scale and zero point."""
+    """Values are moved without change: one datatype, and one scale and zero point."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
