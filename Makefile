@@ -140,7 +140,7 @@ fuzz: setup  ## mutants of models through every part of the program (TIME=second
 	$(BIN)/python -m benchmarks.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
 faults: setup  ## full disks, programs killed at random points (KILLS=100), files that are not what they should be
-	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/test_opened_files.py tests/test_mapping.py
+	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/test_opened_files.py tests/test_mapping.py
 
 mutation: setup  ## whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-mutation --upgrade cosmic-ray coverage

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from delegate_sim.late_numpy import without_threads
-from delegate_sim.mapping import ShrunkError, refuse_shrunk, survive_shrinking
 
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from .faults import DEBUG_VARIABLE, fault_message
@@ -61,6 +61,7 @@ class _Program(click.Group):
         from delegate_sim.files import inputs_kept
 
         ctx.with_resource(inputs_kept())
+        ctx.with_resource(_shrinking_survived())
         command: click.Command = import_module(f".commands.{_COMMANDS[cmd_name][0]}", __package__).command
         return command
 
@@ -82,17 +83,12 @@ class _Program(click.Group):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         start_progress(_PROGRAM)
-        survive_shrinking()
         try:
             code = super().main(args, _PROGRAM, complete_var, False, windows_expand_args=windows_expand_args, **extra)
             sys.stdout.flush()
-            refuse_shrunk()
         except BrokenPipeError:
             silence_stdout()
             code = BROKEN_PIPE
-        except ShrunkError as error:
-            print_error(str(error.strerror))
-            code = USAGE
         except OSError as error:  # what cannot be opened is told by what opens it; the rest is standard output
             silence_stdout()
             print_error(f"standard output: {error.strerror or error}")
@@ -104,6 +100,20 @@ class _Program(click.Group):
         finally:
             stop_progress()
         sys.exit(code)
+
+
+@contextmanager
+def _shrinking_survived() -> Iterator[None]:
+    """Go on when a file shrinks that is looked at, and say so in the end."""
+    from delegate_sim.errors import ModelError
+    from delegate_sim.mapping import ShrunkError, refuse_shrunk, survive_shrinking
+
+    survive_shrinking()
+    yield
+    try:
+        refuse_shrunk()
+    except ShrunkError as error:
+        raise ModelError(str(error.strerror)) from error
 
 
 def _report(error: Exception) -> int:

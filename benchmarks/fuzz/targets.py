@@ -40,8 +40,12 @@ _OPTIONS: Mapping[str, Sequence[Mapping[str, str]]] = {
 }
 _ALWAYS = ("nnapi", "gpu", "vx", "vx-nxp", "coreml", "hexagon", "xnnpack")
 _OTHERS = tuple([name for name in DELEGATE_NAMES if name not in _ALWAYS])
+_SOURCES = ("model.onnx", "model.keras", "model.h5", "model.pt2", "saved_model.pb", "model.py")
+_TABLES = ("table.csv", "table.jsonl", "table.sqlite", "table.parquet", "table.npz")
 _THEN = "then"
 """Parts one command from the next."""
+_DAMAGE = "damage"
+"""Changes some bytes of a file, in the place of a command."""
 _SCAN = ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output")
 _COMMANDS: Sequence[Sequence[str]] = (
     ("inspect", "{}"),
@@ -71,8 +75,20 @@ _COMMANDS: Sequence[Sequence[str]] = (
     (*_SCAN, "{folder}/scan.csv", _THEN, "query", "{folder}/scan.csv", "--view", "{view}"),
     (*_SCAN, "{folder}/scan.sqlite", _THEN, "query", "{folder}/scan.sqlite", "--view", "{view}", "--format", "json"),
     (*_SCAN, "{folder}/scan.jsonl", _THEN, "query", "{folder}/scan.jsonl", "--sql", "SELECT * FROM causes", "--format", "csv"),
-    (*_SCAN, "{folder}/scan.parquet", _THEN, "query", *["{folder}/scan.parquet"] * 2, "--view", "regressions"),
+    (*_SCAN, "{folder}/scan.parquet", _THEN, "query", *["{folder}/scan.parquet"] * 2, "--view", "{comparison}"),
+    (*_SCAN, "{folder}/scan.csv", _THEN, *_SCAN, "{folder}/scan.csv", "--delegate", "gpu"),
+    (*_SCAN, "{folder}/scan.sqlite", "--runtime", "tf-2.12", "--runtime", "litert-2.3"),
+    ("scan", "{folder}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.jsonl"),
     ("scan", "{bundle}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.csv"),
+    *[
+        (*_SCAN, f"{{folder}}/scan.{suffix}", _THEN, _DAMAGE, f"{{folder}}/scan.{suffix}", _THEN, *asked)
+        for suffix in ("csv", "sqlite", "jsonl", "parquet")
+        for asked in (("query", f"{{folder}}/scan.{suffix}", "--view", "{view}"), (*_SCAN, f"{{folder}}/scan.{suffix}"))
+    ],
+    ("query", "{table}", "--view", "{view}"),
+    ("query", "{table}", "--sql", "SELECT * FROM scan", "--format", "json"),
+    ("sweep", "{source}", "--for", "{delegate}"),
+    ("sweep", "{source}", "--for", "{delegate}", "--setting", "int8", "--data", "{table}", "--format", "json"),
     ("inspect", "{bundle}!/m.tflite"),
     ("analyze", "{bundle}", "--delegate", "{delegate}"),
     ("analyze", "{bundle}!/m.tflite", "--delegate", "{delegate}", "--format", "json"),
@@ -125,11 +141,25 @@ def run_command(content: bytes, generator: random.Random) -> None:
             _write(bundle, _bundle(generator, content))
         targets = f'models = ["mutant.tflite"]\n[targets.one]\ndelegate = "{delegate}"\n'
         _write(os.path.join(folder, "delegate-sim.toml"), targets.encode())
-        view = generator.choice([name for name, view in VIEWS.items() if not view.needs_earlier])
-        command = [part.format(path, bundle=bundle, delegate=delegate, folder=folder, view=view) for part in template]
+        words = {
+            "bundle": bundle,
+            "delegate": delegate,
+            "folder": folder,
+            "view": generator.choice([name for name, view in VIEWS.items() if not view.needs_earlier]),
+            "comparison": generator.choice([name for name, view in VIEWS.items() if view.needs_earlier]),
+            "source": os.path.join(folder, generator.choice(_SOURCES)),
+            "table": os.path.join(folder, generator.choice(_TABLES)),
+        }
+        for name in ("source", "table"):
+            if any(f"{{{name}}}" in part for part in template):
+                _write(words[name], content)
+        command = [part.format(path, **words) for part in template]
         while command:
             end = command.index(_THEN) if _THEN in command else len(command)
-            run_program(command[:end])
+            if command[0] == _DAMAGE:
+                _damage(generator, command[1])
+            else:
+                run_program(command[:end])
             command = command[end + 1 :]
 
 
@@ -138,6 +168,17 @@ def run_program(arguments: Sequence[str]) -> None:
     code, printed = _captured(lambda: program.main(list(arguments), standalone_mode=True))
     if code == INTERNAL_ERROR or "standard output:" in printed:  # an OSError that nothing has named a file for
         raise CommandFailed(f"{' '.join(arguments)}\n{printed}")
+
+
+def _damage(generator: random.Random, path: str) -> None:
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            content = bytearray(file.read())
+        for _ in range(min(len(content), generator.choice((1, 4, 16)))):
+            content[generator.randrange(len(content))] = generator.choice((0, 10, 34, 44, 123, 255, generator.randrange(256)))
+        if generator.random() < 0.2:
+            del content[generator.randrange(len(content) + 1) :]
+        _write(path, bytes(content))
 
 
 def _write(path: str, content: bytes) -> None:

@@ -1,0 +1,147 @@
+"""Every command that writes files, killed at any time or with a full disk: a file is absent, as it was, or whole."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+import pytest
+
+import delegate_sim
+from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
+from tests.models import chain_model
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits of POSIX")
+KILLS = int(os.environ.get("KILLS", "12"))
+"""How often programs are ended at random points: ``make faults`` does so 100 times."""
+OPS = ("ADD", "RELU", "ADD", "ROUND", "TANH", "ADD")
+CONFIGURATION = 'models = ["*.tflite"]\n[targets.vx]\ndelegate = "vx"\n'
+PROGRAM = (sys.executable, "-m", "delegate_sim")
+
+
+class Writing(NamedTuple):
+    """A command, what it writes, and the modules that it needs besides."""
+
+    arguments: tuple[str, ...]
+    out: str
+    needs: tuple[str, ...] = ()
+
+
+WRITING = {
+    "check --update": Writing(("check", "--update"), "delegate-sim-baseline.json"),
+    "check --report": Writing(("check", "--exit-zero", "--report", "sarif=out.sarif"), "out.sarif"),
+    "analyze --report": Writing(("analyze", "model.tflite", "--delegate", "vx", "--report", "junit=out.xml"), "out.xml"),
+    "diagnose": Writing(("diagnose", "model.tflite", "--delegate", "vx", "--format", "json", "--output", "out"), "out"),
+    "inspect": Writing(("inspect", "model.tflite", "--output", "out"), "out"),
+    "report": Writing(("report", "model.tflite", "--delegate", "vx", "-o", "out.html"), "out.html", ("fast_sugiyama",)),
+    "export": Writing(("export", "graphml", "model.tflite", "--delegate", "vx", "-o", "out"), "out"),
+    "reconcile --learn": Writing(("reconcile", "model.tflite", "--log", "device.txt", "--learn", "out.toml"), "out.toml"),
+    "init": Writing(("init", "--delegate", "vx", "--force"), "delegate-sim.toml"),
+}
+
+
+def prepare(folder, ops=OPS):
+    chain_model(ops).write(folder / "model.tflite")
+    (folder / "delegate-sim.toml").write_text(CONFIGURATION, "utf-8")
+    device = Device(HiddenDriver(HiddenRule("RELU")), {}, "tf-2.15")
+    (folder / "device.txt").write_text(write_log(delegate_sim.load(folder / "model.tflite"), device), "utf-8")
+
+
+def content(path):
+    return path.read_bytes() if path.exists() else None
+
+
+@pytest.fixture(params=WRITING)
+def writing(request):
+    for module in WRITING[request.param].needs:
+        pytest.importorskip(module)
+    return WRITING[request.param]
+
+
+@pytest.fixture
+def made(writing, tmp_path):
+    """A folder in which the file is old, what it is when the command is done, and how long that takes."""
+    fresh, old = tmp_path / "fresh", tmp_path / "old"
+    for folder in (fresh, old):
+        folder.mkdir()
+        prepare(folder)
+    start = time.monotonic()
+    done = subprocess.run([*PROGRAM, *writing.arguments], cwd=fresh, capture_output=True, timeout=120, check=False)
+    assert (fresh / writing.out).exists(), done.stderr
+    usual = time.monotonic() - start
+    if writing.out == "out.toml":  # a profile is learnt on top of what it holds
+        shutil.copy(fresh / writing.out, old / writing.out)
+    elif writing.out == "delegate-sim-baseline.json":
+        prepare(old, ["ADD"])
+        subprocess.run([*PROGRAM, *writing.arguments], cwd=old, capture_output=True, timeout=120, check=True)
+        prepare(old)
+    elif not (old / writing.out).exists():
+        (old / writing.out).write_bytes(b"old")
+    return old, usual
+
+
+def test_killed(writing, made):
+    folder, usual = made
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    reference = folder.parent / "reference"
+    shutil.copytree(folder, reference)
+    subprocess.run([*PROGRAM, *writing.arguments], cwd=reference, capture_output=True, timeout=120, check=False)
+    whole = content(reference / writing.out)
+    generator = random.Random(str(writing.arguments))
+    for _ in range(-(-KILLS // 9) + 1):
+        process = subprocess.Popen(
+            [*PROGRAM, *writing.arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(generator.uniform(0.3, 1.2) * usual)
+        process.kill()
+        process.wait(timeout=120)
+        assert content(folder / writing.out) in (before[writing.out], whole)
+        for name, kept in before.items():
+            assert name == writing.out or content(folder / name) == kept
+        (folder / writing.out).write_bytes(before[writing.out])
+
+
+@pytest.mark.parametrize("limit", [0, 60])
+def test_a_full_disk(writing, made, limit):
+    import resource
+    import signal
+
+    folder, _ = made
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run(
+        [*PROGRAM, *writing.arguments], cwd=folder, preexec_fn=limited, capture_output=True, text=True, timeout=120, check=False
+    )
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert (done.returncode, after) == (2, before), done.stderr
+    assert done.stderr.splitlines()[-1].endswith(f"{writing.out}: File too large")
+
+
+@pytest.mark.parametrize("what", ["pipe", "circle", "folder"])
+def test_what_is_no_file_is_not_written(writing, made, what):
+    folder, _ = made
+    if writing.out == "delegate-sim.toml":
+        pytest.skip("the configuration has a name of its own")
+    (folder / writing.out).unlink()
+    if what == "pipe":
+        os.mkfifo(folder / writing.out)
+    elif what == "circle":
+        (folder / writing.out).symlink_to("other")
+        (folder / "other").symlink_to(writing.out)
+    else:
+        (folder / writing.out).mkdir()
+    names = sorted(os.listdir(folder))
+    done = subprocess.run([*PROGRAM, *writing.arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: ")
+    assert "internal error" not in done.stderr
+    assert sorted(os.listdir(folder)) == names
