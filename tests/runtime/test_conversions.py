@@ -132,3 +132,9 @@ def test_versions_follow_what_known_shapes_make_of_the_nodes(written, expected):
     model = changed_model(load(builder.bytes()), Supposition(fixed_inputs=True))
     versions = [node.version for node in model.subgraphs[0].nodes if node.op == "ADD"]
     assert versions == [expected], "only where the version in the file is what the nodes demand"
+
+
+def test_a_model_of_known_shapes_is_not_changed_by_fixing_its_inputs():
+    model = load(convolutions().bytes())
+    assert changed(model, Supposition(fixed_inputs=True)).model is model
+    assert changed(model, Supposition(batch=2)).model is not model

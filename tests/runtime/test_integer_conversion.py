@@ -109,6 +109,30 @@ def test_what_is_asked_for_its_shape_is_not_converted():
     assert [tensor.type for tensor in found.tensors((*shape.inputs, *shape.outputs))] == ["INT8", "INT32"]
 
 
+def test_results_of_other_types_stay_as_they_are():
+    found = Quantized(
+        lambda layers, x: layers.node("ARG_MAX", (x, layers.constant("INT32", 3)), "INT64", (1, 4, 4), options={"output_type": 4})
+    )
+    assert found.ops == ["QUANTIZE", "ARG_MAX"]
+    assert (found.result("ARG_MAX").type, found.result("ARG_MAX").quantization) == ("INT64", None)
+
+
+def test_the_first_tensor_of_the_file_is_an_operand_as_any_other():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    inner, source, result = (
+        graph.tensor("inner", "FLOAT32", [4]),
+        graph.input("x", "FLOAT32", [4]),
+        graph.tensor("y", "FLOAT32", [4]),
+    )
+    graph.node("LOGISTIC", [source], [inner])
+    graph.node("RELU", [inner], [result])
+    graph.outputs(result)
+    model = changed(load(builder.bytes()), Supposition(conversion="int8")).model
+    moved = next(node for node in model.subgraphs[0].nodes if node.op == "RELU")
+    assert [model.subgraphs[0].tensors[index].scale for index in (*moved.inputs, *moved.outputs)] == [1 / 256] * 2
+
+
 def test_inputs_and_outputs_stay_float():
     found = Quantized(lambda layers, x: layers.node("LOGISTIC", (x,)))
     ends = found.tensors((*found.subgraph.inputs, *found.subgraph.outputs))
