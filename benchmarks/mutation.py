@@ -47,6 +47,8 @@ TESTS = (
     "tests/delegates/npu",
 )  # fmt: skip
 """What of the suite runs the code of these parts quickly; the rest runs it too."""
+_OF_DEFINITIONS = "tests/test_frozen.py"
+"""Tests of what is defined rather than run."""
 _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""
 _MOST_SECONDS = 8
@@ -157,7 +159,8 @@ class Recording:
             file = name.partition("::")[0]
             ordered.append((-1 if name.startswith(own) else turns[file], len(ordered), name))
             turns[file] += 1
-        chosen, left = [], float(_MOST_SECONDS)
+        whole = [name for name in sorted(fit) if name.startswith(_OF_DEFINITIONS)] if self.runs_early(mutant) else []
+        chosen, left = whole, float(_MOST_SECONDS)
         for _, _, name in sorted(ordered):
             if self.seconds[name] <= left:
                 chosen.append(name)
