@@ -153,14 +153,16 @@ class Recording:
         found = {name for line in _lines_of(mutant) for name in contexts.get(line, ())} & fit
         found = found or {name for names in contexts.values() for name in names} & fit
         own = f"tests/{Path(mutant.path).parent.name}/"
+        if self.runs_early(mutant):
+            # What is made while tests are collected is run by none of them.
+            found |= {name for name in fit if name.startswith((own, _OF_DEFINITIONS))}
         turns: Counter[str] = Counter()
         ordered: list[tuple[int, int, str]] = []
         for name in sorted(found, key=lambda name: (self.seconds[name], name)):
             file = name.partition("::")[0]
-            ordered.append((-1 if name.startswith(own) else turns[file], len(ordered), name))
+            ordered.append((-1 if name.startswith((own, _OF_DEFINITIONS)) else turns[file], len(ordered), name))
             turns[file] += 1
-        whole = [name for name in sorted(fit) if name.startswith(_OF_DEFINITIONS)] if self.runs_early(mutant) else []
-        chosen, left = whole, float(_MOST_SECONDS)
+        chosen, left = [], float(_MOST_SECONDS)
         for _, _, name in sorted(ordered):
             if self.seconds[name] <= left:
                 chosen.append(name)

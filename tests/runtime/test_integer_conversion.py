@@ -41,7 +41,13 @@ class Quantized:
 
 @pytest.mark.parametrize(
     ("op", "scale", "zero_point"),
-    [("LOGISTIC", 1 / 256, -128), ("SOFTMAX", 1 / 256, -128), ("TANH", 1 / 128, 0), ("LOG_SOFTMAX", 1 / 16, 127)],
+    [
+        ("LOGISTIC", 1 / 256, -128),
+        ("SOFTMAX", 1 / 256, -128),
+        ("TANH", 1 / 128, 0),
+        ("LOG_SOFTMAX", 1 / 16, 127),
+        ("L2_NORMALIZATION", 1 / 128, 0),
+    ],
 )
 def test_results_have_the_scale_that_their_kernel_demands(op, scale, zero_point):
     found = Quantized(lambda layers, x: layers.node(op, (x,))).result(op)
@@ -72,14 +78,15 @@ def test_other_results_have_a_scale_that_only_data_would_tell():
 
 def test_joined_operands_are_brought_to_the_scale_of_the_result():
     def make(layers, x):
-        layers.node("CONCATENATION", (layers.node("LOGISTIC", (x,)), layers.node("ADD", (x, x)), x), shape=(1, 4, 4, 6))
+        other = layers.node("LOG_SOFTMAX", (x,))
+        layers.node("CONCATENATION", (layers.node("LOGISTIC", (x,)), layers.node("ADD", (x, x)), x, other), shape=(1, 4, 4, 8))
 
     found = Quantized(make)
     (joined,) = found.nodes("CONCATENATION")
     assert {(tensor.scale, tensor.zero_point) for tensor in found.tensors((*joined.inputs, *joined.outputs))} == {
         (float(np.float32(0.05)), 0)
     }
-    assert found.ops.count("QUANTIZE") == 2, "one at the input, one behind the LOGISTIC; the others have the scale"
+    assert found.ops.count("QUANTIZE") == 3, "at the input, behind LOGISTIC and LOG_SOFTMAX; the others have the scale"
 
 
 def test_a_node_that_stays_in_float_reads_and_writes_float():
