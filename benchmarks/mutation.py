@@ -47,6 +47,8 @@ TESTS = (
     "tests/delegates/npu",
 )  # fmt: skip
 """What of the suite runs the code of these parts quickly; the rest runs it too."""
+_OF_DEFINITIONS = "tests/test_frozen.py"
+"""Tests of what is defined rather than run."""
 _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""
 _MOST_SECONDS = 8
@@ -151,11 +153,14 @@ class Recording:
         found = {name for line in _lines_of(mutant) for name in contexts.get(line, ())} & fit
         found = found or {name for names in contexts.values() for name in names} & fit
         own = f"tests/{Path(mutant.path).parent.name}/"
+        if self.runs_early(mutant):
+            # What is made while tests are collected is run by none of them.
+            found |= {name for name in fit if name.startswith((own, _OF_DEFINITIONS))}
         turns: Counter[str] = Counter()
         ordered: list[tuple[int, int, str]] = []
         for name in sorted(found, key=lambda name: (self.seconds[name], name)):
             file = name.partition("::")[0]
-            ordered.append((-1 if name.startswith(own) else turns[file], len(ordered), name))
+            ordered.append((-1 if name.startswith((own, _OF_DEFINITIONS)) else turns[file], len(ordered), name))
             turns[file] += 1
         chosen, left = [], float(_MOST_SECONDS)
         for _, _, name in sorted(ordered):

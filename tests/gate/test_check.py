@@ -6,6 +6,7 @@ import pytest
 
 from delegate_sim.gate.check import Update, check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
+from delegate_sim.results.findings import ERROR, Finding
 from tests.gate.models import classifier, reshaper, upsampler
 from tests.models import chain_model
 
@@ -193,3 +194,49 @@ def test_an_error_of_the_program_is_one_models_alone(project, monkeypatch):
     (finding,) = checked.results.cases[1].findings
     assert finding.message == "upsampler.tflite: oops, by nothing"
     assert checked.update == Update(1, 0, 0, True)
+
+
+# Beside the real delegates
+
+
+@pytest.fixture
+def live(monkeypatch):
+    """Have the real delegate of the target ``tablet`` find what ``live`` is set to."""
+    from delegate_sim.gate import live
+
+    class Live:
+        found = live.LiveCheck()
+
+    monkeypatch.setattr(live, "can_run", lambda target: target.name == "tablet")
+    monkeypatch.setattr(live, "check_live", lambda model, target: Live.found if target.name == "tablet" else live.LiveCheck())
+    return Live
+
+
+def test_a_real_delegate_that_agrees_adds_its_note(project, live):
+    from delegate_sim.gate.live import LiveCheck
+
+    project(update=True)
+    live.found = LiveCheck(notes=("run live: as simulated",))
+    checked = project(live=True)
+    assert {case.status for case in checked.results.cases} == {"passed"}
+    assert notes(checked)["upsampler.tflite", "tablet"] == ("run live: as simulated",)
+    assert checked.live_reports == ()
+
+
+def test_a_real_delegate_that_differs_fails_the_case_and_is_reported(project, live):
+    from delegate_sim.gate.live import LiveCheck
+
+    project(update=True)
+    live.found = LiveCheck((Finding("live-differs", ERROR, "it differs"),), report={"what": "differs"})
+    checked = project(live=True)
+    found = {(case.model, case.target): (case.status, [each.code for each in case.findings]) for case in checked.results.cases}
+    assert found["upsampler.tflite", "tablet"] == ("failed", ["live-differs"])
+    assert {status for place, (status, _) in found.items() if place[1] == "phone"} == {"passed"}
+    assert checked.live_reports == ({"what": "differs"},)
+    assert {case.status for case in project().results.cases} == {"passed"}, "only if it is asked for"
+
+
+def test_targets_of_which_none_can_be_run_live_are_an_error(project, live):
+    project(update=True)
+    with pytest.raises(ConfigurationError, match="none of its targets can be run live"):
+        project(["classifier.tflite"], ["phone"], live=True)

@@ -195,3 +195,16 @@ def test_the_most_recent_targets_are_kept_and_no_more(monkeypatch):
     for level in range(5):
         assert verdict(rules, target=Target(level)).is_supported
     assert len(rules._kept) <= 2
+
+
+def test_an_operator_is_a_builtin_one_unless_told_otherwise():
+    own, custom = OpRule(()), OpRule(())
+    rules = book(families=({"ADD": own},), custom={"ADD": custom})
+    assert rules.rule_of("ADD") is own
+    assert rules.rule_of("ADD", is_custom=True) is custom
+
+
+@pytest.mark.parametrize(("changes", "expected"), [({}, "tensor-type"), ({"speaks": True}, "not a float")])
+def test_what_a_delegate_says_is_its_name_for_a_refusal_only_if_it_speaks(changes, expected):
+    (reason,) = verdict(book(TYPE_OF_INPUT.saying("not a float"), **changes)).reasons
+    assert reason.kind == expected

@@ -26,6 +26,15 @@ def test_open_inputs_are_those_of_the_first_subgraph():
     assert [tensor.name for tensor in open_inputs(load(builder.bytes()))] == ["main open"]
 
 
+def test_an_input_may_be_the_first_tensor():
+    assert [tensor.name for tensor in open_inputs(load(open_batch().bytes()))] == ["image"]
+
+
+def test_a_node_that_there_is_not_stems_from_none():
+    edited = changed(load(open_batch().bytes()), Supposition(batch=1))
+    assert edited.origin(NodeKey(0, len(edited.model.subgraphs[0].nodes))) is None
+
+
 @pytest.mark.parametrize("batch", [1, 8])
 def test_with_a_known_batch_the_shapes_are_folded(batch):
     edited = changed(load(open_batch().bytes()), Supposition(batch=batch))
@@ -132,3 +141,9 @@ def test_versions_follow_what_known_shapes_make_of_the_nodes(written, expected):
     model = changed_model(load(builder.bytes()), Supposition(fixed_inputs=True))
     versions = [node.version for node in model.subgraphs[0].nodes if node.op == "ADD"]
     assert versions == [expected], "only where the version in the file is what the nodes demand"
+
+
+def test_a_model_of_known_shapes_is_not_changed_by_fixing_its_inputs():
+    model = load(convolutions().bytes())
+    assert changed(model, Supposition(fixed_inputs=True)).model is model
+    assert changed(model, Supposition(batch=2)).model is not model

@@ -41,7 +41,13 @@ class Quantized:
 
 @pytest.mark.parametrize(
     ("op", "scale", "zero_point"),
-    [("LOGISTIC", 1 / 256, -128), ("SOFTMAX", 1 / 256, -128), ("TANH", 1 / 128, 0), ("LOG_SOFTMAX", 1 / 16, 127)],
+    [
+        ("LOGISTIC", 1 / 256, -128),
+        ("SOFTMAX", 1 / 256, -128),
+        ("TANH", 1 / 128, 0),
+        ("LOG_SOFTMAX", 1 / 16, 127),
+        ("L2_NORMALIZATION", 1 / 128, 0),
+    ],
 )
 def test_results_have_the_scale_that_their_kernel_demands(op, scale, zero_point):
     found = Quantized(lambda layers, x: layers.node(op, (x,))).result(op)
@@ -72,14 +78,15 @@ def test_other_results_have_a_scale_that_only_data_would_tell():
 
 def test_joined_operands_are_brought_to_the_scale_of_the_result():
     def make(layers, x):
-        layers.node("CONCATENATION", (layers.node("LOGISTIC", (x,)), layers.node("ADD", (x, x)), x), shape=(1, 4, 4, 6))
+        other = layers.node("LOG_SOFTMAX", (x,))
+        layers.node("CONCATENATION", (layers.node("LOGISTIC", (x,)), layers.node("ADD", (x, x)), x, other), shape=(1, 4, 4, 8))
 
     found = Quantized(make)
     (joined,) = found.nodes("CONCATENATION")
     assert {(tensor.scale, tensor.zero_point) for tensor in found.tensors((*joined.inputs, *joined.outputs))} == {
         (float(np.float32(0.05)), 0)
     }
-    assert found.ops.count("QUANTIZE") == 2, "one at the input, one behind the LOGISTIC; the others have the scale"
+    assert found.ops.count("QUANTIZE") == 3, "at the input, behind LOGISTIC and LOG_SOFTMAX; the others have the scale"
 
 
 def test_a_node_that_stays_in_float_reads_and_writes_float():
@@ -107,6 +114,30 @@ def test_what_is_asked_for_its_shape_is_not_converted():
     assert found.ops == ["QUANTIZE", "RELU", "SHAPE"]
     (shape,) = found.nodes("SHAPE")
     assert [tensor.type for tensor in found.tensors((*shape.inputs, *shape.outputs))] == ["INT8", "INT32"]
+
+
+def test_results_of_other_types_stay_as_they_are():
+    found = Quantized(
+        lambda layers, x: layers.node("ARG_MAX", (x, layers.constant("INT32", 3)), "INT64", (1, 4, 4), options={"output_type": 4})
+    )
+    assert found.ops == ["QUANTIZE", "ARG_MAX"]
+    assert (found.result("ARG_MAX").type, found.result("ARG_MAX").quantization) == ("INT64", None)
+
+
+def test_the_first_tensor_of_the_file_is_an_operand_as_any_other():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    inner, source, result = (
+        graph.tensor("inner", "FLOAT32", [4]),
+        graph.input("x", "FLOAT32", [4]),
+        graph.tensor("y", "FLOAT32", [4]),
+    )
+    graph.node("LOGISTIC", [source], [inner])
+    graph.node("RELU", [inner], [result])
+    graph.outputs(result)
+    model = changed(load(builder.bytes()), Supposition(conversion="int8")).model
+    moved = next(node for node in model.subgraphs[0].nodes if node.op == "RELU")
+    assert [model.subgraphs[0].tensors[index].scale for index in (*moved.inputs, *moved.outputs)] == [1 / 256] * 2
 
 
 def test_inputs_and_outputs_stay_float():

@@ -188,7 +188,8 @@ def test_a_limit_that_drops_float16_nodes_breaks_their_cpu_kernels():
     result = run(float16_model(refused_in_the_middle=True), {**NEWEST, "max_number_delegated_partitions": 1})
     assert result["outcome"] == "restored"
     assert result["refusal"]["code"] == "cpu-kernel-after-remapping"
-    assert "FULLY_CONNECTED" in result["refusal"]["message"]
+    words = "the CPU kernel of FULLY_CONNECTED cannot take the float16 constants that the delegate gave it: "
+    assert words in result["refusal"]["message"]
 
 
 def test_without_an_allocation_the_broken_kernel_is_a_warning():

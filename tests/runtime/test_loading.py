@@ -12,7 +12,7 @@ from delegate_sim.model.model import OperatorCode
 from delegate_sim.model.schema import CUSTOM
 from delegate_sim.releases.catalogue import Release, parse_release
 from delegate_sim.runtime.loading import load_on
-from delegate_sim.runtime.resolver import Loads
+from delegate_sim.runtime.resolver import Loads, loads_type
 from fixtures.builder import ModelBuilder
 from tests.models import chain_model
 
@@ -176,6 +176,11 @@ def test_types_of_tensors_that_a_release_does_not_load(kind, loads, refuses):
     assert (found["outcome"], found["refusal"]["code"], found["refusal"]["tensor"]) == ("refused", "tensor-type-not-loaded", 0)
 
 
+@pytest.mark.parametrize("kind", ["INT8", "INT32", "INT64", "STRING", "UINT8", "FLOAT16"])
+def test_constants_of_types_that_are_not_packed_load_everywhere(kind):
+    assert loads_type(kind, parse_release("tf-2.10"), is_constant=True) is Loads.YES
+
+
 def test_the_lines_of_a_type_that_is_refused():
     loading = load_on(load(typed("INT4").bytes()), parse_release("tf-2.10"))
     assert loading.lines == ("Unsupported data type 17 in tensor",)
@@ -214,6 +219,7 @@ PARAMETERS = "Tensor {} has invalid quantization parameters."
         ({"shape": [3], "scale": 1.0}, []),
         ({"shape": [3], "scale": 1.0, "axis": 1}, ["quantized_dimension must be in range [0, 1). Was 1.", PARAMETERS]),
         ({"shape": [], "scale": [1.0, 1.0]}, []),
+        ({"shape": [3], "scale": [], "zero_point": []}, []),
         (
             {"shape": [3], "scale": [1.0] * 3, "zero_point": [0]},
             ["QuantizationParam has 1 zero_point values and 3 scale values. Must have same number.", PARAMETERS],
