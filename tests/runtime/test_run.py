@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from delegate_sim.delegates.base import StageRefusal
+from delegate_sim.delegates.stage import StageRefusal
 from delegate_sim.runtime.run import Refusal, option_values
 
 REFUSAL = Refusal("x-call", "the call is refused", "change it", 0, 3, 5)
