@@ -87,8 +87,8 @@ def _limit(graph: Graph, index: int) -> int:
         tensor = waiting.pop()
         for node in graph.readers.get(tensor, ()):
             position, table = _INDEX_POSITIONS.get(node.op, (-1, -1))
-            if 0 <= position < len(node.inputs) and node.inputs[position] == tensor and node.inputs[table] >= 0:
-                shape = graph.tensors[node.inputs[table]].shape
+            if node.input(position) == tensor and node.input(table) >= 0:
+                shape = graph.tensors[node.input(table)].shape
                 axis = graph.model.options(node).axis if node.op == "GATHER" else 0
                 limits += [shape[axis]] if node.op != "GATHER_ND" and -len(shape) <= axis < len(shape) else list(shape)
             if node.op in _PASSING_ON:

@@ -37,6 +37,7 @@ def test_what_once_went_wrong(path):
     [
         ("5aea093e3a", ["diff", "{}", "{}"]),
         ("6f6221bf95", ["inspect", "{}"]),
+        ("6a5d2b64e4", ["diff", "{}", "{}"]),
         ("976847da35", ["diff", "{}", "{}"]),
         ("4fcb56af2d", ["report", "{}", "--delegate", "nnapi", "-o", "{folder}/page.html"]),
         ("a19258daac", ["diagnose", "{}", "--delegate", "hexagon"]),
