@@ -51,4 +51,4 @@ def _one_thread() -> Iterator[None]:
     try:
         yield
     finally:
-        del os.environ[_THREADS]
+        os.environ.pop(_THREADS, None)

@@ -8,6 +8,7 @@ for a delegate included.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
@@ -29,11 +30,14 @@ AlikeKey: TypeAlias = tuple[int, ...]
 
 
 class Classes:
-    """The numbers that one model's tensors and nodes have so far."""
+    """The numbers that one model's tensors and nodes have so far.
+
+    No number is ever given twice, even if several threads ask at once: each takes the next one before it looks for a place.
+    """
 
     def __init__(self) -> None:
+        self._numbers = itertools.count()
         self._tensors: dict[Hashable, int] = {}
-        self._tensor_count = 0
         self._forms: dict[Hashable, int] = {}
         self._nodes: dict[AlikeKey, int] = {}
         self._file_tensors: dict[int, Sequence[int]] = {}
@@ -43,8 +47,7 @@ class Classes:
         """Return the class of one tensor, as it is at the moment."""
         content = _content(model, tensor)
         if content is None:
-            self._tensor_count += 1
-            return self._tensor_count
+            return next(self._numbers)
         quantization = tensor.quantization
         if quantization is not None:
             kind, scales, zero_points, *rest = quantization
@@ -52,10 +55,7 @@ class Classes:
             quantization = (kind, len(scales), len(zero_points), *rest, numbers)  # type: ignore[assignment]
         key = (*tensor[2:8], quantization, tensor.scale, tensor.zero_point, tensor.sparsity, content)
         found = self._tensors.get(key)
-        if found is None:
-            self._tensor_count += 1
-            found = self._tensors[key] = self._tensor_count
-        return found
+        return self._tensors.setdefault(key, next(self._numbers)) if found is None else found
 
     def of_tensors(self, graph: Graph) -> Sequence[int]:
         """Return the classes of a graph's tensors, and behind them ABSENT, which the index -1 of what is left out leads to."""
@@ -79,7 +79,7 @@ class Classes:
         repeated = None if len(set(operands)) == len(operands) else tuple(map(operands.index, operands))
         options = None if node.options is None else model.options(node)
         key = (node.op, node.builtin_code, node.version, options, len(node.inputs), len(node.outputs), repeated)
-        return self._forms.setdefault(key, len(self._forms))
+        return self._forms.setdefault(key, next(self._numbers))
 
     def of_forms(self, graph: Graph) -> Sequence[int]:
         """Return the forms of a graph's nodes."""
@@ -97,14 +97,15 @@ class Classes:
 
     def of_node(self, form: int, node: Node, tensors: Sequence[int]) -> int:
         """Return the class of one node among tensors of these classes."""
-        return self._nodes.setdefault(node_key(form, node, tensors), len(self._nodes))
+        return self._nodes.setdefault(node_key(form, node, tensors), next(self._numbers))
 
     def of_nodes(self, graph: Graph) -> Sequence[int]:
         """Return the classes of the nodes that a graph's plan has; of others, which hardly anybody asks about, ABSENT."""
-        nodes, forms, tensors, numbers = graph.nodes, graph.node_forms, graph.tensor_classes, self._nodes
+        nodes, forms, tensors = graph.nodes, graph.node_forms, graph.tensor_classes
+        numbers, counter = self._nodes, self._numbers
         found = [ABSENT] * len(nodes)
         for index in graph.execution_plan:
-            found[index] = numbers.setdefault(node_key(forms[index], nodes[index], tensors), len(numbers))
+            found[index] = numbers.setdefault(node_key(forms[index], nodes[index], tensors), next(counter))
         return found
 
 
@@ -114,9 +115,7 @@ _KNOWN: WeakKeyDictionary[Model, Classes] = WeakKeyDictionary()
 def classes_of(model: Model) -> Classes:
     """Return the classes of a model, which are kept as long as it is."""
     found = _KNOWN.get(model)
-    if found is None:
-        found = _KNOWN[model] = Classes()
-    return found
+    return _KNOWN.setdefault(model, Classes()) if found is None else found
 
 
 def node_key(form: int, node: Node, tensors: Sequence[int]) -> AlikeKey:

@@ -49,16 +49,32 @@ class Numbering:
 
 
 class OwnNumber(int):
-    """The number of a tensor among those of a node. What is computed from it is another number, which stands for no tensor."""
+    """The number of a tensor among those of a node. What is computed from it is another number, which stands for no tensor.
+
+    It tells that the tensor is given, and whether it is the same as another, but not its index nor which of two comes first.
+    """
 
     __slots__ = ()
+    __str__ = __repr__ = __format__ = further
+
+    def __lt__(self, other: int) -> bool:
+        return other > 0 and further()
+
+    def __ge__(self, other: int) -> bool:
+        return not self < other
+
+    def __gt__(self, other: int) -> bool:
+        return not self <= other
+
+    def __le__(self, other: int) -> bool:
+        return other >= 0 and further()
 
 
 class _Hidden:
     """Numbers of which only the count is told."""
 
     __slots__ = ("_count",)
-    __array__ = __iter__ = __getitem__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = further
+    __array__ = __iter__ = __getitem__ = __hash__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = further
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -74,7 +90,7 @@ class _Place:
     """Where the data of a constant lies, of which only the size is told."""
 
     __slots__ = ("_size",)
-    __iter__ = __len__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __repr__ = further
+    __iter__ = __len__ = __hash__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __repr__ = further
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -276,7 +276,7 @@ class _Interpreter:
                 break
             if position in taken.delegated:
                 _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release))
-                subgraph.classify(node.outputs)
+                subgraph.classify(node.inputs + node.outputs)
                 continue
             try:
                 is_dynamic, cause = self._run(subgraph, position, node)

@@ -5,16 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..model import schema
 from ..model.numbers import StoredNumbers, picked
 from ..single_precision import float32, quotient
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_elements, positions_in
-
-if TYPE_CHECKING:
-    pass
 
 _LARGEST_DIMENSION = 2**31 - 1
 
@@ -143,7 +139,7 @@ def prepare_range(node: KernelNode) -> None:
     if unknown is not None:
         node.set_dynamic(result, unknown)
         return
-    first, last, step = [operand.value().tolist()[0] for operand in (start, limit, delta)]
+    first, last, step = [operand.value()[:1].tolist()[0] for operand in (start, limit, delta)]
     size = _range_size(node, first, last, step)
     node.set_persistent(result, (size,), _range(schema.NUMPY_TYPES[start.type], first, step, size))
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..model.numbers import StoredNumbers, picked
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_elements, wrapped
-
-if TYPE_CHECKING:
-    pass
 
 _GATHER_TYPES = frozenset(
     {"FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"}
@@ -60,6 +56,8 @@ def _gathered(
     elements = known_elements(source)
     if elements is None or indices is None or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
         return None
+    if 0 in shape:
+        return picked(elements, ())
     batches, size = math.prod(source.shape[:batch_dims]), source.shape[axis]
     outer, inner = math.prod(source.shape[batch_dims:axis]), math.prod(source.shape[axis + 1 :])
     count = len(indices) // max(batches, 1)

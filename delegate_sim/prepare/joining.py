@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..late_numpy import np
 from ..model.numbers import StoredNumbers, kind_of
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_elements, wrapped
-
-if TYPE_CHECKING:
-    pass
 
 _LARGEST_DIMENSION = 2**31 - 1
 _SCALARS_REFUSED = parse_release("litert-2.1.6")
@@ -144,7 +140,9 @@ def _joined(sources: Sequence[KernelTensor], outer: int) -> StoredNumbers | None
     parts = [
         elements.tobytes() if kind_of(elements) == kind else np.asarray(elements).astype(kind).tobytes() for elements in known
     ]
-    sizes = [len(part) // max(outer, 1) for part in parts]
+    if not any(parts):
+        return StoredNumbers(kind)
+    sizes = [len(part) // outer for part in parts]
     rows = [part[size * place : size * (place + 1)] for place in range(outer) for part, size in zip(parts, sizes, strict=True)]
     return StoredNumbers.read(kind, b"".join(rows))
 

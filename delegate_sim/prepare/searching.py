@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..late_numpy import np
 from ..model import schema
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, kernel
@@ -50,7 +51,7 @@ def prepare_where(node: KernelNode) -> None:
     if not condition.is_constant_or_persistent:
         node.set_dynamic(result, condition)
         return
-    found = sum(map(bool, condition.value()[: condition.element_count]))
+    found = int(np.count_nonzero(condition.value()[: condition.element_count]))
     node.resize(result, (found, condition.rank))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..model import schema
 from ..model.numbers import StoredNumbers, kind_of, picked, read_as
@@ -18,9 +18,6 @@ from .operands import (
     known_elements,
     positions_in,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _LARGEST_DIMENSION = 2**31 - 1
 _SMALLEST_INT32 = -(2**31)

@@ -156,3 +156,25 @@ def test_a_kernel_that_refuses_says_so_of_the_node(monkeypatch):
 
     found, _ = runs_of(kernel, monkeypatch)
     assert found.failure.message == "tensor 0 is not good"
+
+
+def hybrid_convolutions(*places):
+    """Return a model of hybrid TRANSPOSE_CONV nodes, which give their weights a scale for each slice."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("source", "FLOAT32", (1, 2, 2, 4))
+    weights = [graph.tensor(f"weights{place}", "INT8", (4, 3, 3, 4), data=[place] * 144, scale=0.5) for place in range(2)]
+    for number, place in enumerate(places):
+        shape = graph.tensor(f"shape{number}", "INT32", (4,), data=(1, 2, 2, 4))
+        result = graph.tensor(f"result{number}", "FLOAT32", (1, 2, 2, 4))
+        graph.node("TRANSPOSE_CONV", (shape, weights[place], source), (result,), options={"stride_w": 1, "stride_h": 1})
+    graph.outputs(result)
+    return delegate_sim.load(builder.bytes()), weights
+
+
+@pytest.mark.parametrize("delegated", [(), (0,)], ids=["none", "the first"])
+def test_what_a_kernel_did_to_an_operand_counts_for_later_nodes(delegated):
+    """The second node finds the scales that the first has left, also where that is prepared in a delegate's place."""
+    model, weights = hybrid_convolutions(0, 0, 1)
+    (graph,) = preparing.prepare_around(model, {0: delegated})
+    assert [len(graph.tensors[index].quantization.scales) for index in weights] == [4, 4]

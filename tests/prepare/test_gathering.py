@@ -17,6 +17,13 @@ def test_a_result_computed_from_what_is_known(kernels):
     kernels.assert_persistent(node, [[5, 6], [1, 2]])
 
 
+def test_a_result_without_elements_takes_no_time_whatever_its_other_sizes(kernels):
+    table = kernels.constant(np.zeros((1 << 30, 4, 0), np.int32))
+    node = kernels.prepare("GATHER", [table, kernels.constant([2, 0])], [kernels.arena("INT32")], axis=1, batch_dims=0)
+    result = node.output()
+    assert (result.shape, result.computed.tolist()) == ((1 << 30, 2, 0), [])
+
+
 @pytest.mark.parametrize(("kind", "expected"), [("INT32", [1, 2]), ("INT16", [1, 0, 2, 0]), ("STRING", None)])
 def test_a_constant_whose_type_a_node_before_has_changed_is_read_as_the_new_type(kind, expected):
     """A node that writes to a constant sets its type; the memory stays the file's."""

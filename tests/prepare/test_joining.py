@@ -106,6 +106,12 @@ class TestConcatenation:
         with pytest.raises(PrepareError, match="types"):
             self.concatenate(kernels, [kernels.arena("FLOAT16", 2)], kernels.arena("FLOAT32"))
 
+    def test_a_result_without_elements_takes_no_time_whatever_its_other_sizes(self, kernels):
+        empty = kernels.constant(np.zeros((1 << 30, 2, 0), np.int32))
+        node = self.concatenate(kernels, [empty, empty], kernels.arena("INT32"), axis=1)
+        result = node.output()
+        assert (result.shape, result.computed.tolist()) == ((1 << 30, 4, 0), [])
+
 
 class TestSplit:
     def test_split(self, kernels):

@@ -85,6 +85,9 @@ ALIKE = {
 FURTHER = {
     "name": lambda node: node.input(0).name,
     "index": lambda node: str(node.input(0).index),
+    "operand": lambda node: str(node.node.input(0)),
+    "operands": lambda node: f"{node.node.inputs}",
+    "order of operands": lambda node: str(sorted(node.node.inputs)),
     "node": lambda node: str(node.node.index),
     "large constant": lambda node: str(node.value(node.input(1))[0]),
     "place": lambda node: str(node.input(1).data[0]),

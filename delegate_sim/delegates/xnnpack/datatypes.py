@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
 from ...late_numpy import np
@@ -11,9 +10,6 @@ from ...model.model import Quantization, Tensor
 from ...model.numbers import FlatNumbers
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...single_precision import SMALLEST_NORMAL
-
-if TYPE_CHECKING:
-    pass
 
 _FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
 _PER_TENSOR = {"UINT8": "quint8", "INT8": "qint8", "INT4": "qint4", "INT2": "qint2", "INT32": "qint32"}
