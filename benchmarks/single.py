@@ -59,10 +59,10 @@ print(json.dumps([nodes, min(found)]))
 _PAGE = """\
 # What one model costs
 
-Made by `python -m benchmarks.single --write` on {machine}. Processor time (user and system) of each process, runs taken by
-turns: median, and in brackets minimum and maximum. Other programs that run on the machine meanwhile lengthen all times, ratios
-less. `mobilenet_v1` has 31 nodes, the DistilBERT 3,224; the graph of a million nodes is a chain, of which a delegate refuses
-every twentieth node.
+Made by `python -m benchmarks.single --write` on {machine}. Processor time (user and system) of each process, or, where it says
+so, time elapsed; runs taken by turns: median, and in brackets minimum and maximum. Other programs that run on the machine
+meanwhile lengthen all times, ratios less. `mobilenet_v1` has 31 nodes, the DistilBERT 3,224; the graph of a million nodes is a
+chain, of which a delegate refuses every twentieth node.
 
 | what | measured | against | ratio or measure | target | runs | met |
 |---|---|---|---:|---:|---:|---|
@@ -80,10 +80,11 @@ NNAPI takes every other node, so that each is a partition. Beside it: a transcri
 
 
 class Sample(NamedTuple):
-    """Seconds of processor time of several runs of a process, and the greatest memory of any in bytes."""
+    """Seconds of processor time of several runs of a process, seconds elapsed, and the greatest memory of any in bytes."""
 
     seconds: tuple[float, ...]
     peak: int = 0
+    elapsed: tuple[float, ...] = ()
 
     @property
     def median(self) -> float:
@@ -117,17 +118,20 @@ class Row(NamedTuple):
 def by_turns(runs: int, *commands: Sequence[str]) -> list[Sample]:
     """Run commands in turn, so often, and return what each took."""
     seconds: list[list[float]] = [[] for _ in commands]
+    elapsed: list[list[float]] = [[] for _ in commands]
     peaks = [0] * len(commands)
     for _ in range(runs):
         for number, command in enumerate(commands):
             output = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+            start = time.perf_counter()
             process = os.posix_spawn(command[0], list(command), os.environ, file_actions=output)
             _, status, usage = os.wait4(process, 0)
             if status:
                 raise RuntimeError(f"{' '.join(command)} ended with {status}")
+            elapsed[number].append(time.perf_counter() - start)
             seconds[number].append(usage.ru_utime + usage.ru_stime)
             peaks[number] = max(peaks[number], usage.ru_maxrss * 1024)
-    return [Sample(tuple(found), peak) for found, peak in zip(seconds, peaks, strict=True)]
+    return [Sample(tuple(cpu), peak, tuple(wall)) for cpu, peak, wall in zip(seconds, peaks, elapsed, strict=True)]
 
 
 def in_process(runs: int, rounds: int, model: Path, names: Sequence[str]) -> tuple[int, Sample]:
@@ -153,11 +157,12 @@ def rows(folder: Path, runs: int, large_runs: int) -> list[Row]:
     imports, first, second = by_turns(
         runs, [sys.executable, "-c", _IMPORTS], analyze(mobilenet, "nnapi"), analyze(distilbert, "nnapi")
     )
-    against = f"`python -c '{_IMPORTS}'`: {imports.text()}"
-    found = [
-        Row(f"`analyze {name} --delegate nnapi`", one.text(), against, one.median / imports.median, target, "", runs)
-        for name, one, target in (("mobilenet_v1", first, 1.25), ("DistilBERT", second, 1.6))
-    ]
+    found = []
+    for name, one, target in (("mobilenet_v1", first, 1.25), ("DistilBERT", second, 1.6)):
+        for what, own, base in (("", one, imports), (", elapsed", Sample(one.elapsed), Sample(imports.elapsed))):
+            against = f"`python -c '{_IMPORTS}'`: {base.text()}"
+            label = f"`analyze {name} --delegate nnapi`{what}"
+            found.append(Row(label, own.text(), against, own.median / base.median, target, "", runs))
     for names in (("nnapi",), _TARGETS):
         nodes, sample = in_process(runs, 3, distilbert, names)
         each = 1e6 / (nodes * len(names))

@@ -11,8 +11,6 @@ from typing import Any, NoReturn
 
 import click
 
-from delegate_sim.late_numpy import without_threads
-
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from .faults import DEBUG_VARIABLE, fault_message
 from .terminal import print_error, silence_stdout, start_progress, stop_progress
@@ -59,7 +57,9 @@ class _Program(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         from delegate_sim.files import inputs_kept
+        from delegate_sim.late_numpy import without_threads
 
+        without_threads()
         ctx.with_resource(inputs_kept())
         ctx.with_resource(_shrinking_survived())
         command: click.Command = import_module(f".commands.{_COMMANDS[cmd_name][0]}", __package__).command
@@ -181,5 +181,4 @@ def program() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    without_threads()
     program.main()

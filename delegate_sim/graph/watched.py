@@ -104,7 +104,23 @@ class _Place:
         return self._size
 
 
-_DATA = Tensor._fields.index("data")
+class _Size:
+    """A value that Prepare computed, of which only the size is told."""
+
+    __slots__ = ("nbytes",)
+    __array__ = __iter__ = __len__ = __getitem__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __repr__ = further
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+
+    def __bool__(self) -> NoReturn:
+        raise LooksFurther
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise LooksFurther
+
+
+_DATA, _VALUE = Tensor._fields.index("data"), Tensor._fields.index("value")
 
 
 def _shown_place(tensor: Tensor) -> _Place | None:
@@ -112,12 +128,26 @@ def _shown_place(tensor: Tensor) -> _Place | None:
     return None if place is None else _Place(place[1])
 
 
+def _shown_size(tensor: Tensor) -> _Size | None:
+    value: Any = tuple.__getitem__(tensor, _VALUE)
+    return None if value is None else _Size(value.nbytes)
+
+
 class WatchedTensor(Tensor):
     """A tensor without its identity and its place in the file."""
 
     __slots__ = ()
-    index = name = buffer = external_buffer = value = _hidden
+    index = name = buffer = external_buffer = _hidden
     data: Any = property(_shown_place)
+    value: Any = property(_shown_size)
+
+
+def number_of(tensor: Tensor) -> int:
+    """Return the number that a watched tensor has among those of its node."""
+    if not isinstance(tensor, WatchedTensor):
+        raise LooksFurther
+    number: Any = tuple.__getitem__(tensor, 0)
+    return int(number)
 
 
 class WatchedNode(Node):

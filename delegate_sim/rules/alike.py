@@ -7,7 +7,7 @@ neighbours or large constants, are judged one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 from ..graph.graph import Graph
@@ -20,34 +20,45 @@ T = TypeVar("T", bound=RuleTarget)
 
 
 class Judge(Generic[T]):
-    """The verdicts of rules on the nodes of one graph, for one target that does not change meanwhile.
+    """The verdicts of rules on the nodes of one graph, for one target.
 
-    ``watched`` stands for the target while it is observed what a verdict rests on, where part of the target does change: asked
-    for that part it must raise ``LooksFurther``.
+    Where part of the target changes meanwhile, ``noted`` tells what of it counts for a node, and ``watched`` is the target as it
+    is shown while it is observed what the verdict on the node rests on: asked for anything else that changes, it must raise
+    ``LooksFurther``.
     """
 
-    def __init__(self, graph: Graph, rules: RuleBook[T], target: T, watched: T | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        rules: RuleBook[T],
+        target: T,
+        noted: Callable[[Node], Hashable] | None = None,
+        watched: Callable[[Node], T] | None = None,
+    ) -> None:
         self._graph = graph
         self._rules = rules
         self._target = target
-        self._watched = target if watched is None else watched
-        self._kept: dict[int, Verdict] = {}
+        self._noted = noted
+        self._watched = watched or (lambda _: target)
+        self._kept: dict[Hashable, Verdict] = {}
         """The verdict on each class that was judged as a whole."""
-        self._apart: set[int] = set()
+        self._apart: set[Hashable] = set()
         """The classes whose nodes are judged one by one."""
 
     def verdict(self, node: Node) -> Verdict:
         """Return the verdict on a node, which may be one of the graph's with other operands."""
         if node.index in self._graph.assumed:
             return ACCEPTED
-        number = self._graph.class_of(node)
+        number: Hashable = self._graph.class_of(node)
+        if self._noted is not None:
+            number = number, self._noted(node)
         if number in self._apart:
             return self._rules.judge(self._graph.view(node), self._target)
         found = self._kept.get(number)
         if found is None:
             view = self._graph.view(node)
             try:
-                found = self._kept[number] = self._rules.judge(WatchedView(view), self._watched)
+                found = self._kept[number] = self._rules.judge(WatchedView(view), self._watched(node))
             except LooksFurther:
                 self._apart.add(number)
                 return self._rules.judge(view, self._target)
@@ -55,6 +66,8 @@ class Judge(Generic[T]):
 
     def verdicts(self, nodes: Iterable[int]) -> dict[int, Verdict]:
         """Return the verdicts on nodes of the graph, by index."""
+        if self._noted is not None:
+            return {index: self.verdict(self._graph.nodes[index]) for index in nodes}
         graph, kept = self._graph, self._kept
         classes, assumed = graph.node_classes, graph.assumed
         return {

@@ -9,6 +9,7 @@ import pytest
 import delegate_sim
 from delegate_sim import prepare as preparing
 from delegate_sim.model.model import Allocation
+from delegate_sim.model.numbers import kind_of, shape_of
 from delegate_sim.prepare import PrepareError, prepare
 from fixtures.builder import ModelBuilder
 from tests.alike import CORPORA, FIXTURES, models, sample
@@ -28,7 +29,7 @@ def prepared(contents, **arguments):
 
 
 def _plain(value):
-    return None if value is None else (value.dtype.str, value.shape, value.tobytes())
+    return None if value is None else (kind_of(value), shape_of(value), value.tobytes())
 
 
 def one_by_one(monkeypatch):

@@ -5,6 +5,7 @@ Source: ``DelegatePrepare`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ from .failures import WORDINGS
 from .rules import RULES
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
 from .variables import VALUES
-from .visit import Visit, WatchedVisit
+from .visit import Visit, WatchedVisit, noted
 
 
 def _bits(value: Any) -> int:
@@ -162,7 +163,13 @@ def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
     """Visit the nodes in order; those that others decide about are asked about last."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
-    judge = Judge(graph, RULES, visit, cast(Visit, WatchedVisit(visit.target)))
+    judge = Judge(
+        graph,
+        RULES,
+        visit,
+        noted=functools.partial(noted, visit),
+        watched=lambda node: cast(Visit, WatchedVisit(visit, node)),
+    )
     for index in graph.execution_plan:
         view = graph.view(graph.nodes[index])
         if view.op == "VAR_HANDLE" and not view.node.is_custom:

@@ -6,7 +6,7 @@ Source: the parts on quasi-static tensors of ``Delegate::PrepareOpsToDelegate`` 
 from __future__ import annotations
 
 from ...graph.graph import NodeView
-from ...model.model import Node
+from ...model.model import Node, Tensor
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 _INT8_IS_QUANTISED_FROM = parse_release("litert-1.2.0")
@@ -39,6 +39,14 @@ class Unpacking:
         self.producers[node.output(0).index] = node.node.index
         return True
 
+    def makes(self, tensor: Tensor) -> bool:
+        """Whether one of the nodes found so far makes a tensor."""
+        return bool(self.producers) and tensor.index in self.producers
+
+    def is_elided(self, tensor: Tensor) -> bool:
+        """Whether readers of a tensor use a float16 constant instead."""
+        return bool(self.elided_float16) and tensor.index in self.elided_float16
+
     def drop_producers_of(self, node: Node) -> None:
         """Leave to the CPU what makes the operands of a refused node."""
         for tensor in node.inputs:
@@ -53,7 +61,7 @@ class Unpacking:
             and (
                 source.type == "FLOAT16" or (source.type == "INT8" and (source.quantization is not None or self._takes_bare_int8))
             )
-            and (source.is_constant or source.index in self.producers)
+            and (source.is_constant or self.makes(source))
             and source.sparsity is None
             and node.output(0).type == "FLOAT32"
         )

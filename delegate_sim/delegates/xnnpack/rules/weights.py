@@ -96,8 +96,8 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
 
 def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
     """The types of float weights and of their bias (``GetTensorType``): float16 where all readers use an elided constant."""
-    elided = visit.unpacking.elided_float16
-    of_weights, of_bias = ("FLOAT16" if tensor.index in elided else tensor.type for tensor in (node.input(1), node.input(2)))
+    is_elided = visit.unpacking.is_elided
+    of_weights, of_bias = ("FLOAT16" if is_elided(tensor) else tensor.type for tensor in (node.input(1), node.input(2)))
     return (of_weights, of_bias) if of_weights in ("FLOAT16", "FLOAT32") else None
 
 
