@@ -9,7 +9,9 @@ from flatbuffers import flexbuffers
 import delegate_sim
 from delegate_sim.delegates.mldrift.ir import IR_RULES
 from delegate_sim.delegates.mldrift.target import MlDriftTarget
+from delegate_sim.graph.graph import file_graphs
 from delegate_sim.model.model import Options
+from delegate_sim.rules.alike import Judge
 from delegate_sim.rules.families import FAMILIES
 from fixtures.builder import ModelBuilder
 from tests.delegates.mldrift.ir_cases import CASES, EIGHT, FILTER, INT32, MATRIX, VECTOR, F, G, not_fixed, ranked
@@ -24,6 +26,19 @@ def said_of(node) -> str | None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.said}"[:60])
 def test_what_is_said_of_a_node(case):
     assert said_of(node_view(case.op, case.inputs, case.outputs, version=case.version, options=case.options)) == case.said
+
+
+def test_what_is_said_of_constant_operands_names_the_tensors_of_each_node():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    for number in range(3):
+        operands = [graph.tensor(f"operand{number}{place}", "FLOAT32", (1, 40), data=[1.0] * 40) for place in range(2)]
+        result = graph.tensor(f"result{number}", "FLOAT32", (1, 80))
+        graph.node("CONCATENATION", operands, (result,), options={"axis": 1})
+    (prepared,) = file_graphs(delegate_sim.load(builder.bytes()))
+    verdicts = Judge(prepared, IR_RULES, MlDriftTarget()).verdicts(range(3))
+    said = [verdict.reasons[0].kind for verdict in verdicts.values()]
+    assert said == [f"Invalid all constant inputs: [{first}, {first + 1}]" for first in (0, 3, 6)]
 
 
 def test_every_operator_has_a_case_that_is_taken_and_one_that_is_refused():
