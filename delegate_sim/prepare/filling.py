@@ -98,7 +98,7 @@ def _tiled(source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -
     elements = known_elements(source) if math.prod(shape) <= MAXIMUM_COMPUTED_ELEMENTS else None
     if elements is None:
         return None
-    if 0 in shape:
+    if min(shape, default=1) <= 0:
         return picked(elements, ())
     return picked(
         elements, positions_in([(size, [*range(size)] * factor) for size, factor in zip(source.shape, factors, strict=True)])

@@ -56,7 +56,7 @@ def _gathered(
     elements = known_elements(source)
     if elements is None or indices is None or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
         return None
-    if 0 in shape:
+    if min(shape, default=1) <= 0:
         return picked(elements, ())
     batches, size = math.prod(source.shape[:batch_dims]), source.shape[axis]
     outer, inner = math.prod(source.shape[batch_dims:axis]), math.prod(source.shape[axis + 1 :])

@@ -227,6 +227,8 @@ def _strided_slice(source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[
     count = math.prod(shape)
     if elements is None or count > MAXIMUM_COMPUTED_ELEMENTS:
         return None
+    if 0 <= math.prod([axis.size for axis in axes]) != len(elements):
+        raise ValueError("the axes are not those of the input")
     taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
     if math.prod(map(len, taken)) < count:
         return None

@@ -65,6 +65,11 @@ class TestTile:
         with pytest.raises(PrepareError, match=message):
             kernels.prepare("TILE", [kernels.arena("INT8", 2, 3), kernels.constant(multiples)], [kernels.arena("INT8")])
 
+    def test_a_negative_size_is_refused_whatever_the_other_sizes(self, kernels):
+        source = kernels.constant([1])._replace(shape=(-1, 2**30))
+        with pytest.raises(PrepareError, match="negative size"):
+            kernels.prepare("TILE", [source, kernels.constant([1, 1])], [kernels.arena("INT32")])
+
     def test_unknown_multiples_make_the_result_dynamic(self, kernels):
         operands = [kernels.arena("INT8", 2, 3), kernels.arena("INT32", 2)]
         kernels.assert_dynamic(kernels.prepare("TILE", operands, [kernels.arena("INT8")]), cause=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.prepare.kernel import KernelTensor
+from delegate_sim.prepare.kernel import KernelTensor, PrepareError
 from delegate_sim.prepare.operands import known_array
 from tests import graphs
 from tests.graphs import MODEL
@@ -15,6 +15,12 @@ def test_a_result_computed_from_what_is_known(kernels):
     table = kernels.persistent([[1, 2], [3, 4], [5, 6]])
     node = kernels.prepare("GATHER", [table, kernels.constant([2, 0])], [kernels.arena("INT32")], axis=0, batch_dims=0)
     kernels.assert_persistent(node, [[5, 6], [1, 2]])
+
+
+def test_a_negative_size_is_refused_whatever_the_other_sizes(kernels):
+    table = kernels.constant(np.zeros(2, np.int32))._replace(shape=(1 << 30, 4, -1))
+    with pytest.raises(PrepareError, match="negative size"):
+        kernels.prepare("GATHER", [table, kernels.constant([2, 0])], [kernels.arena("INT32")], axis=1, batch_dims=0)
 
 
 def test_a_result_without_elements_takes_no_time_whatever_its_other_sizes(kernels):
