@@ -9,7 +9,7 @@ import click
 
 from delegate_sim.collection import uncollected
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from delegate_sim.results.report import Report
@@ -230,7 +230,8 @@ def _analyze(
     view = View(
         width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver), _adviser(defaults, own_resolver)
     )
-    documents = _Documents(chosen_models, view, analysis, is_overview=not delegates)
+    is_every = not delegates or ALL_DELEGATES in delegates
+    documents = _Documents(chosen_models, view, analysis, is_overview=not delegates, is_every=is_every)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
     answer = uncollected(lambda path: documents.parts(analysis.report(path), forms))
@@ -290,11 +291,13 @@ def _default_delegate() -> Application:
 class _Documents:
     """What was found, model by model, in the formats asked for."""
 
-    def __init__(self, models: Models, view: View, analysis: _Analysis, is_overview: bool) -> None:
+    def __init__(self, models: Models, view: View, analysis: _Analysis, is_overview: bool, is_every: bool) -> None:
         self.models = models
         self.view = view
         self.analysis = analysis
         self.is_overview = is_overview
+        self.is_every = is_every
+        """Whether all delegates are looked at; then nobody asks what to change for one of them."""
         self.is_table = len(models.paths) >= MANY and not view.verbose
         self._parts: list[dict[str, Any]] = []
 
@@ -338,7 +341,7 @@ class _Documents:
         return analysis_cases(report)
 
     def _entry(self, report: Report) -> dict[str, Any]:
-        if self.is_overview or len(report.runs) == len(DELEGATE_NAMES):
+        if self.is_every:
             return report.to_dict()
         from ..text.advised import advised_entry
 
