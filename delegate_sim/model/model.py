@@ -39,10 +39,10 @@ class Allocation(Enum):
     """Kept between invocations (kTfLiteArenaRwPersistent)."""
     DYNAMIC = "dynamic"
     """On the heap, because its size is known only at run time (kTfLiteDynamic)."""
-
-    __hash__ = object.__hash__  # that of enumerations is computed in Python, and a tensor's allocation is looked up often
     CUSTOM = "custom"
     """Handed in by another subgraph that calls this one (kTfLiteCustom)."""
+
+    __hash__ = object.__hash__  # that of enumerations is computed in Python, and a tensor's allocation is looked up often
 
 
 class Quantization(NamedTuple):
