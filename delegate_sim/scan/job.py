@@ -105,7 +105,7 @@ def _storable(row: ScanRow) -> ScanRow:
 def _stored(value: Any) -> Any:
     if isinstance(value, str):
         return printable(value)
-    return min(value, _GREATEST) if isinstance(value, int) else value
+    return max(-_GREATEST, min(value, _GREATEST)) if isinstance(value, int) else value
 
 
 def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[ScanRow, list[ScanRow]]:

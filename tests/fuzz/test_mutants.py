@@ -35,6 +35,7 @@ def test_what_once_went_wrong(path):
 @pytest.mark.parametrize(
     ("stem", "command"),
     [
+        ("2195e42179", ["scan", "{}", "--delegate", "npu-intel", "-o", "{folder}/found.csv"]),
         ("5aea093e3a", ["diff", "{}", "{}"]),
         ("6f6221bf95", ["inspect", "{}"]),
         ("6a5d2b64e4", ["diff", "{}", "{}"]),
