@@ -13,7 +13,7 @@ import mmap
 import signal
 import sys
 import weakref
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 _mapped: weakref.WeakKeyDictionary[mmap.mmap, str] = weakref.WeakKeyDictionary()
 """What is mapped, with the path of the file."""
@@ -43,7 +43,7 @@ def map_file(file: BinaryIO, path: str = "") -> memoryview:
         _mapped[content] = path
         if _Process.survives:
             _places[content] = _address(content)
-            _handler()
+            _handle()
     return memoryview(content)
 
 
@@ -85,12 +85,18 @@ _SA_SIGINFO = 4
 _MAP_FIXED = 0x10
 
 
-@functools.cache
-def _handler() -> object:
-    """Have what is gone of a mapped file replaced by zeros when it is looked at; return what must then not be collected.
+def _handle() -> None:
+    """Have what is gone of a mapped file replaced by zeros when it is looked at, whoever handled that before.
 
     A handler of Python's own runs too late: the instruction that failed is repeated first.
     """
+    library, action, _ = _handler()
+    library.sigaction(int(signal.SIGBUS), action, None)
+
+
+@functools.cache
+def _handler() -> tuple[Any, Any, object]:
+    """Return the C library, what it is to be told, and the function that is then called, which must not be collected."""
     import ctypes
 
     class Action(ctypes.Structure):  # struct sigaction of Linux's C libraries
@@ -119,5 +125,4 @@ def _handler() -> object:
 
     handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(replace)
     action = Action(ctypes.cast(handler, ctypes.c_void_p), (ctypes.c_byte * _MASK)(), _SA_SIGINFO)
-    library.sigaction(int(signal.SIGBUS), ctypes.byref(action), None)
-    return handler
+    return library, ctypes.byref(action), handler
