@@ -39,7 +39,7 @@ WRITING = {
     "diagnose": Writing(("diagnose", "model.tflite", "--delegate", "vx", "--format", "json", "--output", "out"), "out"),
     "inspect": Writing(("inspect", "model.tflite", "--output", "out"), "out"),
     "report": Writing(("report", "model.tflite", "--delegate", "vx", "-o", "out.html"), "out.html", ("fast_sugiyama",)),
-    "export": Writing(("export", "graphml", "model.tflite", "--delegate", "vx", "-o", "out"), "out"),
+    "export": Writing(("export", "graphml", "model.tflite", "--delegate", "vx", "-o", "out"), "out", ("networkx",)),
     "reconcile --learn": Writing(("reconcile", "model.tflite", "--log", "device.txt", "--learn", "out.toml"), "out.toml"),
     "init": Writing(("init", "--delegate", "vx", "--force"), "delegate-sim.toml"),
 }
