@@ -26,6 +26,8 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 )
 """How struct reads numpy's types, but for complex ones."""
 _NOTHING = memoryview(b"")
+_MANY = 1 << 12
+"""Elements beyond which numpy is faster, its import included."""
 
 
 class FlatNumbers(Protocol):
@@ -182,9 +184,21 @@ def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
 
 def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
     """Return the elements at these positions, bit for bit."""
-    kind, content = kind_of(values), values.tobytes()
+    kind, places = kind_of(values), list(positions)
     width = int(kind[2:])
-    return StoredNumbers.read(kind, b"".join([content[width * position : width * (position + 1)] for position in positions]))
+    if max(len(places), len(values)) > _MANY:
+        return StoredNumbers.read(kind, np.asarray(values)[np.array(places, np.int64)].tobytes())
+    content = values.tobytes()
+    return StoredNumbers.read(kind, b"".join([content[width * place : width * (place + 1)] for place in places]))
+
+
+def bounds(values: FlatNumbers) -> tuple[Any, Any]:
+    """Return the least and the greatest element; raises ValueError if there is none."""
+    if len(values) > _MANY:
+        array = np.asarray(values)
+        return array.min().item(), array.max().item()
+    listed = values.tolist()
+    return min(listed), max(listed)
 
 
 def flat(values: Any) -> FlatNumbers:

@@ -21,7 +21,7 @@ from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line, unregistered_line
 from .alike import NO_EFFECT, Effect, effect_of
 from .families import FAMILY_OF, find_kernel
-from .kernel import KernelNode, KernelSubgraph, PrepareError
+from .kernel import ComputedElements, KernelNode, KernelSubgraph, PrepareError
 
 if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
@@ -199,6 +199,7 @@ class _Interpreter:
         self._prepared: dict[int, tuple[_Interface, int]] = {}
         """The inputs and outputs that a caller last had a subgraph prepared with, and the count of changes at that time."""
         self._changes = 0
+        self._elements = ComputedElements()
         self._calls_made = 0
         self._effects: dict[AlikeKey, Effect] = {}
         """What preparing nodes of one form did, the classes of whose operands were the same."""
@@ -217,7 +218,7 @@ class _Interpreter:
         if subgraph is None:
             subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
             self._preparing.append(subgraph)
-        _run_kernel(KernelNode(self.model, node, subgraph.tensors, self, self.release))
+        _run_kernel(KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements))
 
     def subgraph_count(self) -> int:
         return len(self.model.subgraphs)
@@ -275,7 +276,7 @@ class _Interpreter:
                 subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel=kernel)
                 break
             if position in taken.delegated:
-                _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release))
+                _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements))
                 subgraph.classify(node.inputs + node.outputs)
                 continue
             try:
@@ -307,7 +308,7 @@ class _Interpreter:
             if effect is not None:
                 return effect.apply(subgraph, node)
         self._refuse_unregistered(node)
-        running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
+        running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
         if key is not None and key not in self._apart:
             effect = effect_of(running, _run_kernel)
             if effect is not None:
@@ -356,7 +357,7 @@ class _FoldingInterpreter(_Interpreter):
         self._preparing.append(subgraph)
         subgraph.failure = None
         for position, node in enumerate(subgraph.nodes):
-            running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
+            running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             try:
                 _run_kernel(running)
                 is_prepared = True

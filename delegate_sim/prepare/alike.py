@@ -58,7 +58,7 @@ def effect_of(node: KernelNode, run: Callable[[KernelNode], None]) -> Effect | N
     own = [node.tensors[index] for index in numbering.indices]
     copies = [_WatchedKernelTensor(number, tensor) for number, tensor in enumerate(own)]
     nothing: Any = Nothing()
-    copy = KernelNode(nothing, numbering.node, WatchedOperands(copies), nothing, node.release)
+    copy = KernelNode(nothing, numbering.node, WatchedOperands(copies), nothing, node.release, node.elements)
     copy.use_options(node.options)
     try:
         run(copy)

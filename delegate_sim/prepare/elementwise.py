@@ -11,7 +11,7 @@ from ..late_numpy import np
 from ..model import schema
 from ..model.model import Allocation
 from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
-from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_array
+from .operands import first_unknown, known_array
 from .quantization import (
     affine_quantization,
     check_activation_range,
@@ -187,7 +187,7 @@ def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTe
 def _product(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, count: int
 ) -> npt.NDArray[Any] | None:
-    is_computed = result.type == first.type and result.type in _COMPUTED_PRODUCTS and count <= MAXIMUM_COMPUTED_ELEMENTS
+    is_computed = result.type == first.type and result.type in _COMPUTED_PRODUCTS and node.elements.take(count)
     left = known_array(first) if is_computed else None
     right = known_array(second) if is_computed else None
     if left is None or right is None:

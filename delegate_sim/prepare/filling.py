@@ -10,7 +10,7 @@ from ..model import schema
 from ..model.numbers import StoredNumbers, picked
 from ..single_precision import float32, quotient
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_elements, positions_in
+from .operands import as_int32, first_unknown, known_elements, positions_in
 
 _LARGEST_DIMENSION = 2**31 - 1
 
@@ -91,12 +91,12 @@ def prepare_tile(node: KernelNode) -> None:
     else:
         is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _COPIED_WIDTHS
         node.ensure(is_copied or 0 in shape, "elements of this type cannot be tiled")
-        node.set_persistent(result, shape, _tiled(source, factors, shape))
+        node.set_persistent(result, shape, _tiled(node, source, factors, shape))
 
 
-def _tiled(source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -> StoredNumbers | None:
-    elements = known_elements(source) if math.prod(shape) <= MAXIMUM_COMPUTED_ELEMENTS else None
-    if elements is None:
+def _tiled(node: KernelNode, source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -> StoredNumbers | None:
+    elements = known_elements(source)
+    if elements is None or not node.elements.take(math.prod(shape)):
         return None
     if min(shape, default=1) <= 0:
         return picked(elements, ())
@@ -141,7 +141,9 @@ def prepare_range(node: KernelNode) -> None:
         return
     first, last, step = [operand.value()[:1].tolist()[0] for operand in (start, limit, delta)]
     size = _range_size(node, first, last, step)
-    node.set_persistent(result, (size,), _range(schema.NUMPY_TYPES[start.type], first, step, size))
+    is_computed = node.elements.take(size)
+    value = _range(schema.NUMPY_TYPES[start.type], first, step, size) if is_computed else None
+    node.set_persistent(result, (size,), value)
 
 
 def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> int:
@@ -155,10 +157,8 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
     return (distance + step - 1) // step
 
 
-def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers | None:
+def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers:
     """The runtime adds step by step, which shows in the last digits of floats."""
-    if size > MAXIMUM_COMPUTED_ELEMENTS:
-        return None
     steps = [start, *[delta] * (size - 1)][:size]
     rounded = float32 if isinstance(start, float) else int
     return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))

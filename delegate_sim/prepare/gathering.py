@@ -6,9 +6,9 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from ..model.numbers import StoredNumbers, picked
+from ..model.numbers import FlatNumbers, StoredNumbers, bounds, picked
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import MAXIMUM_COMPUTED_ELEMENTS, first_unknown, known_elements, wrapped
+from .operands import first_unknown, known_elements, wrapped
 
 _GATHER_TYPES = frozenset(
     {"FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"}
@@ -36,36 +36,36 @@ def prepare_gather(node: KernelNode) -> None:
     if first_unknown(source, positions) is not None:
         node.resize(result, shape)
         return
-    known = known_elements(positions)
-    indices = None if known is None else known.tolist()
-    if indices:
+    indices = known_elements(positions)
+    if indices is not None and len(indices):
         is_unbounded = source.type == "STRING" or 0 in source.shape[:axis]
-        node.ensure(min(indices) >= 0, "a position is negative")
-        node.ensure(is_unbounded or max(indices) < source.shape[axis], "a position is out of range")
+        least, greatest = bounds(indices)
+        node.ensure(least >= 0, "a position is negative")
+        node.ensure(is_unbounded or greatest < source.shape[axis], "a position is out of range")
     if source.type == "STRING":
         # The strings are written immediately, which puts them on the heap.
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
-        node.set_persistent(result, shape, _gathered(source, indices, axis, batch_dims, shape))
+        node.set_persistent(result, shape, _gathered(node, source, indices, axis, batch_dims, shape))
 
 
 def _gathered(
-    source: KernelTensor, indices: Sequence[int] | None, axis: int, batch_dims: int, shape: Sequence[int]
+    node: KernelNode, source: KernelTensor, indices: FlatNumbers | None, axis: int, batch_dims: int, shape: Sequence[int]
 ) -> StoredNumbers | None:
     elements = known_elements(source)
-    if elements is None or indices is None or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
+    if elements is None or indices is None or not node.elements.take(math.prod(shape)):
         return None
     if min(shape, default=1) <= 0:
         return picked(elements, ())
     batches, size = math.prod(source.shape[:batch_dims]), source.shape[axis]
     outer, inner = math.prod(source.shape[batch_dims:axis]), math.prod(source.shape[axis + 1 :])
-    count = len(indices) // max(batches, 1)
+    count, listed = len(indices) // max(batches, 1), indices.tolist()
     rows = [
         (batch * outer + place) * size + index
         for batch in range(batches)
         for place in range(outer)
-        for index in indices[count * batch : count * (batch + 1)]
+        for index in listed[count * batch : count * (batch + 1)]
     ]
     return picked(elements, [row * inner + place for row in rows for place in range(inner)])
 

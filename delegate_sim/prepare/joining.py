@@ -9,7 +9,7 @@ from ..late_numpy import np
 from ..model.numbers import StoredNumbers, kind_of
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
-from .operands import MAXIMUM_COMPUTED_ELEMENTS, as_int32, first_unknown, known_elements, wrapped
+from .operands import as_int32, first_unknown, known_elements, wrapped
 
 _LARGEST_DIMENSION = 2**31 - 1
 _SCALARS_REFUSED = parse_release("litert-2.1.6")
@@ -87,7 +87,7 @@ def prepare_concatenation(node: KernelNode) -> None:
     node.ensure(result.type == first.type, "input and output have different types")
     _ensure_no_requantization(node, sources, result)
     if is_known:
-        node.set_persistent(result, shape, _concatenated(sources, result, shape, axis))
+        node.set_persistent(result, shape, _concatenated(node, sources, result, shape, axis))
     else:
         node.resize(result, shape)
 
@@ -122,11 +122,13 @@ def _ensure_no_requantization(node: KernelNode, sources: Sequence[KernelTensor],
         node.ensure(all(tensor.zero_point == 0 for tensor in (*sources, result)), "a zero point of INT16 is not 0")
 
 
-def _concatenated(sources: Sequence[KernelTensor], result: KernelTensor, shape: Sequence[int], axis: int) -> StoredNumbers | None:
+def _concatenated(
+    node: KernelNode, sources: Sequence[KernelTensor], result: KernelTensor, shape: Sequence[int], axis: int
+) -> StoredNumbers | None:
     is_rescaled = result.type == "UINT8" and any(
         (source.scale, source.zero_point) != (result.scale, result.zero_point) for source in sources
     )
-    if is_rescaled or not shape or math.prod(shape) > MAXIMUM_COMPUTED_ELEMENTS:
+    if is_rescaled or not shape or not node.elements.take(math.prod(shape)):
         return None
     return _joined(sources, math.prod(shape[:axis]))
 

@@ -16,10 +16,14 @@ from typing import NoReturn, Protocol
 
 from ..graph.classes import classes_of
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..limits import raised
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers, flat
 from ..releases.catalogue import NEWEST, Release
+
+_MOST_COMPUTED_AT_ONCE = 1 << 20
+_MOST_COMPUTED = 1 << 22
 
 
 class PrepareError(Exception):
@@ -227,6 +231,23 @@ class Interpreter(Protocol):
         """``AllocateTensors``: prepare another subgraph; raises PrepareError if one of its nodes cannot be."""
 
 
+class ComputedElements:
+    """How many elements of results are still computed in a preparation: what later kernels read are shapes, axes and the like.
+
+    A hostile file would have far more computed than it holds.
+    """
+
+    def __init__(self) -> None:
+        self._left, self._most_at_once = raised(_MOST_COMPUTED), raised(_MOST_COMPUTED_AT_ONCE)
+
+    def take(self, count: int) -> bool:
+        """Whether a result of this many elements is computed; if so, that many fewer are left."""
+        is_taken = count <= min(self._left, self._most_at_once)
+        if is_taken:
+            self._left -= max(count, 0)
+        return is_taken
+
+
 class OperandTensors(Protocol):
     """Tensors by index."""
 
@@ -237,7 +258,7 @@ class OperandTensors(Protocol):
 class KernelNode:
     """A node while its graph is being prepared."""
 
-    __slots__ = ("_options", "cause", "interpreter", "model", "node", "release", "tensors")
+    __slots__ = ("_options", "cause", "elements", "interpreter", "model", "node", "release", "tensors")
 
     def __init__(
         self,
@@ -246,6 +267,7 @@ class KernelNode:
         tensors: OperandTensors,
         interpreter: Interpreter,
         release: Release = NEWEST,
+        elements: ComputedElements | None = None,
     ) -> None:
         self.model = model
         self.node = node
@@ -253,6 +275,8 @@ class KernelNode:
         self.interpreter = interpreter
         self.release = release
         """The release of the runtime whose kernel this is."""
+        self.elements = elements or ComputedElements()
+        """What may still be computed of results."""
         self.cause: int | None = None
         """The operand that would have to be constant for the results not to be dynamic."""
         self._options: Options | None = None

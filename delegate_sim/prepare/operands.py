@@ -13,9 +13,6 @@ from .kernel import KernelTensor
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-MAXIMUM_COMPUTED_ELEMENTS = 1 << 20
-"""Results larger than this are not computed: what later kernels read are shapes, axes and the like."""
-
 
 def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
     """Return the first of these operands that is neither constant nor persistent, None if all their values are known."""

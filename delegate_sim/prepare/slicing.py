@@ -12,7 +12,6 @@ from ..model.numbers import StoredNumbers, kind_of, picked, read_as
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import (
-    MAXIMUM_COMPUTED_ELEMENTS,
     first_unknown,
     has_unspecified_dimension,
     known_elements,
@@ -134,7 +133,7 @@ def prepare_strided_slice(node: KernelNode) -> None:
         shape = _strided_slice_shape(node, axes, is_offset)
         is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _STRIDED_SLICE_WIDTHS
         node.ensure(is_copied, "elements of this type cannot be sliced")
-        node.set_persistent(result, shape, _strided_slice(source, axes, shape, is_offset))
+        node.set_persistent(result, shape, _strided_slice(node, source, axes, shape, is_offset))
 
 
 def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]:
@@ -221,11 +220,13 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
     return shape
 
 
-def _strided_slice(source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool) -> StoredNumbers | None:
+def _strided_slice(
+    node: KernelNode, source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
+) -> StoredNumbers | None:
     """The elements of the result; None where fewer are found than it holds, as when an axis to be removed is cut empty."""
     elements = known_elements(source)
     count = math.prod(shape)
-    if elements is None or count > MAXIMUM_COMPUTED_ELEMENTS:
+    if elements is None or not node.elements.take(count):
         return None
     if 0 <= math.prod([axis.size for axis in axes]) != len(elements):
         raise ValueError("the axes are not those of the input")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from delegate_sim.model.numbers import RepeatedNumber, StoredNumbers, flat, kind_of, picked, read_as
+from delegate_sim.model.numbers import RepeatedNumber, StoredNumbers, bounds, flat, kind_of, picked, read_as
 
 _KINDS = ["<f2", "<f4", "<f8", "<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8"]
 
@@ -66,3 +66,19 @@ def test_numbers_are_picked_bit_for_bit():
 
 def test_arrays_and_stored_numbers_name_their_types_alike():
     assert [kind_of(np.zeros(1, kind)) for kind in _KINDS] == _KINDS
+
+
+@pytest.mark.parametrize("count", [3, 10_000])
+def test_many_elements_are_picked_and_compared_as_few_are(count):
+    found = StoredNumbers.of("<i2", [*range(-count // 2, count), 7])
+    places = [len(found) - 1, *range(0, len(found), 2)]
+    assert picked(found, places).tolist() == [found.tolist()[place] for place in places]
+    assert picked(found, []).tolist() == []
+    assert bounds(found) == (min(found.tolist()), max(found.tolist()))
+    assert all(isinstance(each, int) for each in bounds(found))
+
+
+def test_bits_of_many_elements_stay():
+    signalling = StoredNumbers.read("<f4", b"\1\0\xa0\x7f" * 5_000)
+    assert picked(signalling, range(5_000)).tobytes() == signalling.tobytes()
+    assert picked(RepeatedNumber("<i4", 3, 1 << 40), [1 << 39]).tolist() == [3]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim import load
 from delegate_sim.model.model import Allocation
+from delegate_sim.prepare import prepare
 from delegate_sim.prepare.kernel import PrepareError
+from fixtures.builder import ModelBuilder
 
 
 class TestBroadcast:
@@ -73,6 +76,18 @@ class TestTile:
     def test_unknown_multiples_make_the_result_dynamic(self, kernels):
         operands = [kernels.arena("INT8", 2, 3), kernels.arena("INT32", 2)]
         kernels.assert_dynamic(kernels.prepare("TILE", operands, [kernels.arena("INT8")]), cause=1)
+
+    def test_no_more_is_computed_in_a_preparation_than_a_limit(self, monkeypatch):
+        monkeypatch.setattr("delegate_sim.prepare.kernel._MOST_COMPUTED", 10)
+        builder = ModelBuilder()
+        graph = builder.subgraph("main")
+        for number in range(3):
+            operands = [graph.tensor("x", "INT32", [1], [number]), graph.tensor("times", "INT32", [1], [4])]
+            graph.node("TILE", operands, [graph.tensor("y", "INT32", [4])])
+        prepared = prepare(load(builder.bytes()))[0]
+        found = [prepared.tensors[node.outputs[0]] for node in prepared.nodes]
+        assert [tensor.allocation for tensor in found] == [Allocation.PERSISTENT] * 3
+        assert [tensor.value is not None for tensor in found] == [True, True, False]
 
     def test_large_results_are_not_computed(self, kernels):
         node = kernels.prepare("TILE", [kernels.constant([1]), kernels.constant([2**30])], [kernels.arena("INT32")])
