@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.machine import described
+from benchmarks.machine import compile_all, described
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = Path(__file__).with_suffix(".md")
@@ -149,6 +149,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=_LIMIT, help="seconds after which a tool is stopped")
     parser.add_argument("--runs", type=int, default=_RUNS, help="runs of what takes less than ten seconds; once else")
     given = parser.parse_args()
+    compile_all()
     with tempfile.TemporaryDirectory(prefix="delegate-sim-bench-") as directory:
         page = as_page(rows(Path(directory), given.environments, given.limit, given.runs))
     print(page)

@@ -10,7 +10,6 @@ import argparse
 import importlib
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from delegate_sim.graph.partition import partition
 from delegate_sim.model.reader import load
 
 from .chains import write_chain
+from .machine import compile_all, described
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 _TABLE = Path(__file__).with_suffix(".md")
@@ -59,8 +59,10 @@ print(json.dumps([nodes, min(found)]))
 _PAGE = """\
 # What one model costs
 
-Made by `python -m benchmarks.single --write` on {machine}. Processor time (user and system) of each process, or, where it says
-so, time elapsed; runs taken by turns: median, and in brackets minimum and maximum. Other programs that run on the machine
+Made by `python -m benchmarks.single --write`. {machine}
+
+Processor time (user and system) of each process, or, where it says so, time elapsed; runs taken by turns: median, and in
+brackets minimum and maximum. Other programs that run on the machine
 meanwhile lengthen all times, ratios less. `mobilenet_v1` has 31 nodes, the DistilBERT 3,224; the graph of a million nodes is a
 chain, of which a delegate refuses every twentieth node.
 
@@ -240,14 +242,6 @@ def _extracted(folder: Path, corpus: str, name: str) -> Path:
     return path
 
 
-def _machine() -> str:
-    names = [
-        line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
-    ]
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB
-    return f"{len(names)} cores of {names[0]}, {memory:.0f} GiB, Linux, Python {platform.python_version()}"
-
-
 def main() -> None:
     """Measure, and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -257,10 +251,12 @@ def main() -> None:
     given = parser.parse_args()
     if not (SHARED / "corpus").is_dir():
         parser.exit(0, f"{__spec__.name}: needs the models in {SHARED}\n")
+    compile_all()
     with tempfile.TemporaryDirectory(prefix="delegate-sim-single-") as directory:
         measured = rows(Path(directory), given.runs, given.large_runs)
         cut = partition_rows(Path(directory))
-    page = _PAGE.format(machine=_machine(), rows="\n".join([row.text() for row in measured]), cut=_CUT, partitions="\n".join(cut))
+    table = "\n".join([row.text() for row in measured])
+    page = _PAGE.format(machine=described(), rows=table, cut=_CUT, partitions="\n".join(cut))
     if not given.write:
         print(page)
         return
