@@ -80,10 +80,10 @@ def _arguments(tensors: Mapping[str, int]) -> str:
 def _notes(graph: Graph) -> Iterator[str]:
     """Say where preparing the graph stopped; what follows is as in the file."""
     if graph.dynamic is not None:
-        tensor, node, cause = graph.dynamic
+        tensor, node, cause, _ = graph.dynamic
         maker = "" if node is None else f", made so by node {node} ({graph.nodes[node].op})"
         blame = "" if cause is None else f" because tensor {cause} ({graph.tensors[cause].name}) is not constant"
-        yield f"tensor {tensor} ({graph.tensors[tensor].name}) is dynamic{maker}{blame}; what follows is as in the file"
+        yield f"tensor {tensor} ({graph.tensors[tensor].name}) is dynamic-sized{maker}{blame}; what follows is as in the file"
     if graph.failure is not None:
         op = graph.nodes[graph.failure.node].op
         yield f"node {graph.failure.node} ({op}) cannot be prepared: {graph.failure.message}; what follows is as in the file"

@@ -25,6 +25,8 @@ class DynamicTensor(NamedTuple):
     tensor: int
     node: int | None
     cause: int | None
+    named: int
+    """The tensor that the runtime names: one that was dynamic before, or -1, where a kernel left the size of ``tensor`` open."""
 
 
 class PrepareFailure(NamedTuple):

@@ -161,7 +161,7 @@ def _run_on_delegate(node: KernelNode) -> None:
     before = [(result.type, result.shape, result.allocation, result.computed) for result in results]
     with suppress(PrepareError):
         _run_kernel(node)
-        if not any(result.is_dynamic for result in results):
+        if not node.has_dynamic_result:
             return
     for result, state in zip(results, before, strict=True):
         result.type, result.shape, result.allocation, result.computed = state
@@ -290,10 +290,11 @@ class _Interpreter:
             outputs = subgraph.nodes[position].outputs
             if self.fixed_shapes:
                 self._fix_shapes(subgraph, outputs)
-            dynamic = _first_dynamic(subgraph, outputs, node.index, cause)
-            if dynamic is not None:
-                subgraph.dynamic = dynamic
-                break
+                continue
+            before = subgraph.dynamic
+            left_open = DynamicTensor(outputs[0], node.index, cause, -1 if before is None else before.named)
+            subgraph.dynamic = _first_dynamic(subgraph, outputs, node.index, cause) or left_open
+            break
         self._preparing.pop()
 
     def _run(self, subgraph: KernelSubgraph, position: int, node: Node) -> tuple[bool, int | None]:
@@ -318,8 +319,7 @@ class _Interpreter:
         _run_kernel(running)
         subgraph.nodes[position] = running.node
         subgraph.classify(node.inputs + node.outputs)
-        outputs = running.node.outputs
-        return any(subgraph.tensors[index].is_dynamic for index in outputs if index >= 0), running.cause
+        return running.has_dynamic_result, running.cause
 
     def _refuse_unregistered(self, node: Node) -> None:
         """``Subgraph::OpPrepare``: a custom operator without a registration has no Prepare function that could be called."""
@@ -383,5 +383,5 @@ def _first_dynamic(
     tensors = subgraph.tensors
     for index in indices:
         if index >= 0 and tensors[index].allocation is Allocation.DYNAMIC:
-            return DynamicTensor(index, node, cause)
+            return DynamicTensor(index, node, cause, index)
     return None

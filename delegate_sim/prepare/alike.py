@@ -73,7 +73,7 @@ def effect_of(node: KernelNode, run: Callable[[KernelNode], None]) -> Effect | N
         if (before.type, before.shape, before.allocation) != (after.type, after.shape, after.allocation)
         or before.computed is not after.computed
     ])  # fmt: skip
-    is_dynamic = any(copies[number].is_dynamic for number in numbering.node.outputs if number >= 0)
+    is_dynamic = copy.has_dynamic_result
     if not changes and not is_dynamic:
         return NO_EFFECT
     cause = None if copy.cause is None else operands.index(numbering.indices[copy.cause])

@@ -64,7 +64,7 @@ class Folding:
             self._keep(node.output(0), value, is_zero=not value.any())
             return
         tensors = self.subgraph.tensors
-        is_dynamic = any(tensors[index].is_dynamic for index in results)
+        is_dynamic = node.has_dynamic_result
         if not is_prepared or is_dynamic or not self.open.isdisjoint(node.node.inputs):
             self.open.update(results)
             for index in results:
@@ -98,7 +98,7 @@ class Folding:
         results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
             # A converter folds before it quantises; which values that would give decides nothing.
-            is_known = not any(tensor.is_dynamic or min(tensor.shape, default=0) < 0 for tensor in results)
+            is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
             values = [np.broadcast_to(np.int8(0), tensor.shape) for tensor in results] if is_known else None
         else:
             values = self._values(node, results)

@@ -258,7 +258,7 @@ class OperandTensors(Protocol):
 class KernelNode:
     """A node while its graph is being prepared."""
 
-    __slots__ = ("_options", "cause", "elements", "interpreter", "model", "node", "release", "tensors")
+    __slots__ = ("_options", "cause", "elements", "has_open_result", "interpreter", "model", "node", "release", "tensors")
 
     def __init__(
         self,
@@ -279,6 +279,8 @@ class KernelNode:
         """What may still be computed of results."""
         self.cause: int | None = None
         """The operand that would have to be constant for the results not to be dynamic."""
+        self.has_open_result = False
+        """Whether the kernel has said that it does not know the size of its result."""
         self._options: Options | None = None
 
     def use_options(self, options: Options) -> None:
@@ -395,6 +397,17 @@ class KernelNode:
             tensor.computed = None
         if cause is not None and self.cause is None:
             self.cause = cause.index
+
+    def leave_open(self, cause: KernelTensor) -> None:
+        """``kTfLiteOutputShapeNotKnown``: the size of the result is known only at run time, and it stays where it is."""
+        self.has_open_result = True
+        if self.cause is None:
+            self.cause = cause.index
+
+    @property
+    def has_dynamic_result(self) -> bool:
+        """Whether the size of a result is known only at run time."""
+        return self.has_open_result or any(self.tensors[index].is_dynamic for index in self.node.outputs if index >= 0)
 
     def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None = None) -> None:
         """``SetTensorToPersistentRo`` and resize: the value is computed now and stays; give it if it is known."""

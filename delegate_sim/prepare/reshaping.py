@@ -18,6 +18,8 @@ _TRANSPOSE_MAX_RANK = 8
 _TRANSPOSE_FORMER_MAX_RANK = 6
 _TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
 """Since when the maximum is no longer the former one."""
+_LEAVING_OPEN = parse_release("litert-1.1")
+"""Since when RESHAPE leaves a result of unknown size in the arena, and the runtime does not find the tensor that it names."""
 
 
 @kernel("RESHAPE")
@@ -31,7 +33,10 @@ def prepare_reshape(node: KernelNode) -> None:
     source = node.input(0)
     requested = node.input(1) if node.input_count == 2 else None
     if requested is not None and not requested.is_constant_or_persistent:
-        node.set_dynamic(result, requested)
+        if node.release.is_at_least(_LEAVING_OPEN):
+            node.leave_open(requested)
+        else:
+            node.set_dynamic(result, requested)
         return
     shape = _resolved_shape(node, source.shape, _requested_shape(node, requested))
     if source.is_constant_or_persistent:

@@ -307,7 +307,7 @@ class DelegateApplication:
     def _refuse_dynamic(self, graph: Graph) -> Refusal:
         assert graph.dynamic is not None
         dynamic = graph.dynamic
-        self.log_lines.append(DYNAMIC_TENSOR_LINE.format(tensor=dynamic.tensor))
+        self.log_lines.append(DYNAMIC_TENSOR_LINE.format(tensor=dynamic.named))
         tensor = graph.tensors[dynamic.tensor]
         message = f"tensor {dynamic.tensor} ({tensor.name}) of subgraph {graph.index} is dynamic-sized"
         hint = DYNAMIC_TENSORS.hint

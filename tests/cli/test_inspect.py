@@ -109,10 +109,10 @@ def test_what_makes_a_graph_dynamic(run, tmp_path):
     builder.write(tmp_path / "model.tflite")
     text = run("inspect", tmp_path / "model.tflite", COLUMNS="200").stdout
     assert (
-        "  tensor 2 (y) is dynamic, made so by node 0 (RESHAPE) because tensor 1 (new) is not constant; "
+        "  tensor 2 (y) is dynamic-sized, made so by node 0 (RESHAPE) because tensor 1 (new) is not constant; "
         "what follows is as in the file\n"
     ) in text
-    assert "    out   2 y  FLOAT32 [2, 2]  dynamic\n" in text
+    assert "    out   2 y  FLOAT32 [2, 2]  arena\n" in text
 
 
 def test_a_node_that_cannot_be_prepared(run, tmp_path):

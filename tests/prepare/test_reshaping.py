@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim import analyze
 from delegate_sim.model.model import Allocation
 from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.releases.catalogue import parse_release
+from fixtures.builder import ModelBuilder
 
 INT32, INT64 = 2, 4
 """Values of the schema's TensorType, as options hold them."""
@@ -61,9 +64,35 @@ class TestReshape:
         operands = [kernels.arena("FLOAT32", 2, 6), kernels.persistent([6, 2])]
         kernels.assert_static(kernels.prepare("RESHAPE", operands, [kernels.arena("FLOAT32")]), (6, 2))
 
-    def test_unknown_shape_makes_the_result_dynamic(self, kernels):
+    @pytest.mark.parametrize("release", ["tf-2.18", "litert-1.0"])
+    def test_unknown_shape_made_the_result_dynamic(self, kernels, release):
         operands = [kernels.arena("FLOAT32", 2, 6), kernels.arena("INT32", 2)]
-        kernels.assert_dynamic(kernels.prepare("RESHAPE", operands, [kernels.arena("FLOAT32", 3, 4)]), cause=1)
+        node = kernels.prepare("RESHAPE", operands, [kernels.arena("FLOAT32", 3, 4)], release=parse_release(release))
+        kernels.assert_dynamic(node, cause=1)
+
+    @pytest.mark.parametrize("release", ["tf-2.19", "litert-1.1", "litert-2.3"])
+    def test_unknown_shape_leaves_the_result_open(self, kernels, release):
+        operands = [kernels.arena("FLOAT32", 2, 6), kernels.arena("INT32", 2)]
+        node = kernels.prepare("RESHAPE", operands, [kernels.arena("FLOAT32", 3, 4)], release=parse_release(release))
+        kernels.assert_static(node, (3, 4))
+        assert (node.has_dynamic_result, node.cause) == (True, 1)
+
+    @pytest.mark.parametrize(
+        ("release", "has_text", "named"),
+        [("tf-2.18", False, 2), ("litert-2.3", False, -1), ("litert-2.3", True, 3)],
+    )
+    def test_the_runtime_names_no_tensor_left_open(self, release, has_text, named):
+        """As ai-edge-litert 1.0.1 to 2.3.0 and TensorFlow 2.18.1 to 2.21.0 print it."""
+        builder = ModelBuilder()
+        graph = builder.subgraph("main")
+        source, shape = graph.input("x", "FLOAT32", [12]), graph.input("shape", "INT32", [2])
+        result = graph.tensor("y", "FLOAT32", [3, 4])
+        graph.node("RESHAPE", [source, shape], [result])
+        graph.outputs(result, *([graph.tensor("text", "STRING", [1])] if has_text else []))
+        run = analyze(builder.bytes(), "hexagon", runtime=release).to_dict()["runs"][0]
+        assert f"(tensor#{named} is a dynamic-sized tensor)" in run["log_lines"][0]
+        refusal = run["refusal"]
+        assert (refusal["tensor"], refusal["node"], refusal["cause"]) == (2, 0, 1)
 
     def test_known_operands_give_a_known_result(self, kernels):
         operands = [kernels.persistent([1, 2, 3, 4]), kernels.constant([2, 2])]
