@@ -22,8 +22,8 @@ from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Qua
 from ..model.numbers import FlatNumbers, StoredNumbers, flat
 from ..releases.catalogue import NEWEST, Release
 
-_MOST_COMPUTED_AT_ONCE = 1 << 20
-_MOST_COMPUTED = 1 << 22
+_MOST_COMPUTED_AT_ONCE = 1 << 16
+_MOST_COMPUTED = 1 << 18
 
 
 class PrepareError(Exception):
