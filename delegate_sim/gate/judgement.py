@@ -175,7 +175,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
     outcome = measure(run).outcome
     is_worse = with_graph or (outcome in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)
     if refusal is not None and is_worse:
-        more = f"; {with_graph:,} nodes fall back with it" if with_graph else ""
+        more = f"; {with_graph:,} {'node falls' if with_graph == 1 else 'nodes fall'} back with it" if with_graph else ""
         if refusal.node is not None:
             more += _changed(changes.get((refusal.subgraph, refusal.node), ()))
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
