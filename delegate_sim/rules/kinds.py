@@ -294,8 +294,9 @@ TENSOR_NOT_LOADED = Kind(
     "tensor-not-loaded",
     Problem.MODEL,
     "tensor that the runtime does not load",
-    "The file contradicts itself about a tensor: it has neither one scale nor one for each slice, or a size below 0. No release "
-    "loads the model, whatever a delegate would take.",
+    "The file contradicts itself about a tensor: it has neither one scale nor one for each slice, a size below 0, more elements "
+    "than can be counted, less data than its shape and type need, or data though it is a variable. The release does not load "
+    "the model, whatever a delegate would take.",
     "Repair the tensor where the model is made: the message says what is wrong with it.",
     "repair the tensor: no release loads the model",
     is_shared=True,
@@ -304,7 +305,8 @@ NODE_NOT_LOADED = Kind(
     "node-not-loaded",
     Problem.MODEL,
     "node whose parameters the runtime does not load",
-    "The node lacks parameters that its operator cannot do without. No release loads the model, whatever a delegate would take.",
+    "The node lacks parameters that its operator cannot do without, or has some that the runtime does not know or has no room "
+    "for. No release loads the model, whatever a delegate would take.",
     "Give the node its parameters where the model is made: the message says which.",
     "give the node its parameters: no release loads the model",
     is_shared=True,

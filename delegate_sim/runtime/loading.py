@@ -90,7 +90,7 @@ def load_on(model: Model, release: Release) -> Loading:
         if tensors:
             place = subgraph.index
             break
-    invalid = invalid_tensors(model)
+    invalid = invalid_tensors(as_read_by(model, release), release)
     unloaded = invalid_node(model)
     # The tensors of a subgraph are read before its nodes.
     if unloaded is not None and any(

@@ -166,7 +166,7 @@ def test_litert_registers_stubs_for_its_gpu():
 def test_types_of_tensors_that_a_release_does_not_load(kind, loads, refuses):
     model = load(typed("INT4").bytes())
     subgraph = model.subgraphs[0]
-    tensors = tuple([tensor._replace(type=kind) if tensor.type == "INT4" else tensor for tensor in subgraph.tensors])
+    tensors = tuple([one._replace(type=kind, shape=(1,)) if one.type == "INT4" else one for one in subgraph.tensors])
     model = dataclasses.replace(model, subgraphs=(subgraph._replace(tensors=tensors),))
     assert load_on(model, parse_release(loads)).loads is Loads.YES
     loading = load_on(model, parse_release(refuses))

@@ -53,7 +53,9 @@ def _text(node: NodeView, key: str) -> str:
 
 
 def _size(node: NodeView, key: str) -> int:
-    return _attributes(node).integer(key) or 0
+    """An attribute as the 32 bits that upstream keeps of it."""
+    size = _attributes(node).integer(key) or 0
+    return (size + 2**31) % 2**32 - 2**31
 
 
 def _no_options(node: NodeView) -> _Found | None:

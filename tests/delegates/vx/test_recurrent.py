@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim import analyze
 from delegate_sim.delegates.vx.rules import recurrent
+from fixtures.builder import ModelBuilder
 from tests.delegates.vx.cases import FLOAT, FLOAT16, INT8, INT16, OPTIONAL, TYPE, UINT8, VxTable, assert_verdict, name_of
 
 TABLE = VxTable(recurrent.RULES)
@@ -22,7 +24,6 @@ variant("BIDIRECTIONAL_SEQUENCE_RNN", inputs={5: INT8})
 variant("BIDIRECTIONAL_SEQUENCE_RNN", OPTIONAL, inputs={9: FLOAT})
 variant("BIDIRECTIONAL_SEQUENCE_RNN", OPTIONAL, inputs={9: FLOAT, 11: FLOAT})
 variant("BIDIRECTIONAL_SEQUENCE_RNN", inputs={9: FLOAT, 10: FLOAT})
-variant("BIDIRECTIONAL_SEQUENCE_RNN", inputs=[FLOAT] * 9)
 
 accepted("UNIDIRECTIONAL_SEQUENCE_LSTM", [INT8] * 19 + [INT16], [INT8])
 variant("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs={0: UINT8, 19: FLOAT16})
@@ -46,3 +47,13 @@ def test_verdict(case):
 
 def test_every_operator_and_both_sides_of_every_check_have_cases():
     TABLE.assert_complete()
+
+
+def test_a_node_of_which_upstream_would_read_past_the_operands_is_refused():
+    graph = ModelBuilder()
+    main = graph.subgraph("main")
+    source, result = main.input("x", "FLOAT32", [1, 2, 4]), main.tensor("y", "FLOAT32", [1, 2, 4])
+    main.node("BIDIRECTIONAL_SEQUENCE_RNN", [source] * 9, [result])
+    main.outputs(result)
+    (node,) = analyze(graph.bytes(), "vx").to_dict()["runs"][0]["subgraphs"][0]["nodes"]
+    assert [reason["code"] for reason in node["reasons"]] == ["malformed-operands"]

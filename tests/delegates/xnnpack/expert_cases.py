@@ -83,6 +83,7 @@ ACCEPTED = {
     "int4-in-groups": one(attributes={"weight_type": "int4"}, constants={1: ("FLOAT32", (2 * HIDDEN * EXPERTS,))}),
     "activation": one(attributes={"activation": "gelu_tanh"}),
     "no-activation": one(attributes={"activation": None}),
+    "size-of-more-than-32-bits": one(attributes={"hidden_dim": HIDDEN + 2**32}),
 }
 REFUSED = {
     "no-attribute": (one(attributes={"model_dim": ""}), "is missing attribute model_dim"),

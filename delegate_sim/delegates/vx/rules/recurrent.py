@@ -14,7 +14,8 @@ _OUTPUT_STATE, _CELL_STATE = operand(18, "output state"), operand(19, "cell stat
 _PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = operand(16), operand(42)
 """Operands of BIDIRECTIONAL_SEQUENCE_LSTM: those of the forward cell that upstream looks at."""
 _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
-"""Operands of BIDIRECTIONAL_SEQUENCE_RNN; upstream reads past the operands of a node that has fewer."""
+"""Operands of BIDIRECTIONAL_SEQUENCE_RNN; upstream reads past the operands of a node that has fewer, so that
+such a node is refused (``rules/malformed.py``)."""
 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantisation")
 """Where the weights are left out, upstream reads memory before the tensors, and was seen to refuse the node."""
