@@ -8,7 +8,7 @@ references lead to one place, memory and time stay proportional to that size.
 
 from __future__ import annotations
 
-import functools
+import copy
 import itertools
 import operator
 import struct
@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..limits import how_to_raise, raised
+from .layouts import OUTSIDE, Columns, read_columns
 from .model import OPTIONAL_TENSOR
 
 IDENTIFIER = b"TFL3"
@@ -29,11 +30,6 @@ _SHARING = 2
 _GREATEST_STRUCTURE = 1 << 27
 """Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
-OFFSET = "offset"
-"""In the place of a number's format: a field that says where something else lies."""
-_ABSENT = b""
-"""What an empty field of struct reads as."""
-_OUTSIDE = 1 << 16
 _BLOCK = 1 << 14
 _FEW_LAYOUTS = 64
 """Different vtables of tables that are read row by row: writers keep a handful, only a hostile file has more."""
@@ -69,53 +65,85 @@ class Flatbuffer:
         if self._budget < 0:
             raise Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
 
-    def gather(self, kind: str, positions: Sequence[int], what: str) -> list[int]:
+    def gather(self, kind: str, positions: Sequence[int], what: str) -> list[Any]:
         """Read one number of struct's format ``kind`` at each position."""
         if not positions:
             return []
-        unpack, width = _number(kind)
-        if min(positions) < 0 or max(positions) + width > self.size:
-            raise Malformed(f"is truncated or malformed: {what} lies outside the file")
-        if len(positions) > 1 and sys.byteorder == "little" and not functools.reduce(operator.or_, positions) % width:
-            # Writers align numbers: whole ones are taken from a view of the file in half the time.
-            view = self.content[: self.size - self.size % width].cast(kind[-1])  # type: ignore[call-overload]
-            return list(operator.itemgetter(*[position // width for position in positions])(view))
+        width = struct.calcsize(kind)
+        is_vector = isinstance(positions, range) and positions.step == width
+        try:
+            if is_vector and positions[0] >= 0:
+                return list(struct.unpack_from(f"<{len(positions)}{kind[-1]}", self.content, positions[0]))
+            if not is_vector and min(positions) >= 0:
+                return self._scattered(kind, width, positions)
+        except (IndexError, struct.error):
+            pass  # a position behind the last number
+        raise Malformed(f"is truncated or malformed: {what} lies outside the file")
+
+    def _scattered(self, kind: str, width: int, positions: Sequence[int]) -> list[Any]:
+        """Read numbers at positions from 0 on; raises IndexError or struct.error behind the end of the file."""
+        if width > 1 and len(positions) > 1 and sys.byteorder == "little":
+            words = [position // width for position in positions]
+            if sum(words) * width == sum(positions):
+                # Writers align numbers: whole ones are taken from a view of the file in half the time.
+                view = self.content[: self.size - self.size % width].cast(kind[-1])  # type: ignore[call-overload]
+                return list(operator.itemgetter(*words)(view))
+        unpack = struct.Struct(kind).unpack_from
         return list(itertools.chain.from_iterable(map(unpack, itertools.repeat(self.content), positions)))
+
+    def numbers(self, kind: str, positions: Sequence[int], what: str, absent: Any = 0) -> list[Any]:
+        """Read the same where a position is not 0; ``absent`` stands for those that are."""
+        if 0 not in positions:
+            return self.gather(kind, positions, what)
+        located = list(filter(None, positions))
+        if not located:
+            return [absent] * len(positions)
+        found = iter(self.gather(kind, located, what))
+        return [next(found) if position else absent for position in positions]
 
     def follow(self, positions: Sequence[int], what: str) -> list[int]:
         """Return where the offsets at these positions point; 0 (absent) stays 0."""
-        return _where_present(lambda located: map(operator.add, located, self.gather(_REFERENCE, located, what)), positions)
+        if not any(positions):
+            return [0] * len(positions)
+        return list(map(operator.add, positions, self.numbers(_REFERENCE, positions, what)))
 
-    def vectors(self, targets: Sequence[int], width: int, what: str) -> tuple[list[int], list[int]]:
-        """Return (starts, counts) of the vectors at these positions; absent ones are 0 and 0."""
-        counts = _where_present(lambda located: self.gather(_REFERENCE, located, what), targets)
+    def lengths(self, targets: Sequence[int], width: int, what: str) -> list[int]:
+        """Return how many elements, of so many bytes, the vectors at these positions have; absent ones have none."""
         if not any(targets):
-            return counts, counts
-        starts = [target + 4 for target in targets] if 0 not in targets else [target and target + 4 for target in targets]
-        is_inside = max(starts) + max(counts) * width <= self.size
-        if not is_inside and any(start + count * width > self.size for start, count in zip(starts, counts, strict=True)):
+            return [0] * len(targets)
+        counts = self.numbers(_REFERENCE, targets, what)
+        is_inside = max(targets) + 4 + max(counts) * width <= self.size
+        if not is_inside and any(target + 4 + count * width > self.size for target, count in zip(targets, counts, strict=True)):
             raise Malformed(f"is truncated or malformed: {what} runs past the end of the file")
-        return starts, counts
+        return counts
 
-    def rows(self, targets: Sequence[int], kind: str, what: str) -> list[tuple[int, ...]]:
-        """Read the vectors of numbers at these positions; absent ones are empty."""
-        width = struct.calcsize(kind)
-        starts, counts = self.vectors(targets, width, what)
+    def rows(self, targets: Sequence[int], counts: Sequence[int], kind: str, what: str) -> list[tuple[int, ...]]:
+        """Read the vectors of numbers at these positions, which have these lengths; absent ones are empty."""
         total = sum(counts)
-        self.spend(total * width, what)
-        if not total:
-            return [()] * len(counts)
-        content = self.content
-        readers = {count: struct.Struct(f"<{count}{kind[-1]}").unpack_from for count in set(counts)}
-        return [readers[count](content, start) for start, count in zip(starts, counts, strict=True)]
+        self.spend(total * struct.calcsize(kind), what)
+        return self._vectors(kind[-1], targets, counts) if total else [()] * len(counts)
+
+    def byte_rows(self, targets: Sequence[int], sizes: Sequence[int], what: str) -> list[bytes]:
+        """Read the vectors at these positions, which have these sizes in bytes; absent ones are empty."""
+        total = sum(sizes)
+        self.spend(total, what)
+        return list(itertools.chain.from_iterable(self._vectors("s", targets, sizes))) if total else [b""] * len(sizes)
 
     def strings(self, targets: Sequence[int], what: str) -> list[str]:
         """Read the strings at these positions; absent ones are empty."""
-        starts, counts = self.vectors(targets, 1, what)
-        self.spend(sum(counts), what)
+        encoded = self.byte_rows(targets, self.lengths(targets, 1, what), what)
+        try:
+            return list(map(bytes.decode, encoded))
+        except UnicodeDecodeError:
+            return [text.decode("utf-8", "replace") for text in encoded]
+
+    def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
+        """Unpack vectors that are known to lie within the file."""
         content = self.content
-        readers = {count: struct.Struct(f"{count}s").unpack_from for count in set(counts)}
-        return [readers[count](content, start)[0].decode("utf-8", "replace") for start, count in zip(starts, counts, strict=True)]
+        readers = {count: struct.Struct(f"<4x{count}{code}").unpack_from for count in set(counts)}
+        if len(readers) == 1:
+            return list(map(readers.popitem()[1], itertools.repeat(content), targets))
+        return [readers[count](content, target) for target, count in zip(targets, counts, strict=True)]
 
     def root(self, name: str) -> Tables:
         """Return the table that the file begins with."""
@@ -123,64 +151,53 @@ class Flatbuffer:
 
 
 class Tables:
-    """Tables of one kind, read by column. A position of 0 is an absent table, whose fields are absent."""
+    """Tables of one kind, read by column. A position of 0 is an absent table, whose fields are absent.
+
+    ``fields`` are those that are read at once of each table, none of which is absent then.
+    """
 
     def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int], fields: Mapping[int, str] = _NO_FIELDS) -> None:
         self.buffer = buffer
         self.what = f"one of its {name} tables"
         self.positions = positions
-        located = [position for position in positions if position] if 0 in positions else positions
-        buffer.spend(len(located) * _SMALLEST_TABLE, f"its {name} tables")
-        vtables = list(map(operator.sub, located, buffer.gather(_TO_VTABLE, located, self.what)))
-        distinct = list(dict.fromkeys(vtables))
+        self._located = list(filter(None, positions)) if 0 in positions else positions
+        buffer.spend(len(self._located) * _SMALLEST_TABLE, f"its {name} tables")
+        distances = buffer.gather(_TO_VTABLE, self._located, self.what)
+        self._vtables = list(map(operator.sub, self._located, distances))
+        distinct = list(dict.fromkeys(self._vtables))
         self._sizes = dict(zip(distinct, buffer.gather(_VTABLE_ENTRY, distinct, self.what), strict=True))
-        """Bytes of each vtable: writers keep one for all tables that are alike."""
-        self._largest_size = max(self._sizes.values(), default=0)
+        """Bytes of each vtable."""
         if min(self._sizes.values(), default=_SMALLEST_VTABLE) < _SMALLEST_VTABLE:
             raise Malformed(f"is malformed: {self.what} has no vtable")
-        self._located = located
-        self._vtables = vtables if len(distinct) > 1 else None
-        self._columns = self._read_ahead(fields) if fields and 0 < len(distinct) <= _FEW_LAYOUTS else {}
+        self._columns = self._read(fields)
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    def _read_ahead(self, fields: Mapping[int, str]) -> dict[int, list[Any]]:
-        """Read all these fields of each table at once.
+    def with_any(self, fields: Mapping[int, str]) -> tuple[Sequence[int], Tables]:
+        """Return the tables that have any of these fields, which are read at once of each, and before them their numbers."""
+        chosen = copy.copy(self)
+        chosen._sizes = {vtable: size for vtable, size in self._sizes.items() if self._offsets(vtable, fields)}
+        is_chosen = list(map(chosen._sizes.__contains__, self._vtables))
+        chosen._located = chosen.positions = list(itertools.compress(self._located, is_chosen))
+        chosen._vtables = list(itertools.compress(self._vtables, is_chosen))
+        chosen._columns = chosen._read(fields)
+        return list(itertools.compress(self._numbers(), is_chosen)), chosen
 
-        Nothing is read where a field lies outside the file or overlaps another: then fields are read one by one, with all checks.
-        """
-        offsets = {vtable: self._offsets(vtable, fields) for vtable in self._sizes}
-        last = {slot: max([own.get(slot, 0) for own in offsets.values()]) for slot in fields}
-        in_order = sorted(fields, key=last.__getitem__)
-        forms = {vtable: _form(own, in_order, fields) for vtable, own in offsets.items()}
-        if "" in forms.values() or max(self._located) + max(map(struct.calcsize, forms.values())) > self.buffer.size:
-            return {}
-        readers = {vtable: struct.Struct(form).unpack_from for vtable, form in forms.items()}
-        content = self.buffer.content
-        if self._vtables is None:
-            (reader,) = readers.values()
-            rows = list(map(reader, itertools.repeat(content), self._located))
-        else:
-            rows = [readers[vtable](content, place) for vtable, place in zip(self._vtables, self._located, strict=True)]
-        columns: dict[int, list[Any]] = dict(zip(in_order, map(list, zip(*rows, strict=True)), strict=True))
-        for slot, kind in fields.items():
-            distances = {own.get(slot, 0) for own in offsets.values()}
-            if kind != OFFSET or distances == {0}:
-                continue
-            if len(distances) == 1:
-                places: Iterable[int] = map(distances.pop().__add__, self._located)
-            else:
-                own_offsets = {vtable: own.get(slot, 0) for vtable, own in offsets.items()}
-                places = map(operator.add, map(own_offsets.__getitem__, self._vtables or ()), self._located)
-            if 0 not in distances:
-                columns[slot] = list(map(operator.add, places, columns[slot]))
-            else:
-                pairs = zip(places, columns[slot], strict=True)
-                columns[slot] = [_ABSENT if number == _ABSENT else place + number for place, number in pairs]
-        if len(self._located) < len(self):
-            columns = {slot: self._spread(column, _ABSENT) for slot, column in columns.items()}
-        return columns
+    def _numbers(self) -> Iterable[int]:
+        """Return the numbers of the tables that are there."""
+        return itertools.compress(range(len(self)), self.positions)
+
+    def _read(self, fields: Mapping[int, str]) -> Columns | None:
+        """Read fields at once, unless one of them needs to be checked by itself."""
+        if not fields or not 0 < len(self._sizes) <= _FEW_LAYOUTS:
+            return None
+        layouts = {vtable: self._offsets(vtable, fields) for vtable in self._sizes}
+        return read_columns(self.buffer.content, self._located, self._vtables, layouts, fields)
+
+    def _column(self, slot: int, absent: int = 0) -> Sequence[Any] | None:
+        """Return what was read of a field; None if nothing was."""
+        return None if self._columns is None else self._columns.get(slot, absent)
 
     def _offsets(self, vtable: int, fields: Iterable[int]) -> Mapping[int, int]:
         """Return where a vtable says that these fields are, but for those that it has not."""
@@ -189,64 +206,47 @@ class Tables:
         read = struct.Struct(_VTABLE_ENTRY).unpack_from
         found = {slot: read(self.buffer.content, vtable + entry)[0] for slot, entry in entries if entry + 2 <= size}
         if size < self._sizes[vtable]:
-            found |= {slot: _OUTSIDE for slot, entry in entries if size < entry + 2 <= self._sizes[vtable]}
+            found |= {slot: OUTSIDE for slot, entry in entries if size < entry + 2 <= self._sizes[vtable]}
         return {slot: offset for slot, offset in found.items() if offset}
 
-    def at(self, slot: int) -> list[int]:
+    def at(self, slot: int) -> Sequence[int]:
         """Return where each table keeps the field of this slot number, 0 where it has none."""
         entry = 4 + 2 * slot
-        if entry + 2 > self._largest_size:
-            return [0] * len(self)
         sized = [vtable for vtable, size in self._sizes.items() if entry + 2 <= size]
         entries = self.buffer.gather(_VTABLE_ENTRY, [vtable + entry for vtable in sized], self.what)
         offsets = dict.fromkeys(self._sizes, 0) | dict(zip(sized, entries, strict=True))
-        different = set(offsets.values())
-        if len(different) == 1:
-            (offset,) = different
-            return self._spread([position + offset for position in self._located]) if offset else [0] * len(self)
-        own = map(offsets.__getitem__, self._vtables or ())
-        return self._spread([offset and position + offset for position, offset in zip(self._located, own, strict=True)])
+        if not any(offsets.values()):
+            return [0] * len(self)
+        own = map(offsets.__getitem__, self._vtables)
+        fields = [offset and position + offset for position, offset in zip(self._located, own, strict=True)]
+        return fields if len(fields) == len(self) else spread(fields, self._numbers(), len(self), 0)
 
-    def _spread(self, fields: list[Any], absent: Any = 0) -> list[Any]:
-        """Put something where a table is absent."""
-        return fields if len(fields) == len(self) else _where_present(lambda _: fields, self.positions, absent)
-
-    def targets(self, slot: int, what: str) -> list[int]:
+    def targets(self, slot: int, what: str) -> Sequence[int]:
         """Return where the offset that each table keeps in this field points to; 0 where it has none."""
-        column = self._columns.get(slot)
-        if column is not None:
-            return [number or 0 for number in column] if _ABSENT in column else column
-        return self.buffer.follow(self.at(slot), what)
+        column = self._column(slot)
+        return self.buffer.follow(self.at(slot), what) if column is None else column
 
     def vectors(self, slot: int, width: int, what: str) -> tuple[list[int], list[int]]:
         """Return (starts, counts) of the vector that each table refers to; absent ones are 0 and 0."""
-        return self.buffer.vectors(self.targets(slot, what), width, what)
+        targets = self.targets(slot, what)
+        return [target and target + 4 for target in targets], self.buffer.lengths(targets, width, what)
 
-    def numbers(self, slot: int, kind: str, default: int = 0) -> list[int]:
+    def numbers(self, slot: int, kind: str, default: Any = 0) -> Sequence[Any]:
         """Read a scalar of struct's format ``kind`` from each table."""
-        column = self._columns.get(slot)
-        if column is not None:
-            return [default if number == _ABSENT else number for number in column] if _ABSENT in column else column
-        return _where_present(lambda located: self.buffer.gather(kind, located, self.what), self.at(slot), default)
+        column = self._column(slot, default)
+        return self.buffer.numbers(kind, self.at(slot), self.what, default) if column is None else column
 
     def rows(self, slot: int, kind: str) -> list[tuple[int, ...]]:
         """Read a vector of numbers from each table."""
         what = f"a vector of {self.what}"
-        return self.buffer.rows(self.targets(slot, what), kind, what)
-
-    def optional_rows(self, slot: int, kind: str) -> list[tuple[int, ...] | None]:
-        """Read a vector of numbers from each table, None where the table has none."""
-        what = f"a vector of {self.what}"
         targets = self.targets(slot, what)
-        rows = self.buffer.rows(targets, kind, what)
-        return [row if target else None for row, target in zip(rows, targets, strict=True)]
+        return self.buffer.rows(targets, self.buffer.lengths(targets, struct.calcsize(kind), what), kind, what)
 
     def tensor_rows(self, slot: int, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table; ``limits`` is how many tensors each may choose from."""
         rows = self.rows(slot, "<i")
-        elements = itertools.chain.from_iterable
-        greatest = min(limits, default=0)
-        if min(elements(rows), default=0) >= OPTIONAL_TENSOR and max(elements(rows), default=OPTIONAL_TENSOR) < greatest:
+        elements = list(itertools.chain.from_iterable(rows))
+        if not elements or (min(elements) >= OPTIONAL_TENSOR and max(elements) < min(limits)):
             return rows
         for table, (row, limit) in enumerate(zip(rows, limits, strict=True)):
             for element in row:
@@ -259,10 +259,12 @@ class Tables:
         what = f"a name of {self.what}"
         return self.buffer.strings(self.targets(slot, what), what)
 
-    def spans(self, slot: int, offset_slot: int, size_slot: int, what: str, first: int = 0) -> list[tuple[int, int] | None]:
+    def spans(
+        self, slot: int, offset_slot: int, size_slot: int, what: str, numbers: Sequence[int]
+    ) -> list[tuple[int, int] | None]:
         """Return (offset, size) of the bytes that each table keeps, in the flatbuffer or, in large models, after it.
 
-        ``first`` is the number of the first table.
+        ``numbers`` are those of the tables, to name one.
         """
         starts, counts = self.vectors(slot, 1, what)
         spans: list[tuple[int, int] | None] = [None] * len(self)
@@ -275,19 +277,19 @@ class Tables:
             if offset > 1 and not starts[index]:
                 if offset + size > self.buffer.size:
                     raise Malformed(
-                        f"is truncated: {what} (number {first + index}) lies at offset {offset}, past the end of the file"
+                        f"is truncated: {what} (number {numbers[index]}) lies at offset {offset}, past the end of the file"
                     )
                 spans[index] = (offset, size)
         return spans
 
-    def children(self, slot: int, name: str, fields: Mapping[int, str] = _NO_FIELDS) -> Tables:
+    def children(self, slot: int, name: str) -> Tables:
         """Return the one table that each table refers to."""
-        return Tables(self.buffer, name, self.targets(slot, f"one of its {name} tables"), fields)
+        return Tables(self.buffer, name, self.targets(slot, f"one of its {name} tables"))
 
-    def child_vectors(self, slot: int, name: str, fields: Mapping[int, str] = _NO_FIELDS) -> tuple[Tables, list[int]]:
+    def child_vectors(self, slot: int, name: str) -> tuple[Tables, list[int]]:
         """Return the tables of the vector that each table refers to, all end to end, and the length of each vector."""
         references, counts = self._references(slot, name)
-        return Tables(self.buffer, name, self.buffer.follow(references, f"one of its {name} tables"), fields), counts
+        return Tables(self.buffer, name, self.buffer.follow(references, f"one of its {name} tables")), counts
 
     def child_blocks(self, slot: int, name: str, fields: Mapping[int, str]) -> tuple[Iterator[Tables], list[int]]:
         """Return the same tables, some thousands at a time, so that what is read of them on the way takes little memory."""
@@ -296,47 +298,21 @@ class Tables:
         what = f"one of its {name} tables"
         return (Tables(self.buffer, name, self.buffer.follow(block, what), fields) for block in blocks), counts
 
-    def _references(self, slot: int, name: str) -> tuple[list[int], list[int]]:
+    def _references(self, slot: int, name: str) -> tuple[Sequence[int], list[int]]:
         """Return where the vector of tables that each table refers to says where they are, all end to end, and the lengths."""
         buffer, what = self.buffer, f"a vector of {name} tables"
         starts, counts = self.vectors(slot, 4, what)
         buffer.spend(sum(counts) * 4, what)
-        elements = [range(start, start + 4 * count, 4) for start, count in zip(starts, counts, strict=True)]
-        references = list(itertools.chain.from_iterable(elements))
-        return references, counts
+        elements = [range(start, start + 4 * count, 4) for start, count in zip(starts, counts, strict=True) if count]
+        return elements[0] if len(elements) == 1 else list(itertools.chain.from_iterable(elements)), counts
 
 
-def _form(offsets: Mapping[int, int], in_order: Iterable[int], fields: Mapping[int, str]) -> str:
-    """Return struct's format of a table's fields, empty ones in the place of absent ones; "" if they are not in this order."""
-    form, end = "<", 0
-    for slot in in_order:
-        if slot not in offsets:
-            form += "0s"
-            continue
-        kind = _REFERENCE if fields[slot] == OFFSET else fields[slot]
-        if not end <= offsets[slot] < _OUTSIDE:
-            return ""
-        form += f"{offsets[slot] - end}x{kind[-1]}"
-        end = offsets[slot] + struct.calcsize(kind)
-    return form
-
-
-def _where_present(read: Callable[[Sequence[int]], Iterable[Any]], positions: Sequence[int], absent: Any = 0) -> list[Any]:
-    """Return what is read at the positions that are there, all at once, and ``absent`` for those that are 0."""
-    if 0 not in positions:
-        return list(read(positions))
-    located = [position for position in positions if position]
-    if not located:
-        return [absent] * len(positions)
-    found = iter(read(located))
-    return [next(found) if position else absent for position in positions]
-
-
-@functools.cache
-def _number(kind: str) -> tuple[Callable[..., tuple[int, ...]], int]:
-    """Return what reads a number of struct's format ``kind`` from a position, and its bytes."""
-    form = struct.Struct(kind)
-    return form.unpack_from, form.size
+def spread(items: Iterable[_Item], numbers: Iterable[int], count: int, absent: _Item) -> list[_Item]:
+    """Return so many items: these in the places of these numbers, and ``absent`` in all others."""
+    found = [absent] * count
+    for number, item in zip(numbers, items, strict=True):
+        found[number] = item
+    return found
 
 
 def split(items: Iterable[_Item], counts: Sequence[int]) -> list[tuple[_Item, ...]]:

@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
-from .flatbuffer import OFFSET, Tables
+from .flatbuffer import Tables, spread
+from .layouts import OFFSET
 from .model import Quantization
 from .numbers import StoredNumbers
 
-QUANTIZATION_FIELDS = {**dict.fromkeys((2, 3, 5), OFFSET), 4: "<B", 6: "<i"}
+_FIELDS = {**dict.fromkeys((2, 3, 5), OFFSET), 4: "<B", 6: "<i"}
 """How the fields of the tables are stored, by their numbers."""
 _DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
 _NO_SCALES = StoredNumbers("<f4")
 _NO_ZERO_POINTS = StoredNumbers("<i8")
 
 
-def read_quantizations(tables: Tables) -> list[Quantization | None]:
+class Quantizations(NamedTuple):
+    """How tensors are quantised: ``Tensor.quantization``, ``scale`` and ``zero_point`` of each."""
+
+    parameters: list[Quantization | None]
+    scales: list[float]
+    zero_points: list[int]
+
+
+def read_quantizations(tables: Tables) -> Quantizations:
+    """Read how each tensor is quantised. Many writers give every tensor a table, and leave it empty."""
+    numbers, filled = tables.with_any(_FIELDS)
+    parameters, scales, zero_points = _read_filled(filled)
+    count = len(tables)
+    return Quantizations(
+        spread(parameters, numbers, count, None), spread(scales, numbers, count, 0.0), spread(zero_points, numbers, count, 0)
+    )
+
+
+def _read_filled(tables: Tables) -> Quantizations:
     """Affine parameters count only where there are scales; of the other kinds, details decide (``ParseQuantization``)."""
     buffer = tables.buffer
     scale_starts, scale_counts = tables.vectors(2, 4, "scales")
@@ -27,8 +47,8 @@ def read_quantizations(tables: Tables) -> list[Quantization | None]:
     positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
     details = Tables(buffer, "QuantizationDetails", positions)
     if not any(scale_counts) and not any(positions):
-        return [None] * len(tables)
-    found: list[Quantization | None] = []
+        return Quantizations([None] * len(tables), [0.0] * len(tables), [0] * len(tables))
+    parameters: list[Quantization | None] = []
     for scale_start, scale_count, zero_start, zero_count, dimension, kind, position, scales, zero_points, block_size in zip(
         scale_starts,
         scale_counts,
@@ -43,10 +63,10 @@ def read_quantizations(tables: Tables) -> list[Quantization | None]:
         strict=True,
     ):
         if position:
-            parameters = (dimension, block_size, scales, zero_points)
-            found.append(Quantization(_DETAILED_QUANTIZATIONS[kind], _NO_SCALES, _NO_ZERO_POINTS, *parameters))
+            detailed = (dimension, block_size, scales, zero_points)
+            parameters.append(Quantization(_DETAILED_QUANTIZATIONS[kind], _NO_SCALES, _NO_ZERO_POINTS, *detailed))
         elif scale_count:
-            found.append(
+            parameters.append(
                 Quantization(
                     "affine",
                     StoredNumbers("<f4", buffer.content, scale_start, scale_count),
@@ -55,5 +75,13 @@ def read_quantizations(tables: Tables) -> list[Quantization | None]:
                 )
             )
         else:
-            found.append(None)
-    return found
+            parameters.append(None)
+    # GetLegacyQuantization (core/subgraph.cc)
+    has_one = [count == 1 and not position for count, position in zip(scale_counts, positions, strict=True)]
+    scale_places = [start if one else 0 for start, one in zip(scale_starts, has_one, strict=True)]
+    zero_places = [start if one and count else 0 for start, count, one in zip(zero_starts, zero_counts, has_one, strict=True)]
+    return Quantizations(
+        parameters,
+        buffer.numbers("<f", scale_places, "scales", 0.0),
+        buffer.numbers("<q", zero_places, "zero points"),
+    )

@@ -21,19 +21,19 @@ from ..limits import how_to_raise, raised
 from ..mapping import is_shrunk, map_file
 from ..text import printable
 from . import schema
-from .flatbuffer import OFFSET, Flatbuffer, Malformed, Tables, split
+from .flatbuffer import Flatbuffer, Malformed, Tables, split, spread
+from .layouts import OFFSET
 from .model import (
     Allocation,
     Model,
     Node,
     OperatorCode,
-    Quantization,
     Signature,
     Sparsity,
     Subgraph,
     Tensor,
 )
-from .quantizations import QUANTIZATION_FIELDS, read_quantizations
+from .quantizations import read_quantizations
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _BUFFER = {0: OFFSET, 1: "<Q", 2: "<Q"}
@@ -41,10 +41,12 @@ _TENSOR = {
     **dict.fromkeys((0, 3, 4, 6, 7, 9), OFFSET),
     **dict.fromkeys((2, 10), "<I"),
     1: "<b",
-    **dict.fromkeys((5, 8), "<B"),
+    **dict.fromkeys((5, 8), "<?"),
 }
 _NODE = {**dict.fromkeys((1, 2, 4, 5, 7, 8, 12), OFFSET), 0: "<I", **dict.fromkeys((3, 11), "<B"), **dict.fromkeys((9, 10), "<Q")}
 """How the fields of the tables of which a model has many are stored, by their numbers."""
+_SIZE = 4
+"""Bytes of one size of a shape."""
 _SMALL = 16 << 20
 """Bytes of a file that is read as a whole."""
 _GREATEST_RANK = 256
@@ -159,8 +161,7 @@ def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]
 def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
     root = buffer.root("Model")
     operator_codes = _read_operator_codes(root.child_vectors(1, "OperatorCode")[0])
-    buffer_tables = root.child_vectors(4, "Buffer", _BUFFER)[0]
-    buffers = buffer_tables.spans(0, 1, 2, "the data of a buffer")
+    buffers, offset_buffers = _read_buffers(root.child_vectors(4, "Buffer")[0])
     subgraphs = _read_subgraphs(root.child_vectors(2, "SubGraph")[0], operator_codes, buffers)
     return Model(
         path=path,
@@ -173,13 +174,17 @@ def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
         metadata=_read_metadata(root.child_vectors(6, "Metadata")[0], buffers),
         content=buffer.content,
         parts_digest=digest,
-        offset_buffers=_offset_buffers(buffer_tables),
+        offset_buffers=offset_buffers,
     )
 
 
-def _offset_buffers(tables: Tables) -> frozenset[int]:
-    parts = enumerate(zip(tables.targets(0, "the data of a buffer"), tables.numbers(1, "<Q"), strict=True))
-    return frozenset([number for number, (field, offset) in parts if not field and offset > 1])
+def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
+    """Return (offset, size) of the bytes of each buffer, None if it has none, and which lie behind the flatbuffer."""
+    numbers, filled = tables.with_any(_BUFFER)
+    what = "the data of a buffer"
+    spans = spread(filled.spans(0, 1, 2, what, numbers), numbers, len(tables), None)
+    parts = zip(numbers, filled.targets(0, what), filled.numbers(1, "<Q"), strict=True)
+    return spans, frozenset([number for number, field, offset in parts if not field and offset > 1])
 
 
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
@@ -262,20 +267,19 @@ def _read_block_of_nodes(
     options, further_options = _read_options(tables, 3, 4, ""), _read_options(tables, 11, 12, "2")
     if any(further_options):
         options = [first or second for first, second in zip(options, further_options, strict=True)]
-    own_codes = list(map(operator_codes.__getitem__, codes))
     return _rows_of(
         Node,
         zip(
             numbers,
-            [code.op for code in own_codes],
-            [code.builtin_code for code in own_codes],
-            [code.custom_code for code in own_codes],
-            [code.version for code in own_codes],
+            map([code.op for code in operator_codes].__getitem__, codes),
+            map([code.builtin_code for code in operator_codes].__getitem__, codes),
+            map([code.custom_code for code in operator_codes].__getitem__, codes),
+            map([code.version for code in operator_codes].__getitem__, codes),
             tables.tensor_rows(1, tensor_limits, name),
             tables.tensor_rows(2, tensor_limits, name),
             tables.tensor_rows(8, tensor_limits, name),
             options,
-            tables.spans(5, 9, 10, "the options of a custom operator", start),
+            tables.spans(5, 9, 10, "the options of a custom operator", range(start, start + len(tables))),
             strict=True,
         ),
     )
@@ -290,7 +294,7 @@ def _rows_of(kind: type[_Row], columns: Iterable[tuple[Any, ...]]) -> list[_Row]
 
 
 def _numbered(counts: Sequence[int]) -> list[int]:
-    return [index for count in counts for index in range(count)]
+    return list(itertools.chain.from_iterable(map(range, counts)))
 
 
 def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
@@ -307,32 +311,29 @@ def _read_options(tables: Tables, kind_slot: int, slot: int, union: str) -> list
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.numbers(kind_slot, "<B")
     places = tables.targets(slot, "builtin options")
-    of_kind: dict[int, list[int]] = {}
-    for kind, position in zip(kinds, places, strict=True):
-        of_kind.setdefault(kind, []).append(position if kind else 0)
-    tables_of_kind = {kind: names.get(kind, f"UNKNOWN({kind})") for kind in of_kind}
-    for kind, positions in of_kind.items():
-        _spend_on_vectors(tables.buffer, tables_of_kind[kind], positions)
+    tables_of_kind = {kind: names.get(kind, f"UNKNOWN({kind})") for kind in dict.fromkeys(kinds)}
+    for kind, name in tables_of_kind.items():
+        references = [field for field in schema.table_fields(name) if field.format is None]
+        if kind and references:
+            positions = [position for own, position in zip(kinds, places, strict=True) if own == kind]
+            _spend_on_vectors(Tables(tables.buffer, name, positions), references)
     if not any(places):
         return [None] * len(places)
     return [(tables_of_kind[kind], position) if kind and position else None for kind, position in zip(kinds, places, strict=True)]
 
 
-def _spend_on_vectors(buffer: Flatbuffer, name: str, positions: Sequence[int]) -> None:
+def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> None:
     """Check and count what the vectors and strings in options tables claim to hold."""
-    references = [field for field in schema.table_fields(name) if field.format is None]
-    if references:
-        tables = Tables(buffer, name, positions)
-        for field in references:
-            width = struct.calcsize(field.element or "s")
-            _, counts = tables.vectors(field.slot, width, f"a vector of {tables.what}")
-            buffer.spend(sum(counts) * width, f"a vector of {tables.what}")
+    for field in references:
+        width = struct.calcsize(field.element or "s")
+        _, counts = tables.vectors(field.slot, width, f"a vector of {tables.what}")
+        tables.buffer.spend(sum(counts) * width, f"a vector of {tables.what}")
 
 
 def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
     """Read the tensors of all subgraphs, ``counts`` of them in each."""
     numbers, tensors = _numbered(counts), list[Tensor]()
-    shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None] = {}
+    shapes = _Shapes()
     # Buffer 0 stands for no data.
     data_of = [None, *buffers[1:]]
     for tables in blocks:
@@ -342,15 +343,37 @@ def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequ
     return tensors
 
 
+class _Shapes(dict[bytes, tuple[int, ...]]):
+    """Shapes by their bytes: most tensors have that of another, and share it."""
+
+    def __missing__(self, sizes: bytes) -> tuple[int, ...]:
+        shape = self[sizes] = struct.unpack(f"<{len(sizes) // _SIZE}i", sizes)
+        return shape
+
+    def read(self, tables: Tables, places: Sequence[int], ranks: Sequence[int]) -> list[tuple[int, ...]]:
+        """Read the shapes at these places, of these ranks; absent ones are empty."""
+        found = tables.buffer.byte_rows(places, [rank * _SIZE for rank in ranks], f"a vector of {tables.what}")
+        return [self[sizes] for sizes in found]
+
+    def read_signatures(self, tables: Tables) -> list[tuple[int, ...] | None]:
+        """Read the shape's signature of each tensor, None where it has none."""
+        what = f"a vector of {tables.what}"
+        places = tables.targets(7, what)
+        if not any(places):
+            return [None] * len(places)
+        shapes = self.read(tables, places, tables.buffer.lengths(places, _SIZE, what))
+        return [shape if place else None for shape, place in zip(shapes, places, strict=True)]
+
+
 def _read_block_of_tensors(
     tables: Tables,
     numbers: Sequence[int],
     buffers: Sequence[tuple[int, int] | None],
     name: Callable[[int], str],
     buffer_count: int,
-    shapes: dict[tuple[int, ...] | None, tuple[int, ...] | None],
+    shapes: _Shapes,
 ) -> list[Tensor]:
-    """Read some tensors, of which equal ``shapes`` are shared."""
+    """Read some tensors."""
     buffer_numbers = tables.numbers(2, "<I")
     if max(buffer_numbers, default=0) >= len(buffers):
         index = _first_from(len(buffers), buffer_numbers)
@@ -359,10 +382,11 @@ def _read_block_of_tensors(
     kinds = tables.numbers(1, "<b")
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
     types = list(map(type_names.__getitem__, kinds))
-    is_variable = list(map(bool, tables.numbers(5, "<B")))
-    quantizations = read_quantizations(tables.children(4, "QuantizationParameters", QUANTIZATION_FIELDS))
+    is_variable = tables.numbers(5, "<?", False)
+    quantizations = read_quantizations(tables.children(4, "QuantizationParameters"))
     tables.vectors(9, 4, "variant tensors")  # looked at by a delegate only
-    _, ranks = tables.vectors(0, 4, "a shape")
+    shape_places = tables.targets(0, "a shape")
+    ranks = tables.buffer.lengths(shape_places, _SIZE, "a shape")
     if max(ranks, default=0) > raised(_GREATEST_RANK):
         raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions{how_to_raise()}")
     return _rows_of(
@@ -371,42 +395,28 @@ def _read_block_of_tensors(
             numbers,
             tables.strings(3),
             types,
-            [shapes.setdefault(shape, shape) for shape in tables.rows(0, "<i")],
-            [shapes.setdefault(shape, shape) for shape in tables.optional_rows(7, "<i")],
-            map(bool, tables.numbers(8, "<B")),
+            shapes.read(tables, shape_places, ranks),
+            shapes.read_signatures(tables),
+            tables.numbers(8, "<?", False),
             is_variable,
-            map(_allocation, data, types, is_variable),
+            _allocations(data, types, is_variable),
             buffer_numbers,
             tables.numbers(10, "<I"),
             data,
-            quantizations,
-            map(_legacy_scale, quantizations),
-            map(_legacy_zero_point, quantizations),
+            *quantizations,
             _read_sparsities(tables.children(6, "SparsityParameters")),
             itertools.repeat(None),
         ),
     )
 
 
-def _allocation(data: tuple[int, int] | None, type_name: str, is_variable: bool) -> Allocation:
+def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], is_variable: Iterable[bool]) -> list[Allocation]:
     """``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``)."""
-    if data is not None:
-        return Allocation.CONSTANT
-    if type_name in _HEAP_TYPES:
-        return Allocation.DYNAMIC
-    return Allocation.VARIABLE if is_variable else Allocation.ARENA
-
-
-def _legacy_scale(quantization: Quantization | None) -> float:
-    """``GetLegacyQuantization`` (``core/subgraph.cc``)."""
-    return float(quantization.scales[0]) if quantization is not None and len(quantization.scales) == 1 else 0.0
-
-
-def _legacy_zero_point(quantization: Quantization | None) -> int:
-    """``GetLegacyQuantization`` (``core/subgraph.cc``)."""
-    if quantization is None or len(quantization.scales) != 1 or not len(quantization.zero_points):
-        return 0
-    return int(quantization.zero_points[0])
+    constant, dynamic, variable, arena = Allocation.CONSTANT, Allocation.DYNAMIC, Allocation.VARIABLE, Allocation.ARENA
+    return [
+        constant if span is not None else dynamic if type_name in _HEAP_TYPES else variable if varies else arena
+        for span, type_name, varies in zip(data, types, is_variable, strict=True)
+    ]
 
 
 def _read_sparsities(tables: Tables) -> list[Sparsity | None]:
