@@ -6,6 +6,7 @@ Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/mod
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from ...model.model import Model, Subgraph, Tensor
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
 from ..selection import ModelFailure
-from .file_facts import FileFacts
+from .file_facts import FileFacts, file_facts
 from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, TENSOR_RANK, VARIABLE, VARIANT
 
 _SPARSE_LINE = "Sparsity tensors may not yet be fully supported."
@@ -41,6 +42,12 @@ class _LoaderFault(NamedTuple):
     line: str
     node: int | None = None
     tensor: int | None = None
+
+
+@functools.lru_cache(maxsize=2)
+def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
+    """Read a model once for all plugins that it is given to."""
+    return load(model, file_facts(model), release, ended)
 
 
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
