@@ -30,6 +30,11 @@ class Visit:
         """The release of the runtime."""
         return self.target.release
 
+    def has_shown(self, node: Node) -> bool:
+        """Whether the nodes so far have shown anything of a node's operands: that they are unpacked, or of variables."""
+        operands = node.inputs + node.outputs
+        return not self.unpacking.producers.keys().isdisjoint(operands) or self.variables.are_among(operands)
+
 
 class WatchedVisit:
     """A visit of which rules see what ``noted`` tells of one node, and the target (``rules.alike``)."""
