@@ -35,7 +35,7 @@ class _Addition(NamedTuple):
     identities: tuple[tuple[int, int], ...] = ()
 
 
-_DOUBTFUL = _Addition(False)
+_UNCLEAR = _Addition(False)
 _PLAIN = _Addition(True)
 """What most nodes add."""
 
@@ -61,29 +61,29 @@ def _additions(graph: Graph, build: Build, allow_quant_ops: bool, release: Relea
     def addition(view: NodeView) -> _Addition:
         model = GpuModel()
         if any(tensor.is_variable for tensor in view.inputs):
-            return _DOUBTFUL
+            return _UNCLEAR
         try:
             build(model, Values(view.graph, allow_quant_ops, release), view)
             found = tuple(_identities(model, view.node))
-        except (BuildError, _Doubt):
-            return _DOUBTFUL
+        except (BuildError, _NotPlain):
+            return _UNCLEAR
         return _Addition(True, found) if found else _PLAIN
 
     return AlikeAnswers(graph, addition)
 
 
-class _Doubt(Exception):
+class _NotPlain(Exception):
     """A node adds something whose fate depends on others."""
 
 
 def _identities(model: GpuModel, node: Node) -> Iterator[tuple[int, int]]:
     for operation in model.operations:
         if operation.kind in _LOOKED_AT_FURTHER:
-            raise _Doubt
+            raise _NotPlain
         if operation.kind == "CONSTANT" and not _is_read_once_within(operation):
-            raise _Doubt
+            raise _NotPlain
         if any(value.tensor is not None and value.tensor.index in node.outputs for value in operation.inputs):
-            raise _Doubt
+            raise _NotPlain
         if is_identity(operation):
             yield from _ends(operation, node)
 
@@ -97,11 +97,11 @@ def _ends(operation: Operation, node: Node) -> Iterator[tuple[int, int]]:
     """Return the operand and the result that an identity joins; none if it reads what nothing else does."""
     source, result = operation.input(0), operation.output(0)
     if len(operation.outputs) != 1 or source.shape != result.shape or result.tensor is None:
-        raise _Doubt
+        raise _NotPlain
     if source.tensor is not None:
         yield node.inputs.index(source.tensor.index), node.outputs.index(result.tensor.index)
     elif len(source.consumers) != 1:
-        raise _Doubt
+        raise _NotPlain
 
 
 def _is_read_twice(nodes: Sequence[Node], origins: Mapping[int, int]) -> bool:
