@@ -51,7 +51,7 @@ class WatchedVisit:
 def noted(visit: Visit, node: Node) -> Hashable:
     """Return what the nodes so far have shown of a node's operands: which of them are unpacked."""
     unpacking, operands = visit.unpacking, node.inputs + node.outputs
-    if unpacking.producers.keys().isdisjoint(operands):
+    if not unpacking.producers or unpacking.producers.keys().isdisjoint(operands):
         return None
     return tuple([(index in unpacking.producers, index in unpacking.elided_float16) for index in operands])
 
