@@ -50,7 +50,8 @@ class Float16Remapping:
     def verdicts(self, graph: Graph, judge: Judge[Any]) -> dict[int, Verdict]:
         """Return the verdict on each node, asked about with the constants; those that widen them are refused one by one."""
         plan, nodes = graph.execution_plan, graph.nodes
-        if not any(nodes[index].op == "DEQUANTIZE" for index in plan):
+        candidates = [graph.view(nodes[index]) for index in plan if nodes[index].op == "DEQUANTIZE"]
+        if not any(view.is_constant_float16_dequantize for view in candidates):
             return judge.verdicts(plan)
         found = {}
         for index in plan:

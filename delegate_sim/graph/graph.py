@@ -136,7 +136,7 @@ class Graph:
 class NodeView:
     """A node with its operands as tensors. What is omitted or missing reads as ``NO_TENSOR``."""
 
-    __slots__ = ("_options", "graph", "node", "op", "version")
+    __slots__ = ("_options", "graph", "node", "op", "version", "watched")
 
     def __init__(self, graph: Graph, node: Node) -> None:
         self.graph = graph
@@ -144,6 +144,8 @@ class NodeView:
         self.op = node.op
         self.version = node.version
         self._options: Options | None = None
+        self.watched: NodeView | None = None
+        """The node as those are shown it who are observed, once it was made (``graph.watched``)."""
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

@@ -48,6 +48,12 @@ def partition(
     node a subset (``DisableDelegateNodeFusion``). Unless the graph has control edges of its own, clustering chains the nodes
     with side effects. Raises PartitionError if the graph has a cycle.
     """
+    return _partitioned(graph, tuple(delegated), clustering, fusion)
+
+
+@functools.lru_cache(maxsize=4)
+def _partitioned(graph: Graph, delegated: tuple[int, ...], clustering: bool, fusion: bool) -> tuple[Subset, ...]:
+    """Return the same for all delegates that accept the same nodes of a graph, as those of one family often do."""
     control_edges = graph.control_edges
     if control_edges is None:
         control_edges = _side_effect_chain(graph) if clustering else ()

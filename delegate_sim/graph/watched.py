@@ -222,6 +222,13 @@ class WatchedView(NodeView):
         return self._view.value(own)
 
 
+def watched_view(view: NodeView) -> NodeView:
+    """Return a node in this form, which is made once for all who ask about it."""
+    if view.watched is None:
+        view.watched = WatchedView(view)
+    return view.watched
+
+
 class _NumberedTensor(WatchedTensor):
     """A tensor whose index is its number among those of the node."""
 

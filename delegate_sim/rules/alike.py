@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 from ..graph.graph import Graph
-from ..graph.watched import LooksFurther, WatchedView
+from ..graph.watched import LooksFurther, watched_view
 from ..model.model import Node
 from .book import RuleBook, RuleTarget
 from .rule import ACCEPTED, Verdict
@@ -58,7 +58,7 @@ class Judge(Generic[T]):
         if found is None:
             view = self._graph.view(node)
             try:
-                found = self._kept[number] = self._rules.judge(WatchedView(view), self._watched(node))
+                found = self._kept[number] = self._rules.judge(watched_view(view), self._watched(node))
             except LooksFurther:
                 self._apart.add(number)
                 return self._rules.judge(view, self._target)

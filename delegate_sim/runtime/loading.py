@@ -8,6 +8,7 @@ are looked for when the graph is prepared.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -74,6 +75,7 @@ class Loading(NamedTuple):
         return "; ".join(reasons)
 
 
+@functools.lru_cache(maxsize=2)
 def load_on(model: Model, release: Release) -> Loading:
     """Look up the operators that a file lists, and the types of its tensors."""
     found: dict[Loads, dict[OperatorCode, None]] = {Loads.NO: {}, Loads.UNKNOWN: {}, Loads.YES: {}}
@@ -137,12 +139,18 @@ def custom_operators(model: Model, release: Release, registered: frozenset[str],
 
     TensorFlow's own wheels apply the Flex delegate before any other: its operators count as registered there.
     """
-    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom]
-    found = [op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)]
+    found = _without_kernel(model)
     has_flex = release.family == "tf"
     missing = frozenset([op for op in found if not (op in registered or (has_flex and op.startswith(FLEX)))])
     assumed = tuple([op for op in found if op not in registered and (has_own_resolver or op not in missing)])
     return CustomOperators(assumed, frozenset() if has_own_resolver else missing, has_own_resolver)
+
+
+@functools.lru_cache(maxsize=2)
+def _without_kernel(model: Model) -> tuple[str, ...]:
+    """Return the custom operators of a model that the runtime itself has no kernel for."""
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom]
+    return tuple([op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)])
 
 
 def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) -> Iterator[str]:

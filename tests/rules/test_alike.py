@@ -21,7 +21,7 @@ from delegate_sim.rules.vocabulary import check
 from fixtures.builder import ModelBuilder
 from tests.alike import CORPORA, FIXTURES, models, sample
 
-SIMULATED = [name for name in DELEGATE_NAMES if not name.startswith("npu-")]
+
 SAMPLE = 12
 
 
@@ -186,7 +186,7 @@ def without_memory(monkeypatch):
     monkeypatch.setattr(Judge, "verdicts", lambda self, nodes: {each: verdict(self, self._graph.nodes[each]) for each in nodes})
 
 
-def entries(models, names=SIMULATED):
+def entries(models, names=DELEGATE_NAMES):
     found = []
     for content in models:
         model = delegate_sim.load(content)

@@ -9,10 +9,12 @@ was found with the binary of LiteRT 2.3.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...graph.alike import AlikeAnswers
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Tensor
@@ -93,7 +95,7 @@ def _unusable_weights(node: NodeView) -> Iterator[_Problem]:
     if node.op == "FULLY_CONNECTED":
         bias = node.input(2)
         is_same = len(node.node.inputs) > 1 and node.node.input(0) == node.node.input(1)
-        has_runtime_bias = weights.is_constant and len(node.node.inputs) > 2 and bias.index >= 0 and not bias.is_constant
+        has_runtime_bias = weights.is_constant and node.node.input(2) >= 0 and not bias.is_constant
         has_scales = not weights.is_constant and weights.type == "INT8" and weights.is_per_channel
         if is_same or has_scales:
             yield _Problem(WEIGHTS.name, weights)
@@ -184,12 +186,24 @@ _ANYWHERE: tuple[Callable[[NodeView], Iterator[_Problem]], ...] = (
 
 def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) -> KernelFailure | None:
     """Return the first node of a partition that ends the process while its model is built; None if none is known to."""
+    harmless = _harmless(graph, backend == "webgpu")
     for index in subset.nodes:
-        node = graph.view(graph.nodes[index])
-        if node.node.is_custom or node.is_constant_float16_dequantize:
+        if harmless.answer(graph.nodes[index]):
             continue
-        for problems in (*_ANYWHERE, *((_on_webgpu,) if backend == "webgpu" else ())):
-            for problem in problems(node):
-                failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
-                return failure if release.is_at_least(NEWEST_MEASURED) else failure._replace(is_known=False)
+        for problem in _problems(graph.view(graph.nodes[index]), backend == "webgpu"):
+            failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
+            return failure if release.is_at_least(NEWEST_MEASURED) else failure._replace(is_known=False)
     return None
+
+
+@functools.lru_cache(maxsize=2)
+def _harmless(graph: Graph, is_on_webgpu: bool) -> AlikeAnswers[bool]:
+    """Tell whether nodes have no problem, for all partitions of a graph."""
+    return AlikeAnswers(graph, lambda node: next(_problems(node, is_on_webgpu), None) is None)
+
+
+def _problems(node: NodeView, is_on_webgpu: bool) -> Iterator[_Problem]:
+    if node.node.is_custom or node.is_constant_float16_dequantize:
+        return
+    for problems in (*_ANYWHERE, *((_on_webgpu,) if is_on_webgpu else ())):
+        yield from problems(node)

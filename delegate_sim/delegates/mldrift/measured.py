@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from ...frozen import changed
@@ -37,12 +38,14 @@ def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
 
     What both GPU delegates ask is dated by the runtime's sources; a change between two measured releases is known for the later.
     """
-    found = []
-    for check in checks:
-        if check.withdrawn is not None and OLDEST.is_at_least(check.withdrawn):
-            continue
-        found.append(changed(check, introduced=_dated(check.introduced), withdrawn=_dated(check.withdrawn)))
-    return tuple(found)
+    return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
+
+
+@functools.cache
+def _as_measured(check: Check[object]) -> Check[object]:
+    if check.introduced is None and check.withdrawn is None:
+        return check
+    return changed(check, introduced=_dated(check.introduced), withdrawn=_dated(check.withdrawn))
 
 
 def _dated(release: Release | None) -> Release | None:

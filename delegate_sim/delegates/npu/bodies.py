@@ -35,7 +35,7 @@ def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
             for place, fate in _fates(graphs, decision, release):
                 fates.setdefault(place, fate)
     completed, taken = list(decisions), [frozenset[int]()] * len(graphs)
-    for graph in graphs:
+    for graph in graphs if fates else ():
         own = {index: fates[graph.index, index] for index in graph.execution_plan if (graph.index, index) in fates}
         if own and decisions[graph.index] is None:
             completed[graph.index] = Decision(graph, {index: fate.verdict for index, fate in own.items()})
@@ -56,10 +56,12 @@ def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Ite
     places = decision.places
     taken = set(decision.nodes)
     for index in decision.graph.execution_plan:
+        node = decision.graph.nodes[index]
+        if index not in places and node.op != COMPOSITE:
+            continue
         fate = Fate(decision.verdicts.get(index, ACCEPTED), index in taken)
         if index in places:
             yield places[index], fate
-        node = decision.graph.nodes[index]
         composite = composite_of(decision.graph.model, node, release) if node.op == COMPOSITE else None
         if composite is not None:
             verdict = ACCEPTED if fate.is_taken else fate.verdict

@@ -47,7 +47,7 @@ def file_facts(model: Model) -> FileFacts:
     places = _places(tensor_counts)
     invalid, kinds = set(), {}
     for place, of_scales, of_zero_points, details in zip(places, scales, zero_points, quantization.numbers(4, "<B"), strict=True):
-        if details == _BLOCKWISE_DETAILS:
+        if details == _BLOCKWISE_DETAILS or not (of_scales or of_zero_points or details):
             continue
         kind = NONE if not of_scales and not of_zero_points else PER_CHANNEL
         if 1 in (of_scales, of_zero_points):

@@ -5,6 +5,8 @@ Source: ``GroupPartitionsV2`` and ``GroupPartitions`` (``litert/compiler/plugin/
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from ...graph.graph import Graph
@@ -55,10 +57,12 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
     return tuple(map(tuple, groups.values()))
 
 
-def in_running_order(graph: Graph, groups: Sequence[NodeGroup]) -> tuple[tuple[Subset, ...], bool]:
+@functools.lru_cache(maxsize=2)
+def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
     """Return groups, and the nodes between them, in an order in which they can run, and whether there is one.
 
-    Each group runs as one; where groups wait for each other, they stand where their last node stood.
+    Each group runs as one; where groups wait for each other, they stand where their last node stood. Plugins that select the
+    same nodes share the answer.
     """
     position = {index: number for number, index in enumerate(graph.execution_plan)}
     steps = [(group, True) for group in groups]
@@ -72,11 +76,13 @@ def in_running_order(graph: Graph, groups: Sequence[NodeGroup]) -> tuple[tuple[S
         if is_taken or not subsets or subsets[-1][0]:
             subsets.append((is_taken, []))
         subsets[-1][1].extend(nodes)
-    return tuple([_subset(graph, is_taken, nodes) for is_taken, nodes in subsets]), is_sorted
+    return _subsets(graph, subsets), is_sorted
 
 
 def _sorted(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
     """Return an order in which each step finds its operands, keeping the given one where possible; None if there is none."""
+    if len(steps) == 1:
+        return [0]
     step_of = {index: number for number, nodes in enumerate(steps) for index in nodes}
     before: list[set[int]] = [set() for _ in steps]
     after: list[set[int]] = [set() for _ in steps]
@@ -106,13 +112,15 @@ def _sorted(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
     return order if len(order) == len(steps) else None
 
 
-def _subset(graph: Graph, is_taken: bool, nodes: Sequence[int]) -> Subset:
-    own = set(nodes)
-    written = {tensor for index in nodes for tensor in graph.nodes[index].outputs if tensor >= 0}
-    read = {tensor for index in nodes for tensor in graph.nodes[index].inputs if tensor >= 0}
-    leaving = {
-        tensor
-        for tensor in written
-        if tensor in graph.outputs or any(reader.index not in own for reader in graph.readers.get(tensor, ()))
-    }
-    return Subset(is_taken, tuple(nodes), tuple(sorted(read - written)), tuple(sorted(leaving)))
+def _subsets(graph: Graph, parts: Sequence[tuple[bool, Sequence[int]]]) -> tuple[Subset, ...]:
+    """Return the subsets of a plan: what each reads of others, and what others or the caller read of it."""
+    nodes = graph.nodes
+    read = [{tensor for index in indices for tensor in nodes[index].inputs if tensor >= 0} for _, indices in parts]
+    written = [{tensor for index in indices for tensor in nodes[index].outputs if tensor >= 0} for _, indices in parts]
+    results = frozenset(graph.outputs)
+    readers = Counter([tensor for tensors in read for tensor in tensors])
+    found = []
+    for (is_taken, indices), own_read, own_written in zip(parts, read, written, strict=True):
+        leaving = [tensor for tensor in own_written if tensor in results or readers[tensor] > (tensor in own_read)]
+        found.append(Subset(is_taken, tuple(indices), tuple(sorted(own_read - own_written)), tuple(sorted(leaving))))
+    return tuple(found)

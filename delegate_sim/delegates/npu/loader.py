@@ -6,15 +6,16 @@ Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/mod
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...model import schema
-from ...model.model import Model, Subgraph, Tensor
+from ...model.model import Model, Subgraph
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
 from ..selection import ModelFailure
-from .file_facts import FileFacts
+from .file_facts import FileFacts, file_facts
 from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, TENSOR_RANK, VARIABLE, VARIANT
 
 _SPARSE_LINE = "Sparsity tensors may not yet be fully supported."
@@ -43,6 +44,12 @@ class _LoaderFault(NamedTuple):
     tensor: int | None = None
 
 
+@functools.lru_cache(maxsize=2)
+def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
+    """Read a model once for all plugins that it is given to."""
+    return load(model, file_facts(model), release, ended)
+
+
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
     """Read a model as LiteRT does: of each subgraph the tensors, then the nodes, up to the first error.
 
@@ -51,16 +58,11 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
     unknown = _unknown_types(model, release)
     lines: list[str] = []
     for subgraph in model.subgraphs:
-        for tensor in subgraph.tensors:
-            faults = _tensor_faults(subgraph, tensor, facts, unknown, release)
-            fault = next((each for each in faults if each.kind.name not in ended), None)
-            if fault is not None:
-                return _refused(subgraph, fault, lines)
-            if tensor.sparsity is not None:
-                lines.append(_SPARSE_LINE)
-        fault = next((each for each in _node_faults(subgraph, facts) if each.kind.name not in ended), None)
-        if fault is not None:
-            return _refused(subgraph, fault, lines)
+        for found in (*_of_tensors(subgraph, facts, unknown, release), *_node_faults(subgraph, facts)):
+            if isinstance(found, str):
+                lines.append(found)
+            elif found.kind.name not in ended:
+                return _refused(subgraph, found, lines)
     return Loaded(tuple(lines), None)
 
 
@@ -71,21 +73,23 @@ def _unknown_types(model: Model, release: Release) -> frozenset[str]:
     return frozenset({tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}) - known
 
 
-def _tensor_faults(
-    subgraph: Subgraph, tensor: Tensor, facts: FileFacts, unknown: frozenset[str], release: Release
-) -> Iterator[_LoaderFault]:
-    place = (subgraph.index, tensor.index)
-    if tensor.type in unknown:
-        yield _LoaderFault(ELEMENT_TYPE, f"Element type ({_number(tensor.type)}) not currently supported", None, tensor.index)
-    if len(tensor.shape) > _MOST_DIMENSIONS and release.is_at_least(_RANK_IS_CHECKED):
-        line = f"Tensor rank ({len(tensor.shape)}) exceeds max rank ({_MOST_DIMENSIONS})"
-        yield _LoaderFault(TENSOR_RANK, line, None, tensor.index)
-    if place in facts.invalid_channels:
-        yield _LoaderFault(CHANNELS, "Invalid per-channel quantization parameters", None, tensor.index)
-    if tensor.is_variable:
-        yield _LoaderFault(VARIABLE, "Variable tensors not yet supported.", None, tensor.index)
-    if place in facts.variants:
-        yield _LoaderFault(VARIANT, "Variant tensors not yet supported.", None, tensor.index)
+def _of_tensors(subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release) -> Iterator[_LoaderFault | str]:
+    """Return the faults of the tensors, and the lines about those that are read."""
+    for tensor in subgraph.tensors:
+        index, place = tensor.index, (subgraph.index, tensor.index)
+        if tensor.type in unknown:
+            yield _LoaderFault(ELEMENT_TYPE, f"Element type ({_number(tensor.type)}) not currently supported", None, index)
+        if len(tensor.shape) > _MOST_DIMENSIONS and release.is_at_least(_RANK_IS_CHECKED):
+            line = f"Tensor rank ({len(tensor.shape)}) exceeds max rank ({_MOST_DIMENSIONS})"
+            yield _LoaderFault(TENSOR_RANK, line, None, index)
+        if place in facts.invalid_channels:
+            yield _LoaderFault(CHANNELS, "Invalid per-channel quantization parameters", None, index)
+        if tensor.is_variable:
+            yield _LoaderFault(VARIABLE, "Variable tensors not yet supported.", None, index)
+        if place in facts.variants:
+            yield _LoaderFault(VARIANT, "Variant tensors not yet supported.", None, index)
+        if tensor.sparsity is not None:
+            yield _SPARSE_LINE
 
 
 def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[_LoaderFault]:

@@ -42,6 +42,11 @@ class OpFilters(NamedTuple):
     patterns: tuple[str, ...] = ()
     fault: str = ""
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether every node is kept, whatever its results are called."""
+        return not self.patterns and self.behaviour == NOT_ON_TPU
+
     def match(self, names: Sequence[str]) -> FilterMatch:
         """Judge a node by the names of its results."""
         if not self.patterns or not names:

@@ -147,7 +147,7 @@ def _decided(
     subsets: tuple[Subset, ...] = ()
     warnings: tuple[str, ...] = ()
     if groups or npu_calls:
-        subsets, is_sorted = in_running_order(graph, [*groups, *[(index,) for index in npu_calls]])
+        subsets, is_sorted = in_running_order(graph, (*groups, *[(index,) for index in npu_calls]))
         if not is_sorted:
             warnings = (
                 f"subgraph {graph.index}: partitions wait for each other in a circle, so that no order of them can run; the "

@@ -9,6 +9,7 @@ from ...graph.graph import Graph
 from ...options import Option, integer, text
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
+from ...rules.alike import Judge
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code
@@ -19,7 +20,7 @@ from .crashes import crash_warnings
 from .file_facts import file_facts
 from .grouping import DEFAULT, STRATEGIES
 from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
-from .loader import load
+from .loader import loaded
 from .partitioning import Ask, Asked, Strategy, partition_subgraph, selected_subgraphs
 from .target import NpuTarget
 
@@ -116,12 +117,12 @@ class NpuPlugin(Delegate):
     ) -> ModelDecision:
         """Load the file as LiteRT does, then ask about each subgraph that is not the body of a composite."""
         model = graphs[0].model
-        loaded = load(model, file_facts(model), release, ended)
+        found_by_loader = loaded(model, release, ended)
         warnings = tuple(self.warnings(options, release))
         decisions: list[Decision | None] = [None] * len(graphs)
-        if loaded.failure is not None:
-            return ModelDecision(tuple(decisions), loaded.lines, warnings, loaded.failure)
-        lines = list(loaded.lines)
+        if found_by_loader.failure is not None:
+            return ModelDecision(tuple(decisions), found_by_loader.lines, warnings, found_by_loader.failure)
+        lines = list(found_by_loader.lines)
         for index in selected_subgraphs(len(graphs), options["subgraphs"], bodies(model, release)):
             ask = self._ask(graphs[index], options, release, ended)
             found = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
@@ -171,8 +172,7 @@ class NpuPlugin(Delegate):
             if failure is not None and failure.code not in ended:
                 return Asked({}, lines, failure)
             target = base._replace(tensors=tensors)
-            views = [current.view(current.nodes[index]) for index in current.execution_plan]
-            verdicts = {view.node.index: self.rules.validate(view, target) for view in views}
+            verdicts = Judge(current, self.rules, target).verdicts(current.execution_plan)
             return Asked(verdicts, (*lines, *self.lines(current, verdicts, target)))
 
         return ask

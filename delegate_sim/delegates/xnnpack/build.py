@@ -7,11 +7,15 @@ when it computes shapes there is what stands in ``shapes``; what depends on the 
 
 from __future__ import annotations
 
+import functools
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
+from ...graph.alike import AlikeAnswers
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
+from ...graph.watched import WatchedOperands
 from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers
 from ...single_precision import float32, quotient
@@ -22,6 +26,7 @@ from .rules.checks import MAX_RANK
 from .rules.custom import ATTENTION
 from .scales import scales_of
 from .shapes import attention_of_other_shapes, missing_axis, overflowing_constant, variable_read_twice, weights_of_other_shape
+from .target import XnnpackTarget
 from .visit import Visit
 
 _FIRST_OPERAND_ONLY = frozenset(
@@ -64,15 +69,19 @@ _LARGEST_REQUANTIZATION = 256.0
 
 
 class _Kernel:
-    """The kernel of one partition under construction."""
+    """The kernel of one partition under construction.
 
-    def __init__(self, graph: Graph, subset: Subset, visit: Visit) -> None:
+    ``inputs`` are the model's own, ``outputs`` leave the partition, whose nodes have ``positions`` in its running order.
+    """
+
+    def __init__(
+        self, graph: Graph, visit: Visit, inputs: Collection[int], outputs: Collection[int], positions: Mapping[int, int]
+    ) -> None:
         self.graph = graph
         self.visit = visit
-        self.inputs = frozenset(() if graph.index else graph.inputs)
-        """The model's own inputs: those of a subgraph that is called take the shapes of the caller's operands."""
-        self.outputs = frozenset(subset.outputs)
-        self.positions = {index: position for position, index in enumerate(subset.nodes)}
+        self.inputs = inputs
+        self.outputs = outputs
+        self.positions = positions
         self.release = visit.release
         self.value_of_variable = visit.variables.value_of
         self.elided_float16 = visit.unpacking.elided_float16
@@ -103,21 +112,27 @@ class _Kernel:
 
     def define_values(self, nodes: Iterable[Node]) -> KernelFailure | None:
         """``DefineXNNPACKValue``, in order of tensors."""
-        values = {index for node in nodes for index in (*self.operands(node), *node.outputs) if index >= 0}
-        for index in sorted(values):
-            if self.graph.tensors[index].type == "RESOURCE" and self.value_of_variable(index) is None:
-                continue
-            if self.datatype(index) is None:
+        for index in sorted({index for node in nodes for index in self.values(node)}):
+            if self.lacks_datatype(index):
                 tensor = self.tensor(index)
                 return kernel_failure("xnnpack-kernel-datatype", None, tensor, found=scales_of(tensor))
         return None
 
-    def define_node(self, node: Node) -> KernelFailure | None:
+    def values(self, node: Node) -> Sequence[int]:
+        """Return the operands and results that become values."""
+        return [index for index in (*self.operands(node), *node.outputs) if index >= 0]
+
+    def lacks_datatype(self, index: int) -> bool:
+        """Whether XNNPACK cannot store a tensor; the handle of a variable that nobody reads or assigns is none of its values."""
+        is_unused = self.graph.tensors[index].type == "RESOURCE" and self.value_of_variable(index) is None
+        return not is_unused and self.datatype(index) is None
+
+    def define_node(self, view: NodeView) -> KernelFailure | None:
         """Define one node: no operand of too many dimensions, and what its operator asks."""
+        node = view.node
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:
                 return kernel_failure("xnnpack-kernel-rank", node.index, self.tensor(index))
-        view = self.graph.view(node)
         define = (_DEFINE_CUSTOM if node.is_custom else _DEFINE).get(node.op)
         found = define(self, view) if define is not None else None
         return found or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
@@ -130,17 +145,39 @@ class _Kernel:
 
 def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure | None:
     """Create the kernel of one partition, of nodes that were all visited."""
-    unpacking = set(visit.unpacking.producers.values())
-    nodes = [graph.nodes[index] for index in subset.nodes if index not in unpacking]
-    kernel = _Kernel(graph, subset, visit)
-    found = overflowing_constant(graph, kernel.positions, visit) or kernel.define_values(nodes)
+    positions = {index: position for position, index in enumerate(subset.nodes)}
+    found = overflowing_constant(graph, positions, visit)
+    if found is not None:
+        return found
+    # A subgraph that is called takes the shapes of the caller's operands.
+    inputs = frozenset(() if graph.index else graph.inputs)
+    kernel = _Kernel(graph, visit, inputs, frozenset(subset.outputs), positions)
+    unpacking, sound = set(visit.unpacking.producers.values()), _sound(graph, visit.target)
+    nodes = [
+        node
+        for node in [graph.nodes[index] for index in subset.nodes if index not in unpacking]
+        if visit.has_shown(node) or not sound.answer(node)
+    ]
+    found = kernel.define_values(nodes)
     if found is not None:
         return found
     for node in nodes:
-        found = kernel.define_node(node)
+        found = kernel.define_node(graph.view(node))
         if found is not None:
             return found
     return None
+
+
+@functools.lru_cache(maxsize=2)
+def _sound(graph: Graph, target: XnnpackTarget) -> AlikeAnswers[bool]:
+    """Tell whether nodes whose operands the visit has shown nothing of can be defined in whichever partition they are."""
+    unknown: Any = WatchedOperands(())
+
+    def can_be_defined(view: NodeView) -> bool:
+        kernel = _Kernel(view.graph, Visit(target), unknown, unknown, unknown)
+        return not any(map(kernel.lacks_datatype, kernel.values(view.node))) and kernel.define_node(view) is None
+
+    return AlikeAnswers(graph, can_be_defined)
 
 
 def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:

@@ -23,6 +23,7 @@ from .experts import is_mixture, said_of
 from .failures import WORDINGS
 from .rules import RULES
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
+from .unpacking import UNPACKING
 from .variables import VALUES
 from .visit import Visit, WatchedVisit, noted
 
@@ -171,17 +172,17 @@ def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
         watched=lambda node: cast(Visit, WatchedVisit(visit, node)),
     )
     for index in graph.execution_plan:
-        view = graph.view(graph.nodes[index])
-        if view.op == "VAR_HANDLE" and not view.node.is_custom:
-            variables.define(view)
-        elif not unpacking.notice(view):
-            verdict = verdicts[index] = judge.verdict(view.node)
-            if is_mixture(view.node, visit.release):
+        node = graph.nodes[index]
+        if node.op == "VAR_HANDLE" and not node.is_custom:
+            variables.define(graph.view(node))
+        elif node.op not in UNPACKING or not unpacking.notice(graph.view(node)):
+            verdict = verdicts[index] = judge.verdict(node)
+            if is_mixture(node, visit.release):
                 continue
             if not verdict.is_supported:
-                unpacking.drop_producers_of(view.node)
-            elif view.op in VALUES:
-                variables.bind(view)
+                unpacking.drop_producers_of(node)
+            elif node.op in VALUES:
+                variables.bind(graph.view(node))
     for index in graph.execution_plan:
         if index not in verdicts:
             verdicts[index] = RULES.validate(graph.view(graph.nodes[index]), visit)

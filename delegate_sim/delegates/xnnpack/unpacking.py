@@ -12,6 +12,8 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 _INT8_IS_QUANTISED_FROM = parse_release("litert-1.2.0")
 """The release from which on a DEQUANTIZE of INT8 without quantisation parameters is left alone; measured, not read."""
 
+UNPACKING = ("DEQUANTIZE", "DENSIFY")
+"""Operators that may make a tensor from constants alone."""
 _READ_FLOAT16_WEIGHTS = ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")
 
 
@@ -49,7 +51,7 @@ class Unpacking:
 
     def drop_producers_of(self, node: Node) -> None:
         """Leave to the CPU what makes the operands of a refused node."""
-        for tensor in node.inputs:
+        for tensor in node.inputs if self.producers else ():
             if tensor in self.producers:
                 self.refused_readers.setdefault(self.producers[tensor], node)
 

@@ -30,6 +30,11 @@ class Visit:
         """The release of the runtime."""
         return self.target.release
 
+    def has_shown(self, node: Node) -> bool:
+        """Whether the nodes so far have shown anything of a node's operands: that they are unpacked, or of variables."""
+        operands = node.inputs + node.outputs
+        return not self.unpacking.producers.keys().isdisjoint(operands) or self.variables.are_among(operands)
+
 
 class WatchedVisit:
     """A visit of which rules see what ``noted`` tells of one node, and the target (``rules.alike``)."""
@@ -46,7 +51,7 @@ class WatchedVisit:
 def noted(visit: Visit, node: Node) -> Hashable:
     """Return what the nodes so far have shown of a node's operands: which of them are unpacked."""
     unpacking, operands = visit.unpacking, node.inputs + node.outputs
-    if unpacking.producers.keys().isdisjoint(operands):
+    if not unpacking.producers or unpacking.producers.keys().isdisjoint(operands):
         return None
     return tuple([(index in unpacking.producers, index in unpacking.elided_float16) for index in operands])
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ....graph.graph import Graph
+from ....graph.graph import Graph, NodeView
 from ....graph.partition import Subset
 from ....releases.catalogue import NEWEST, Release
 from ...base import KernelFailure
 from ...gpu_compatibility.questions import is_full_lstm
 from ..failures import kernel_failure
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
+from .acceptance import is_accepted
 from .model import BuildError, GpuModel
 from .reader import NodeReader, Values
 from .transformations import clean_up
@@ -78,19 +79,24 @@ def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, rele
     current: int | None = None
     try:
         _add_border(model, values, graph, subset)
+        if is_accepted(graph, subset, _add_node, allow_quant_ops, release):
+            return None
         for current in subset.nodes:
-            view = graph.view(graph.nodes[current])
-            if view.is_constant_float16_dequantize:
-                continue
-            reader = NodeReader(model, values, view)
-            PARSERS[view.op](reader)
-            _update_variables(reader)
+            _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
         clean_up(model, graph)
     except BuildError as error:
         node = current if error.node is None else error.node
         return kernel_failure(error.code, node, error.tensor, **error.found)
     return None
+
+
+def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
+    if view.is_constant_float16_dequantize:
+        return
+    reader = NodeReader(model, values, view)
+    PARSERS[view.op](reader)
+    _update_variables(reader)
 
 
 def _add_border(model: GpuModel, values: Values, graph: Graph, subset: Subset) -> None:

@@ -56,7 +56,7 @@ def _round_quantized_values(model: GpuModel) -> None:
 
 def _remove_identities(model: GpuModel) -> None:
     """``RemoveIdentityReshape``, then ``RemoveIdentityStridedSlice``."""
-    for kind, is_identity in (("RESHAPE", _is_identity_reshape), ("SLICE", _is_identity_slice)):
+    for kind in _IDENTITIES:
         for operation in model.operations:
             if operation.kind == kind and is_identity(operation) and not model.is_output(operation.output(0)):
                 _remove_keeping_input(operation)
@@ -70,6 +70,14 @@ def _is_identity_slice(operation: Operation) -> bool:
     starts, ends, strides = operation.attributes
     shape = operation.output(0).shape
     return bool(operation.input(0).shape == shape == ends and starts == _NO_STARTS and strides == _NO_STRIDES)
+
+
+_IDENTITIES = {"RESHAPE": _is_identity_reshape, "SLICE": _is_identity_slice}
+
+
+def is_identity(operation: Operation) -> bool:
+    """Whether an operation changes nothing, and is removed unless the partition must give its result."""
+    return operation.kind in _IDENTITIES and _IDENTITIES[operation.kind](operation)
 
 
 def _remove_keeping_input(operation: Operation) -> None:

@@ -7,6 +7,8 @@ Drift says of it, which the lines in its log are made of.
 
 from __future__ import annotations
 
+import functools
+
 from ....graph.graph import NodeView
 from ....releases.catalogue import Release, parse_release
 from ....rules import kinds
@@ -34,6 +36,7 @@ Checks = tuple[Check[object], ...]
 SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.0"
 
 
+@functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
     """Return those of the checks that count before a release, for releases before it."""
     until = parse_release(release)
@@ -41,6 +44,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
     return tuple([each if _ends_by(each, until) else each.before_release(release) for each in counting])
 
 
+@functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
     """Return those of the checks that count in a release or later, for releases from it on."""
     start = parse_release(release)
@@ -56,6 +60,7 @@ def _starts_at(check: Check[object], release: Release) -> bool:
     return check.introduced is not None and check.introduced.is_at_least(release)
 
 
+@functools.cache
 def version_up_to(limit: int, *, older: int | None = None) -> Checks:
     """``CheckMaxSupportedOpVersion``; ``older`` is the limit before LiteRT 2.2."""
     if older is not None:
@@ -89,12 +94,14 @@ def inputs_at_most(most: int) -> Check[object]:
     return asked(kinds.OPERAND_COUNT, f"at most {counted(most, 'input')}", find).from_source(PARSER)
 
 
+@functools.cache
 def results(expected: int) -> Check[object]:
     """Demand a number of results."""
     found = operand_count(outputs=expected).saying(lambda node: expected_outputs(expected, len(node.node.outputs)))
     return found.from_source(PARSER)
 
 
+@functools.cache
 def runtime_inputs(expected: int) -> Check[object]:
     """Demand a number of operands that are computed at run time."""
 
@@ -110,6 +117,7 @@ def other_input_count(node: NodeView) -> int:
     return len(node.node.inputs) - runtime_input_count(node)
 
 
+@functools.cache
 def other_inputs(expected: int) -> Check[object]:
     """Demand a number of operands that are not computed at run time; one left out counts."""
 
@@ -120,6 +128,7 @@ def other_inputs(expected: int) -> Check[object]:
     return asked(kinds.OPERAND_COUNT, f"{counted(expected, 'constant input')}, left out ones included", find).from_source(PARSER)
 
 
+@functools.cache
 def exact_inputs(runtime: int, others: int, outputs: int) -> Checks:
     """``CheckInputsConstsOutputs`` of ML Drift's own."""
     return tuple([each.from_source(COUNTS) for each in (other_inputs(others), runtime_inputs(runtime), results(outputs))])

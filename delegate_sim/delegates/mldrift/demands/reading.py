@@ -5,6 +5,7 @@ Source: the functions ``PreCheck...`` (``ml_drift_delegate/tflite/operation_pars
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 from ....graph.graph import NodeView
@@ -24,6 +25,7 @@ _MOST_OLD, _MOST = 4, 5
 """The highest rank that is read, before LiteRT 2.2 and since. Where tensors are looked at as a whole, 4 is the limit in both."""
 
 
+@functools.cache
 def available(position: int) -> Check[object]:
     """``PreGetInputTensor``: demand that an operand is given."""
 
@@ -34,6 +36,7 @@ def available(position: int) -> Check[object]:
     return asked(kinds.OPERAND_COUNT, f"input {position}", find).from_source(PARSER.with_symbol("PreGetInputTensor"))
 
 
+@functools.cache
 def named(position: int) -> Check[object]:
     """``GetTensorId``: the same demand, in other words of ML Drift's."""
 
@@ -78,6 +81,7 @@ def _scaled(name: str, tensors_of: TensorsOf) -> Check[object]:
     return found.from_source(PARSER.with_symbol("PreCheckReadValueByTensorIdx"))
 
 
+@functools.cache
 def readable(position: int) -> Checks:
     """``PreCheckReadValue``: demand that an operand, constant or not, can be read as a value."""
     return (named(position), *readable_tensor(f"input {position}", lambda node: (node.input(position),)))
@@ -94,11 +98,13 @@ RANKED_RESULT: Checks = _ranked("output", lambda node: node.outputs[:1])
 """``PreCheckTensorShape`` of the first result."""
 
 
+@functools.cache
 def ranked(position: int) -> Checks:
     """``PreCheckTensorShape`` of an operand."""
     return _ranked(f"input {position}", lambda node: (node.input(position),))
 
 
+@functools.cache
 def readable_result(position: int) -> Checks:
     """``PreCheckReadValueByTensorIdx`` of one result."""
     return readable_tensor(f"output {position}", lambda node: (node.output(position),))

@@ -5,6 +5,7 @@ Source: ``GetOpsToReplaceWithOptions`` and ``IsAllAllowedTensors`` (``ml_drift_d
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 
 from ....frozen import changed
@@ -88,6 +89,7 @@ def _tensors(node: NodeView, is_output: bool) -> Iterator[tuple[int, Tensor]]:
     return ((position, node.graph.tensors[index]) for position, index in enumerate(indices) if index >= 0)
 
 
+@functools.cache
 def _side(types: tuple[str, ...], *, is_output: bool) -> Checks:
     """``IsAllAllowedTensors``; tensor by tensor the rank is looked at first, then, of those in the arena, the type."""
     side, allowed = "output" if is_output else "input", frozenset(types)

@@ -12,22 +12,16 @@ import operator
 from typing import Any
 
 from ....rules.book import RuleBook, Unknown
+from ....rules.families import family_rules
 from ..demands.checks import SOURCE
 from ..kinds import KINDS
-from . import activation, arithmetic, conversion, convolution, custom, matrix, recurrent, reduction, shape
+from . import custom
 
 RULES: RuleBook[Any] = RuleBook(
     "mldrift",
-    families=(
-        activation.RULES,
-        arithmetic.RULES,
-        conversion.RULES,
-        convolution.RULES,
-        custom.RULES,
-        matrix.RULES,
-        recurrent.RULES,
-        reduction.RULES,
-        shape.RULES,
+    families=family_rules(
+        __name__,
+        *("activation", "arithmetic", "conversion", "convolution", "custom", "matrix", "recurrent", "reduction", "shape"),
     ),
     custom=custom.CUSTOM_RULES,
     kinds=KINDS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from ....graph.graph import NodeView
@@ -39,6 +40,7 @@ from ..demands.tensors import with_tensors
 _PARSER = "ElementwiseOperationParser"
 
 
+@functools.cache
 def unary(version: int = 2) -> OpRule[object]:
     """Return the rule of an operator of one operand."""
     return parsed_by(_PARSER, *version_up_to(version), *arithmetic.UNARY, *RESULTS, *exact_inputs(1, 0, 1), *readable(0))
@@ -89,6 +91,7 @@ _BROADCAST: Checks = (
 )
 
 
+@functools.cache
 def _two_runtime_operands(*, may_be_one: bool) -> Checks:
     """Both operands are computed at run time."""
     own = (

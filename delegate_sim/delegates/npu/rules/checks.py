@@ -62,7 +62,7 @@ REFUSED: NpuRule = OpRule((refused(),)).from_source(GOOGLE.with_symbol("kUnSuppo
 
 
 def _filtered(node: NodeView, target: NpuTarget) -> str | None:
-    if target.filters is None:
+    if target.filters is None or target.filters.keeps_all:
         return None
     match = target.filters.match([node.graph.tensors[index].name for index in given(node.node.outputs)])
     if match.is_kept:
@@ -126,12 +126,13 @@ class TypeFault(NamedTuple):
 def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
     """Return the kind of quantisation of a node's tensor."""
     tensor = node.graph.tensors[index]
+    others = {} if target.facts is None else target.facts.kinds
+    if tensor.quantization is not None or not others:
+        return quantization_kind(tensor)
     place = (node.graph.index, index)
     if target.tensors is not None:
         place = target.tensors.get(index, place)
-    if target.facts is not None and tensor.quantization is None and place in target.facts.kinds:
-        return target.facts.kinds[place]
-    return quantization_kind(tensor)
+    return others.get(place) or quantization_kind(tensor)
 
 
 def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]:
