@@ -181,9 +181,13 @@ class NodeView:
         return source.type == "FLOAT16" and source.is_constant
 
 
+CALLING_OPS = frozenset({"IF", "WHILE", "CALL_ONCE"})
+"""Operators whose nodes count as having side effects, whatever their operands."""
+
+
 def has_side_effects(graph: Graph, node: Node) -> bool:
     """Whether the order of this node against others like it must be kept (``OpMightHaveSideEffect``, ``core/subgraph.cc``)."""
-    if node.op in ("IF", "WHILE", "CALL_ONCE") and not node.is_custom:
+    if node.op in CALLING_OPS and not node.is_custom:
         return True
     resources = graph.resources
     return bool(resources) and not (resources.isdisjoint(node.inputs) and resources.isdisjoint(node.outputs))
