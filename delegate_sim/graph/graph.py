@@ -12,7 +12,7 @@ from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
-from .classes import ABSENT, classes_of
+from .classes import classes_of
 
 
 class DynamicTensor(NamedTuple):
@@ -102,12 +102,12 @@ class Graph:
 
     @functools.cached_property
     def node_classes(self) -> Sequence[int]:
-        """A number for each node of the plan: two that have the same are of one form, and their operands of the same classes."""
+        """A number for each node: two that have the same are of one form, and their operands of the same classes."""
         return classes_of(self.model).of_nodes(self)
 
     def class_of(self, node: Node) -> int:
         """Return the class of a node, which may be one of the graph's with other operands."""
-        if node.index < len(self.nodes) and self.nodes[node.index] is node and self.node_classes[node.index] != ABSENT:
+        if node.index < len(self.nodes) and self.nodes[node.index] is node:
             return self.node_classes[node.index]
         known = classes_of(self.model)
         return known.of_node(known.of_form(self.model, node), node, self.tensor_classes)

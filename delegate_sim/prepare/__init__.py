@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..graph import graph as graphs
-from ..graph.classes import AlikeKey, node_key
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
@@ -200,10 +199,10 @@ class _Interpreter:
         """The inputs and outputs that a caller last had a subgraph prepared with, and the count of changes at that time."""
         self._changes = 0
         self._calls_made = 0
-        self._effects: dict[AlikeKey, Effect] = {}
-        """What preparing nodes of one form did, the classes of whose operands were the same."""
-        self._apart: set[AlikeKey] = set()
-        """Those of nodes that are prepared one by one."""
+        self._effects: dict[int, Effect] = {}
+        """What preparing the nodes of a class did, which is theirs at that moment."""
+        self._apart: set[int] = set()
+        """Classes of nodes that are prepared one by one."""
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
@@ -297,10 +296,8 @@ class _Interpreter:
 
     def _run(self, subgraph: KernelSubgraph, position: int, node: Node) -> tuple[bool, int | None]:
         """Prepare a node, or do to it what preparing one that is alike did; return whether a result is dynamic, and the cause."""
-        graph = subgraph.graph
-        key = None
-        if node is graph.nodes[position]:
-            key = node_key(graph.node_forms[position], node, subgraph.classes)
+        key = subgraph.class_of(position, node)
+        if key is not None:
             effect = self._effects.get(key)
             if effect is NO_EFFECT:
                 return False, None

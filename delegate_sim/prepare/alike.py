@@ -44,7 +44,7 @@ class Effect(NamedTuple):
             index = operands[position]
             tensor = subgraph.tensors[index]
             tensor.type, tensor.shape, tensor.allocation, tensor.computed = kind, shape, allocation, computed
-            subgraph.classes[index] = number
+            subgraph.set_class(index, number)
         return is_dynamic, None if cause is None else operands[cause]
 
 
