@@ -221,14 +221,12 @@ def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
 
     A builtin node with parameters whose output is also its input is one (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
-    kept = [node for node in subgraph.nodes if not (_has_parameters(node) and _feeds_itself(node))]
-    if len(kept) == len(subgraph.nodes):
+    looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
+    refused = {node.index for node in looped if _has_parameters(node)}
+    if not refused:
         return subgraph.nodes
+    kept = [node for node in subgraph.nodes if node.index not in refused]
     return tuple(node._replace(index=index) for index, node in enumerate(kept))
-
-
-def _feeds_itself(node: Node) -> bool:
-    return not set(node.inputs).isdisjoint(node.outputs)
 
 
 def _has_parameters(node: Node) -> bool:

@@ -137,7 +137,7 @@ def custom_operators(model: Model, release: Release, registered: frozenset[str],
 
     TensorFlow's own wheels apply the Flex delegate before any other: its operators count as registered there.
     """
-    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom]
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
     found = [op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)]
     has_flex = release.family == "tf"
     missing = frozenset([op for op in found if not (op in registered or (has_flex and op.startswith(FLEX)))])

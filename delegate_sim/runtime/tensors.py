@@ -29,7 +29,12 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 def invalid_tensors(model: Model) -> tuple[InvalidTensor, ...]:
     """Return the tensors that are not loaded, of the first subgraph that has any: the runtime reads it to its end."""
     for subgraph in model.subgraphs:
-        found = [invalid for tensor in subgraph.tensors if (invalid := _invalid(subgraph.index, tensor)) is not None]
+        suspects = [
+            tensor
+            for tensor in subgraph.tensors
+            if tensor.quantization is not None or (tensor.shape and min(tensor.shape) < 0)
+        ]
+        found = [invalid for tensor in suspects if (invalid := _invalid(subgraph.index, tensor)) is not None]
         if found:
             return tuple(found)
     return ()

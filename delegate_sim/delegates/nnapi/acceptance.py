@@ -211,10 +211,11 @@ class Acceptance:
                 raise _Doubt
             having |= _written(builder.model, builder.mapped, having, first)
             versions = [needed_of(verdict) for verdict in builder.model.verdicts]
-            needs = combine(versions + [operand_version(operand) for operand in builder.model.operands[first:]])
+            needs = combine({*versions, *[operand_version(operand) for operand in builder.model.operands[first:]]})
         operands = view.node.inputs + view.node.outputs
+        positions = dict(zip(reversed(operands), range(len(operands) - 1, -1, -1), strict=True))
         after = {index: self._number(_state(builder, index, has_value=index in having)) for index in builder.mapped}
-        states = tuple([(operands.index(index), state) for index, state in after.items() if present.get(index) != state])
+        states = tuple([(positions[index], state) for index, state in after.items() if present.get(index) != state])
         return _Effect(True, states, needs)
 
     def _number(self, state: _State) -> int:
