@@ -277,8 +277,12 @@ class _Interpreter:
                 _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release))
                 subgraph.classify(node.inputs + node.outputs)
                 continue
+            key = subgraph.class_of(position, node)
+            effect = None if key is None else self._effects.get(key)
+            if effect is NO_EFFECT:
+                continue
             try:
-                is_dynamic, cause = self._run(subgraph, position, node)
+                is_dynamic, cause = effect.apply(subgraph, node) if effect else self._run(subgraph, position, node, key)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
                 subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, kernel=error.kernel)
@@ -294,15 +298,8 @@ class _Interpreter:
                 break
         self._preparing.pop()
 
-    def _run(self, subgraph: KernelSubgraph, position: int, node: Node) -> tuple[bool, int | None]:
-        """Prepare a node, or do to it what preparing one that is alike did; return whether a result is dynamic, and the cause."""
-        key = subgraph.class_of(position, node)
-        if key is not None:
-            effect = self._effects.get(key)
-            if effect is NO_EFFECT:
-                return False, None
-            if effect is not None:
-                return effect.apply(subgraph, node)
+    def _run(self, subgraph: KernelSubgraph, position: int, node: Node, key: int | None) -> tuple[bool, int | None]:
+        """Prepare a node of a class, if it has one; return whether a result is dynamic, and the cause."""
         self._refuse_unregistered(node)
         running = KernelNode(self.model, node, subgraph.tensors, self, self.release)
         if key is not None and key not in self._apart:

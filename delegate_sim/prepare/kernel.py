@@ -219,11 +219,14 @@ class KernelSubgraph:
         """Return the graph in its present state."""
         own = self.graph.tensors
         changed = {index: found for index, tensor in self.tensors.items() if (found := tensor.freeze()) is not own[index]}
+        tensors = list(own)
+        for index, tensor in changed.items():
+            tensors[index] = tensor
         return dataclasses.replace(
             self.graph,
             inputs=tuple(self.inputs),
             nodes=tuple(self.nodes) if self._has_changed_nodes else self.graph.nodes,
-            tensors=tuple([changed.get(index, tensor) for index, tensor in enumerate(own)]) if changed else own,
+            tensors=tuple(tensors) if changed else own,
             dynamic=self.dynamic,
             failure=self.failure,
         )

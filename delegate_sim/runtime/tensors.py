@@ -29,11 +29,8 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 def invalid_tensors(model: Model) -> tuple[InvalidTensor, ...]:
     """Return the tensors that are not loaded, of the first subgraph that has any: the runtime reads it to its end."""
     for subgraph in model.subgraphs:
-        suspects = [
-            tensor
-            for tensor in subgraph.tensors
-            if tensor.quantization is not None or (tensor.shape and min(tensor.shape) < 0)
-        ]
+        negative = {shape for shape in {tensor.shape for tensor in subgraph.tensors} if shape and min(shape) < 0}
+        suspects = [tensor for tensor in subgraph.tensors if tensor.quantization is not None or tensor.shape in negative]
         found = [invalid for tensor in suspects if (invalid := _invalid(subgraph.index, tensor)) is not None]
         if found:
             return tuple(found)
