@@ -30,7 +30,6 @@ AlikeKey: TypeAlias = tuple[int, tuple[int, ...]]
 """A node's form, and the classes of its operands and results."""
 
 
-
 def _fields(kind: type[tuple[Any, ...]], first: str, last: str) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """Return what takes fields out of a named tuple that stand side by side, which is several times faster than by name."""
     names = kind._fields  # type: ignore[attr-defined]
@@ -46,7 +45,7 @@ _INPUTS, _OUTPUTS = attrgetter("inputs"), attrgetter("outputs")
 class Classes:
     """The numbers that one model's tensors and nodes have so far.
 
-    All are numbered at once where that can be, by loops that run outside Python's bytecode: there are as many of them as of nodes.
+    As there are many, all are numbered at once where that can be, in loops outside Python's bytecode.
     No number is ever given twice, even if several threads ask at once: each takes the next one before it looks for a place.
     """
 
@@ -94,7 +93,7 @@ class Classes:
         if graph.nodes is own:
             return known
         changed = _different(is_, graph.nodes, own)
-        found = [*known[: len(graph.nodes)], *[ABSENT] * (len(graph.nodes) - len(known))]
+        found = [*known, *[ABSENT] * (len(graph.nodes) - len(known))]
         for index, number in zip(changed, self._number_forms(model, [graph.nodes[index] for index in changed]), strict=True):
             found[index] = number
         return found
@@ -106,19 +105,23 @@ class Classes:
     def of_nodes(self, graph: Graph) -> Sequence[int]:
         """Return the classes of a graph's nodes."""
         nodes, forms, tensors = graph.nodes, graph.node_forms, graph.tensor_classes
-        file_tensors = self._file_tensors.get(graph.index)
-        if forms is not self._file_forms.get(graph.index) or file_tensors is None:
+        file_forms, file_tensors = self._file_forms.get(graph.index), self._file_tensors.get(graph.index)
+        if graph.index >= len(graph.model.subgraphs) or file_forms is None or file_tensors is None:
             return self._number_nodes(forms, nodes, tensors)
+        own = graph.model.subgraphs[graph.index].nodes
         known = self._file_nodes.get(graph.index)
         if known is None:
-            known = self._file_nodes[graph.index] = self._number_nodes(forms, nodes, file_tensors)
-        if tensors is file_tensors:
+            known = self._file_nodes[graph.index] = self._number_nodes(file_forms, own, file_tensors)
+        changed = set() if nodes is own else set(_different(is_, nodes, own))
+        if tensors is not file_tensors:
+            is_elsewhere = frozenset(_different(eq, tensors, file_tensors)).isdisjoint
+            changed.update(itertools.compress(itertools.count(), map(not_, map(is_elsewhere, _operands(nodes)))))
+        if not changed and len(nodes) == len(known):
             return known
-        is_elsewhere = frozenset(_different(eq, tensors, file_tensors)).isdisjoint
-        found = list(known)
-        for index, is_same in enumerate(map(is_elsewhere, _operands(nodes))):
-            if not is_same:
-                found[index] = self.of_node(forms[index], nodes[index], tensors)
+        found = [*known, *[ABSENT] * (len(nodes) - len(known))]
+        numbers = self._number_nodes([forms[index] for index in changed], [nodes[index] for index in changed], tensors)
+        for index, number in zip(changed, numbers, strict=True):
+            found[index] = number
         return found
 
     def _number_tensors(self, model: Model, tensors: Sequence[Tensor]) -> list[int]:

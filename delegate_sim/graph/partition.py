@@ -96,10 +96,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)
     first = bool(plan) and plan[0] in taken
-    waits_for: dict[int, list[int]] = {}
-    for before, after in control_edges:
-        if 0 <= before and after < len(plan):
-            waits_for.setdefault(plan[after], []).append(plan[before])
+    waits_for = _waits_for(plan, control_edges)
     awaited = dict.fromkeys([before for waiting in waits_for.values() for before in waiting], 0)
     epoch_of = [_ALWAYS_READY] * (len(graph.tensors) + 1)  # the last stands for what is left out, whose index is -1
     epochs: list[_Epoch] = []
@@ -109,10 +106,10 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
         kind = epoch = 0 if (index in taken) is first else 1
         for tensor in inputs:
             source = epoch_of[tensor]
-            if source > epoch:
+            if source > epoch:  # noqa: PLR1730  # a call takes longer
                 epoch = source
         if index in waits_for:
-            epoch = max(epoch, *[awaited[before] for before in waits_for[index]])
+            epoch = max(epoch, *map(awaited.__getitem__, waits_for[index]))
         if epoch & 1 != kind:
             epoch += 1
         if index in awaited:
@@ -128,8 +125,8 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
                 if source >= 0:
                     epochs[source][2].append(tensor)
         for tensor in node.outputs:
-            if tensor >= 0:
-                epoch_of[tensor] = epoch
+            epoch_of[tensor] = epoch
+        epoch_of[-1] = _ALWAYS_READY
     for tensor in graph.outputs:
         if epoch_of[tensor] >= 0:
             epochs[epoch_of[tensor]].outputs.append(tensor)
@@ -139,6 +136,15 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
             for number, (own, read, written) in enumerate(epochs)
         ]
     )
+
+
+def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int, Sequence[int]]:
+    """Return the nodes of the plan that each of them waits for besides its operands."""
+    found: dict[int, list[int]] = {}
+    for before, after in control_edges:
+        if before >= 0 and after < len(plan):
+            found.setdefault(plan[after], []).append(plan[before])
+    return found
 
 
 class _Dependencies(NamedTuple):

@@ -260,9 +260,9 @@ def _written(model: ModelBuilder, mapped: Mapping[int, int], having: Set[int], b
     written = list[int]()
     for operation in model.operations:
         for own in operation.inputs:
-            if operands[own].lifetime is Lifetime.TEMPORARY and own not in written:
-                if tensor_of[own] not in having if own in tensor_of else own >= before:
-                    raise _Doubt
+            is_there = tensor_of[own] in having if own in tensor_of else own < before
+            if operands[own].lifetime is Lifetime.TEMPORARY and own not in written and not is_there:
+                raise _Doubt
         for own in operation.outputs:
             if operands[own].lifetime is not Lifetime.TEMPORARY or own in written or (own < before and own not in tensor_of):
                 raise _Doubt
