@@ -12,7 +12,7 @@ from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
-from .classes import ABSENT, classes_of
+from .classes import classes_of
 
 
 class DynamicTensor(NamedTuple):
@@ -104,12 +104,12 @@ class Graph:
 
     @functools.cached_property
     def node_classes(self) -> Sequence[int]:
-        """A number for each node of the plan: two that have the same are of one form, and their operands of the same classes."""
+        """A number for each node: two that have the same are of one form, and their operands of the same classes."""
         return classes_of(self.model).of_nodes(self)
 
     def class_of(self, node: Node) -> int:
         """Return the class of a node, which may be one of the graph's with other operands."""
-        if node.index < len(self.nodes) and self.nodes[node.index] is node and self.node_classes[node.index] != ABSENT:
+        if node.index < len(self.nodes) and self.nodes[node.index] is node:
             return self.node_classes[node.index]
         known = classes_of(self.model)
         return known.of_node(known.of_form(self.model, node), node, self.tensor_classes)
@@ -185,9 +185,13 @@ class NodeView:
         return source.type == "FLOAT16" and source.is_constant
 
 
+CALLING_OPS = frozenset({"IF", "WHILE", "CALL_ONCE"})
+"""Operators whose nodes count as having side effects, whatever their operands."""
+
+
 def has_side_effects(graph: Graph, node: Node) -> bool:
     """Whether the order of this node against others like it must be kept (``OpMightHaveSideEffect``, ``core/subgraph.cc``)."""
-    if node.op in ("IF", "WHILE", "CALL_ONCE") and not node.is_custom:
+    if node.op in CALLING_OPS and not node.is_custom:
         return True
     resources = graph.resources
     return bool(resources) and not (resources.isdisjoint(node.inputs) and resources.isdisjoint(node.outputs))
@@ -221,14 +225,12 @@ def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
 
     A builtin node with parameters whose output is also its input is one (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
-    kept = [node for node in subgraph.nodes if not (_has_parameters(node) and _feeds_itself(node))]
-    if len(kept) == len(subgraph.nodes):
+    looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
+    refused = {node.index for node in looped if _has_parameters(node)}
+    if not refused:
         return subgraph.nodes
+    kept = [node for node in subgraph.nodes if node.index not in refused]
     return tuple(node._replace(index=index) for index, node in enumerate(kept))
-
-
-def _feeds_itself(node: Node) -> bool:
-    return not set(node.inputs).isdisjoint(node.outputs)
 
 
 def _has_parameters(node: Node) -> bool:

@@ -1,8 +1,9 @@
 """The runtime's partitioner: which nodes run together, once a delegate has named those that it accepts.
 
 Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
-``core/subgraph.cc``. Subsets, their order and the order of nodes inside are the same; where the original scans all nodes
-repeatedly until nothing changes, this keeps the nodes that are ready in heaps.
+``core/subgraph.cc``. Subsets, their order and the order of nodes inside are the same. The original scans all nodes repeatedly
+until nothing changes. In a plan that is in order, where no tensor is read before it is written, one scan is enough; for any other
+the nodes that are ready are kept in heaps.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from ..model.control_dependencies import ControlEdges
-from .graph import Graph, has_side_effects
+from .graph import CALLING_OPS, Graph, has_side_effects
 
 _NOT_READY = -1
 _ALWAYS_READY = -2
@@ -57,6 +58,8 @@ def _partitioned(graph: Graph, delegated: tuple[int, ...], clustering: bool, fus
     control_edges = graph.control_edges
     if control_edges is None:
         control_edges = _side_effect_chain(graph) if clustering else ()
+    if fusion and clustering and _is_in_order(graph) and all(before < after for before, after in control_edges):
+        return _in_one_scan(graph, delegated, control_edges)
     run = _Partitioner(graph, delegated, control_edges)
     if not fusion:
         run.gather_singly()
@@ -65,6 +68,89 @@ def _partitioned(graph: Graph, delegated: tuple[int, ...], clustering: bool, fus
     else:
         run.gather_in_order()
     return run.finish()
+
+
+@functools.lru_cache(maxsize=2)
+def _is_in_order(graph: Graph) -> bool:
+    """Whether each tensor is written by one node of the plan at most, and read by none before that."""
+    nodes = graph.nodes
+    known = set[int]()
+    for index in graph.execution_plan:
+        node = nodes[index]
+        known.update(node.inputs)
+        for tensor in node.outputs:
+            if tensor in known and tensor >= 0:
+                return False
+        known.update(node.outputs)
+    return True
+
+
+class _Epoch(NamedTuple):
+    """Nodes of one type that run together, and the tensors that cross their border, as often as they do."""
+
+    nodes: list[int]
+    inputs: list[int]
+    outputs: list[int]
+
+
+def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
+    """Partition a plan that is in order.
+
+    An epoch ends when no node of its type is ready, so that epochs of both types take turns: a node runs in the first one of its
+    type that does not come before those of the nodes it waits for.
+    """
+    nodes, plan = graph.nodes, graph.execution_plan
+    taken = set(delegated)
+    first = bool(plan) and plan[0] in taken
+    waits_for = _waits_for(plan, control_edges)
+    awaited = dict.fromkeys([before for waiting in waits_for.values() for before in waiting], 0)
+    epoch_of = [_ALWAYS_READY] * (len(graph.tensors) + 1)  # the last stands for what is left out, whose index is -1
+    epochs: list[_Epoch] = []
+    for index in plan:
+        node = nodes[index]
+        inputs = node.inputs
+        kind = epoch = 0 if (index in taken) is first else 1
+        for tensor in inputs:
+            source = epoch_of[tensor]
+            if source > epoch:  # noqa: PLR1730  # a call takes longer
+                epoch = source
+        if index in waits_for:
+            epoch = max(epoch, *map(awaited.__getitem__, waits_for[index]))
+        if epoch & 1 != kind:
+            epoch += 1
+        if index in awaited:
+            awaited[index] = epoch
+        if epoch == len(epochs):
+            epochs.append(_Epoch([], [], []))
+        own = epochs[epoch]
+        own[0].append(index)
+        for tensor in inputs:
+            source = epoch_of[tensor]
+            if source != epoch and tensor >= 0:
+                own[1].append(tensor)
+                if source >= 0:
+                    epochs[source][2].append(tensor)
+        for tensor in node.outputs:
+            epoch_of[tensor] = epoch
+        epoch_of[-1] = _ALWAYS_READY
+    for tensor in graph.outputs:
+        if epoch_of[tensor] >= 0:
+            epochs[epoch_of[tensor]].outputs.append(tensor)
+    return tuple(
+        [
+            Subset(bool(number & 1) != first, tuple(own), tuple(sorted(set(read))), tuple(sorted(set(written))))
+            for number, (own, read, written) in enumerate(epochs)
+        ]
+    )
+
+
+def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int, Sequence[int]]:
+    """Return the nodes of the plan that each of them waits for besides its operands."""
+    found: dict[int, list[int]] = {}
+    for before, after in control_edges:
+        if before >= 0 and after < len(plan):
+            found.setdefault(plan[after], []).append(plan[before])
+    return found
 
 
 class _Dependencies(NamedTuple):
@@ -103,7 +189,10 @@ def _dependencies(graph: Graph) -> _Dependencies:
 
 @functools.lru_cache(maxsize=2)
 def _side_effect_chain(graph: Graph) -> ControlEdges:
-    stateful = [position for position, node in enumerate(graph.execution_plan) if has_side_effects(graph, graph.nodes[node])]
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    if not graph.resources and CALLING_OPS.isdisjoint([node.op for node in nodes]):
+        return ()
+    stateful = [position for position, node in enumerate(nodes) if has_side_effects(graph, node)]
     return tuple(zip(stateful, stateful[1:], strict=False))
 
 

@@ -295,12 +295,13 @@ class Model:
         own_table = "" if node.is_custom else schema.options_table(node.op)
         if node.options is None or node.options[0] != own_table:
             return _absent_options(own_table)
-        if node.options[1] < 0:
-            return Options(own_table, self.changed_options[node.options[1]])
-        key = _table_bytes(self.content, *node.options)
+        position = node.options[1]
+        if position < 0:
+            return Options(own_table, self.changed_options[position])
+        key = _table_bytes(self.content, own_table, position, self._layouts)
         found = self._options_by_bytes.get(key) if key is not None else None
         if found is None:
-            found = Options(own_table, _read_table(self.content, *node.options))
+            found = Options(own_table, _read_table(self.content, own_table, position))
             if key is not None:
                 self._options_by_bytes[key] = found
         return found
@@ -320,6 +321,11 @@ class Model:
             return False
 
     @functools.cached_property
+    def _layouts(self) -> dict[tuple[str, int], _Layout]:
+        """The layouts of tables that were read, by the position of their vtables: many tables share one."""
+        return {}
+
+    @functools.cached_property
     def _options_by_bytes(self) -> dict[tuple[str, bytes, bytes], Options]:
         """Options that were read: most nodes have the same as some other."""
         return {}
@@ -335,9 +341,17 @@ class Model:
         return StoredNumbers(kind, self.content, offset, size // int(kind[2:]))
 
 
+class _Layout(NamedTuple):
+    """A table's vtable, where the fields end that lie in it, and (offset, bytes of an element) of each that lies elsewhere."""
+
+    vtable: bytes
+    end: int
+    elsewhere: tuple[tuple[int, int], ...]
+
+
 @functools.lru_cache(maxsize=1 << 10)
-def _layout(name: str, vtable: bytes) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Return where the fields of a table end that lie in it, and (offset, bytes of an element) of each that lies elsewhere."""
+def _layout(name: str, vtable: bytes) -> _Layout:
+    """Return the layout of a table."""
     end, elsewhere = 4, []
     for slot_field in schema.table_fields(name):
         entry = 4 + 2 * slot_field.slot
@@ -347,17 +361,22 @@ def _layout(name: str, vtable: bytes) -> tuple[int, tuple[tuple[int, int], ...]]
             end = max(end, offset + width)
             if slot_field.format is None:
                 elsewhere.append((offset, struct.calcsize(slot_field.element or "s")))
-    return end, tuple(elsewhere)
+    return _Layout(vtable, end, tuple(elsewhere))
 
 
-def _table_bytes(content: memoryview, name: str, position: int) -> tuple[str, bytes, bytes] | None:
+def _table_bytes(
+    content: memoryview, name: str, position: int, layouts: dict[tuple[str, int], _Layout]
+) -> tuple[str, bytes, bytes] | None:
     """Return all bytes that decide about what ``_read_table`` reads; None where it would leave the file."""
     try:
         vtable = position - _OFFSET.unpack_from(content, position)[0]
-        if vtable < 0:
-            return None
-        layout = bytes(content[vtable : vtable + _SIZE.unpack_from(content, vtable)[0]])
-        end, elsewhere = _layout(name, layout)
+        known = layouts.get((name, vtable))
+        if known is None:
+            if vtable < 0:
+                return None
+            known = _layout(name, bytes(content[vtable : vtable + _SIZE.unpack_from(content, vtable)[0]]))
+            layouts[name, vtable] = known
+        layout, end, elsewhere = known
         if not elsewhere:
             return name, layout, bytes(content[position + 4 : position + end])
         found = [bytes(content[position + 4 : position + end])]

@@ -44,6 +44,8 @@ class Lifetime(Enum):
     OMITTED = "omitted"
     SUBMODEL = "submodel"
 
+    __hash__ = object.__hash__  # that of enumerations is computed in Python, and there are as many lifetimes as operands
+
 
 class ChannelQuantization(NamedTuple):
     """Scales along one dimension."""

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..graph import graph as graphs
-from ..graph.classes import AlikeKey, node_key
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
@@ -201,10 +200,10 @@ class _Interpreter:
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
-        self._effects: dict[AlikeKey, Effect] = {}
-        """What preparing nodes of one form did, the classes of whose operands were the same."""
-        self._apart: set[AlikeKey] = set()
-        """Those of nodes that are prepared one by one."""
+        self._effects: dict[int, Effect] = {}
+        """What preparing the nodes of a class did, which is theirs at that moment."""
+        self._apart: set[int] = set()
+        """Classes of nodes that are prepared one by one."""
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
@@ -279,8 +278,12 @@ class _Interpreter:
                 _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements))
                 subgraph.classify(node.inputs + node.outputs)
                 continue
+            key = subgraph.class_of(position, node)
+            effect = None if key is None else self._effects.get(key)
+            if effect is NO_EFFECT:
+                continue
             try:
-                is_dynamic, cause = self._run(subgraph, position, node)
+                is_dynamic, cause = effect.apply(subgraph, node) if effect else self._run(subgraph, position, node, key)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
                 subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, kernel=error.kernel)
@@ -297,17 +300,8 @@ class _Interpreter:
             break
         self._preparing.pop()
 
-    def _run(self, subgraph: KernelSubgraph, position: int, node: Node) -> tuple[bool, int | None]:
-        """Prepare a node, or do to it what preparing one that is alike did; return whether a result is dynamic, and the cause."""
-        graph = subgraph.graph
-        key = None
-        if node is graph.nodes[position]:
-            key = node_key(graph.node_forms[position], node, subgraph.classes)
-            effect = self._effects.get(key)
-            if effect is NO_EFFECT:
-                return False, None
-            if effect is not None:
-                return effect.apply(subgraph, node)
+    def _run(self, subgraph: KernelSubgraph, position: int, node: Node, key: int | None) -> tuple[bool, int | None]:
+        """Prepare a node of a class, if it has one; return whether a result is dynamic, and the cause."""
         self._refuse_unregistered(node)
         running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
         if key is not None and key not in self._apart:

@@ -7,11 +7,11 @@ type, shape, allocation and value has no effect that could be repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..graph.classes import classes_of, is_told
-from ..graph.watched import LooksFurther, Nothing, Numbering, WatchedOperands, watched_tensor
+from ..graph.watched import LooksFurther, Nothing, Numbering, OwnNumber, watched_tensor
 from ..model.model import Allocation, Model, Node
 from ..model.numbers import FlatNumbers
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
@@ -44,7 +44,7 @@ class Effect(NamedTuple):
             index = operands[position]
             tensor = subgraph.tensors[index]
             tensor.type, tensor.shape, tensor.allocation, tensor.computed = kind, shape, allocation, computed
-            subgraph.classes[index] = number
+            subgraph.set_class(index, number)
         return is_dynamic, None if cause is None else operands[cause]
 
 
@@ -55,23 +55,20 @@ NO_EFFECT = Effect((), False, None)
 def effect_of(node: KernelNode, run: Callable[[KernelNode], None]) -> Effect | None:
     """Return what running a kernel does to this node and to all that are alike, if that can be said; the node stays as it is."""
     numbering = Numbering(node.node)
-    own = [node.tensors[index] for index in numbering.indices]
-    copies = [_WatchedKernelTensor(number, tensor) for number, tensor in enumerate(own)]
+    copies = _Copies(node, numbering.indices)
     nothing: Any = Nothing()
-    copy = KernelNode(nothing, numbering.node, WatchedOperands(copies), nothing, node.release, node.elements)
+    copy = KernelNode(nothing, numbering.node, copies, nothing, node.release, node.elements)
     copy.use_options(node.options)
     try:
         run(copy)
     except (LooksFurther, PrepareError):
         return None
-    if copy.node is not numbering.node or any(after.has_other_source for after in copies):
+    copied = list(copies.made.values())
+    if copy.node is not numbering.node or any(after.has_other_source for after in copied):
         return None
     operands = node.node.inputs + node.node.outputs
     changes = tuple([
-        _change(node.model, operands.index(before.index), before, after)
-        for before, after in zip(own, copies, strict=True)
-        if (before.type, before.shape, before.allocation) != (after.type, after.shape, after.allocation)
-        or before.computed is not after.computed
+        _change(node.model, operands.index(after.own.index), after) for after in copied if after.has_changed
     ])  # fmt: skip
     is_dynamic = copy.has_dynamic_result
     if not changes and not is_dynamic:
@@ -80,23 +77,41 @@ def effect_of(node: KernelNode, run: Callable[[KernelNode], None]) -> Effect | N
     return Effect(changes, is_dynamic, cause)
 
 
-def _change(model: Model, position: int, before: KernelTensor, after: KernelTensor) -> Change:
+def _change(model: Model, position: int, after: _WatchedKernelTensor) -> Change:
     state = after.type, after.shape, after.allocation
     kind, shape, allocation = state
-    changed = before.source._replace(type=kind, shape=shape, allocation=allocation, value=after.computed)
+    changed = after.own.source._replace(type=kind, shape=shape, allocation=allocation, value=after.computed)
     return Change(position, *state, after.computed, classes_of(model).of_tensor(model, changed))
+
+
+class _Copies:
+    """The copies of a node's operands, by their numbers, each made when it is first asked for."""
+
+    def __init__(self, node: KernelNode, indices: Sequence[int]) -> None:
+        self._node = node
+        self._indices = indices
+        self.made: dict[int, _WatchedKernelTensor] = {}
+
+    def __getitem__(self, index: int) -> _WatchedKernelTensor:
+        found = self.made.get(index)
+        if not isinstance(index, OwnNumber):
+            raise LooksFurther
+        if found is None:
+            found = self.made[index] = _WatchedKernelTensor(index, self._node.tensors[self._indices[index]])
+        return found
 
 
 class _WatchedKernelTensor(KernelTensor):
     """A copy of a tensor that tells no more than its class does."""
 
-    __slots__ = ("_number", "_own", "_shown", "_value")
+    __slots__ = ("_number", "_shown", "_value", "own")
 
     def __init__(self, number: int, own: KernelTensor) -> None:
         nothing: Any = Nothing()
         self._shown = watched_tensor(number, own.source)
         self._number = number
-        self._own = own
+        self.own = own
+        """The tensor itself."""
         self._value = own.computed
         self.model = nothing
         self.source = self._shown
@@ -108,6 +123,17 @@ class _WatchedKernelTensor(KernelTensor):
         return self._number
 
     @property
+    def has_changed(self) -> bool:
+        """Whether a kernel changed the copy."""
+        own = self.own
+        return (
+            self.computed is not own.computed
+            or self.shape != own.shape
+            or self.type != own.type
+            or self.allocation is not own.allocation
+        )
+
+    @property
     def has_other_source(self) -> bool:
         """Whether a kernel changed what the file says of the tensor."""
         return self.source is not self._shown
@@ -116,8 +142,8 @@ class _WatchedKernelTensor(KernelTensor):
         """The elements, if all tensors of the class have the same."""
         if self.computed is None and not self.is_constant:
             return None
-        if self.computed is self._value and not is_told(self._own.source._replace(value=self._value)):
+        if self.computed is self._value and not is_told(self.own.source._replace(value=self._value)):
             raise LooksFurther
-        twin = KernelTensor(self._own.model, self._own.source)
+        twin = KernelTensor(self.own.model, self.own.source)
         twin.type, twin.shape, twin.allocation, twin.computed = self.type, self.shape, self.allocation, self.computed
         return twin.known_value()

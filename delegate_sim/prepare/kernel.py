@@ -174,9 +174,31 @@ class KernelSubgraph:
         self.failure: PrepareFailure | None = None
 
     @functools.cached_property
-    def classes(self) -> list[int]:
+    def _classes(self) -> list[int]:
         """The class of each tensor in its present state (``Graph.tensor_classes``), as far as that has been noted."""
         return list(self.graph.tensor_classes)
+
+    @functools.cached_property
+    def _reclassified(self) -> set[int]:
+        """The tensors whose class is not that of the graph."""
+        return set()
+
+    def set_class(self, tensor: int, number: int) -> None:
+        """Note the class of a tensor in its present state."""
+        self._classes[tensor] = number
+        if number == self.graph.tensor_classes[tensor]:
+            self._reclassified.discard(tensor)
+        else:
+            self._reclassified.add(tensor)
+
+    def class_of(self, position: int, node: Node) -> int | None:
+        """Return the present class of the node at a position of the graph; None unless it is the graph's own."""
+        graph, changed = self.graph, self._reclassified
+        if node is not graph.nodes[position]:
+            return None
+        if not changed or (changed.isdisjoint(node.inputs) and changed.isdisjoint(node.outputs)):
+            return graph.node_classes[position]
+        return classes_of(self.model).of_node(graph.node_forms[position], node, self._classes)
 
     @functools.cached_property
     def read_tensors(self) -> frozenset[int]:
@@ -195,17 +217,20 @@ class KernelSubgraph:
                 present = self.tensors[index].freeze()
                 is_own = present is graph.tensors[index]
                 known = graph.tensor_classes[index] if is_own else classes_of(self.model).of_tensor(self.model, present)
-                self.classes[index] = known
+                self.set_class(index, known)
 
     def freeze(self) -> Graph:
         """Return the graph in its present state."""
         own = self.graph.tensors
         changed = {index: found for index, tensor in self.tensors.items() if (found := tensor.freeze()) is not own[index]}
+        tensors = list(own)
+        for index, tensor in changed.items():
+            tensors[index] = tensor
         return dataclasses.replace(
             self.graph,
             inputs=tuple(self.inputs),
             nodes=tuple(self.nodes) if self._has_changed_nodes else self.graph.nodes,
-            tensors=tuple([changed.get(index, tensor) for index, tensor in enumerate(own)]) if changed else own,
+            tensors=tuple(tensors) if changed else own,
             dynamic=self.dynamic,
             failure=self.failure,
         )

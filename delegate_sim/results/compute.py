@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..frozen import Frozen
 from ..graph.graph import Graph, NodeView
+from ..graph.watched import Findings
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Tensor
 from ..runtime.interpreter import Run
@@ -81,10 +82,10 @@ def _by_node(graphs: tuple[Graph, ...]) -> tuple[Mapping[int, int], ...]:
 
 
 def _counts_of(graph: Graph) -> Mapping[int, int]:
-    counts = {}
+    counts, count_of = {}, Findings(graph, multiply_adds)
     for index in graph.execution_plan:
         node = graph.nodes[index]
-        if node.op in _COUNTERS and (count := multiply_adds(graph.view(node))):
+        if node.op in _COUNTERS and (count := count_of(node)):
             counts[index] = count
     return counts
 

@@ -68,8 +68,12 @@ class Judge(Generic[T]):
         """Return the verdicts on nodes of the graph, by index."""
         if self._noted is not None:
             return {index: self.verdict(self._graph.nodes[index]) for index in nodes}
-        graph, kept = self._graph, self._kept
-        classes, assumed = graph.node_classes, graph.assumed
+        graph, kept, indices = self._graph, self._kept, list(nodes)
+        classes = [graph.node_classes[index] for index in indices]
+        first = dict(zip(reversed(classes), reversed(indices), strict=True))
+        judged = {index: self.verdict(graph.nodes[index]) for number, index in first.items() if number not in kept}
+        found = dict(zip(indices, map(kept.get, classes), strict=True)) | judged
         return {
-            index: (None if index in assumed else kept.get(classes[index])) or self.verdict(graph.nodes[index]) for index in nodes
+            index: self.verdict(graph.nodes[index]) if verdict is None or index in graph.assumed else verdict
+            for index, verdict in found.items()
         }

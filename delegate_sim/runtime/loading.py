@@ -149,7 +149,7 @@ def custom_operators(model: Model, release: Release, registered: frozenset[str],
 @functools.lru_cache(maxsize=2)
 def _without_kernel(model: Model) -> tuple[str, ...]:
     """Return the custom operators of a model that the runtime itself has no kernel for."""
-    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.is_custom]
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
     return tuple([op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)])
 
 

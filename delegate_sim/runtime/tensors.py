@@ -11,6 +11,7 @@ finds out about how a sparse constant is stored, and about the dimensions of mul
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -41,6 +42,9 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _MOST = 2**64 - 1
 """The highest count that the runtime can hold."""
 
+_FEW = _MOST >> 8
+"""So many elements have no more bytes than that, whatever their type."""
+
 _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
 """Since when buffers may be in files of their own."""
 
@@ -52,6 +56,8 @@ _MULTI_AXIS = parse_release("litert-2.2")
 def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]:
     """Return the tensors that are not loaded, of the first subgraph that has any: the runtime reads it to its end."""
     for subgraph in model.subgraphs:
+        odd = {shape for shape in {tensor.shape for tensor in subgraph.tensors} if _may_overflow(shape)}
+        suspects = [tensor for tensor in subgraph.tensors if _keeps_anything(tensor) or tensor.shape in odd]
         count = len(subgraph.tensors)
         found = [
             InvalidTensor(
@@ -60,12 +66,20 @@ def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]
                 " and ".join([one.message for one in wrong]),
                 tuple([line for one in wrong for line in one.lines]),
             )
-            for tensor in subgraph.tensors
+            for tensor in suspects
             if (wrong := tuple(_wrong(tensor, count, release)))
         ]
         if found:
             return tuple(found)
     return ()
+
+
+def _may_overflow(shape: tuple[int, ...]) -> bool:
+    return min(shape, default=0) < 0 or math.prod(filter(None, shape)) > _FEW
+
+
+def _keeps_anything(tensor: Tensor) -> bool:
+    return tensor.data is not None or tensor.quantization is not None or tensor.is_variable
 
 
 def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTensor]:

@@ -9,7 +9,7 @@ plain as this, nothing is said: the partition is then built as a whole.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple, TypeAlias
 
 from ...graph.graph import Graph, NodeView
@@ -32,12 +32,19 @@ _FOLDED = ("DENSIFY", "DEQUANTIZE")
 class _State(NamedTuple):
     """What a tensor has become: an operand, and the results of dequantising it, by the type that was asked for.
 
-    Without a runtime there is no more to it than that the tensor is mapped.
+    Without a runtime there is no more to an operand than that the tensor is mapped.
     """
 
     key: OperandKey | None
     lifetime: Lifetime
     dequantized: tuple[tuple[str, OperandKey | None], ...] = ()
+    is_mapped: bool = True
+    has_value: bool = False
+    """Whether it is given to the partition, or has been written."""
+
+
+_GIVEN = _State(None, Lifetime.TEMPORARY, is_mapped=False, has_value=True)
+"""What is given to the partition, before any node is mapped that reads it."""
 
 
 class _Effect(NamedTuple):
@@ -46,9 +53,6 @@ class _Effect(NamedTuple):
     is_mapped: bool = False
     states: tuple[tuple[int, int], ...] = ()
     """What tensors have become that were something else before, by the number of the state."""
-    reads: tuple[int, ...] = ()
-    """The tensors that have to be given or written before."""
-    writes: tuple[int, ...] = ()
     needs: Version = Version(1)
 
 
@@ -80,10 +84,13 @@ class Acceptance:
         self._checks_pools = checks_pools
         self._states: dict[_State, int] = {}
         self._state_list: list[_State] = []
+        self._given = self._number(_GIVEN)
         self._mapped: dict[_Key, _Effect] = {}
         self._folded: dict[_Key, _Effect] = {}
         self._apart: set[_Key] = set()
         """Keys of nodes whose mapping looks further."""
+        self._doubtful: set[_Key] = set()
+        """Keys of nodes that cannot be mapped by themselves."""
 
     @functools.cached_property
     def _is_worthwhile(self) -> bool:
@@ -113,7 +120,9 @@ class Acceptance:
         given = [index for index in subset.inputs if not tensors[index].is_constant]
         states: dict[int, int] = {}
         folded = self._fold([index for index in subset.nodes if nodes[index].op in _FOLDED], states)
-        known = set(given)
+        for index in given:
+            own = states.get(index)
+            states[index] = self._given if own is None else self._number(self._state_list[own]._replace(has_value=True))
         needs = set[Version]()
         classes, state_of, effects = graph.node_classes, states.get, self._mapped
         for index in subset.nodes:
@@ -122,25 +131,30 @@ class Acceptance:
             node = nodes[index]
             operands = node.inputs + node.outputs
             key = (classes[index], *map(state_of, operands))
-            effect = effects.get(key) or self._found(key, node, states, _add, effects)
-            _follow(effect, operands, states, known)
-            needs.add(effect.needs)
-        given = [index for index in given if index in states]
+            _, changes, needed = effects.get(key) or self._found(key, node, states, _add, effects)
+            for position, state in changes:
+                states[operands[position]] = state
+            needs.add(needed)
+        given = [index for index in given if states[index] != self._given]
         if self._checks_pools and empty_pool(tensors, given, subset.outputs) is not None:
             raise _Doubt
         if self._level is None:
             return None
-        self._check_boundary(given, [index for index in subset.outputs if index in states], states, known)
+        self._check_boundary(given, [index for index in subset.outputs if index in states], states)
         required = combine(needs)
         check_level(required, self._level)
         return required
 
-    def _check_boundary(self, given: Sequence[int], results: Sequence[int], states: Mapping[int, int], known: set[int]) -> None:
+    def _check_boundary(self, given: Sequence[int], results: Sequence[int], states: Mapping[int, int]) -> None:
         """Every operand has a value or is written, and the model's inputs and outputs are among those without a value."""
-        free = {index for index, state in states.items() if self._state_list[state].lifetime is Lifetime.TEMPORARY}
-        is_plain = free <= known and free.issuperset(given) and free.issuperset(results) and set(given).isdisjoint(results)
-        if not (is_plain and given and results):
+        known = self._state_list
+        if not (given and results and set(given).isdisjoint(results)):
             raise _Doubt
+        if any(known[number].lifetime is not Lifetime.TEMPORARY for number in {states[index] for index in (*given, *results)}):
+            raise _Doubt
+        for state in map(known.__getitem__, set(states.values())):
+            if state.lifetime is Lifetime.TEMPORARY and not state.has_value:
+                raise _Doubt
 
     def _fold(self, indices: Sequence[int], states: dict[int, int]) -> frozenset[int]:
         """Take note of nodes that get no operation, which are looked for before any other is mapped; return them."""
@@ -151,11 +165,13 @@ class Acceptance:
             key = (graph.node_classes[index], *map(states.get, operands))
             effect = self._folded.get(key) or self._found(key, node, states, fold, self._folded)
             if effect.is_mapped:
-                _follow(effect, operands, states, set())
+                states.update([(operands[position], state) for position, state in effect.states])
                 found.append(index)
         return frozenset(found)
 
     def _found(self, key: _Key, node: Node, states: Mapping[int, int], mapping: _Mapping, known: dict[_Key, _Effect]) -> _Effect:
+        if key in self._doubtful:
+            raise _Doubt
         view = self._graph.view(node)
         if key not in self._apart:
             watched = NumberedView(view)
@@ -166,35 +182,41 @@ class Acceptance:
                 return effect
             except LooksFurther:
                 self._apart.add(key)
+            except _Doubt:
+                self._doubtful.add(key)
+                raise
         operands = {*node.inputs, *node.outputs}
         return self._observed(view, {index: states[index] for index in operands if index in states}, mapping)
 
     def _observed(self, view: NodeView, present: Mapping[int, int], mapping: _Mapping) -> _Effect:
         """Map a node by itself, whose tensors are what they have become so far."""
         builder = self._make_builder(view.graph)
-        for index, number in present.items():
-            state = self._state_list[number]
+        before = {index: self._state_list[number] for index, number in present.items()}
+        for index, state in before.items():
+            if not state.is_mapped:
+                continue
             own = builder.take_up(index, _operand(state.key, state.lifetime))
             for wanted, key in state.dequantized:
                 builder.take_up_dequantized(own, wanted, _operand(key, Lifetime.TEMPORARY))
-        before = builder.operand_count
+        first = builder.operand_count
         if not mapping(builder, view):
             return _Effect()
         has_more = builder.inputs or builder.outputs or builder.state_tensors or builder.densified or builder.widened
         if builder.refused or builder.lines or has_more:
             raise _Doubt
+        having = {index for index, state in before.items() if state.has_value}
+        needs = Version(1)
+        if builder.model is not None:
+            if len(builder.model.operands) != builder.operand_count:
+                raise _Doubt
+            having |= _written(builder.model, builder.mapped, having, first)
+            versions = [needed_of(verdict) for verdict in builder.model.verdicts]
+            needs = combine({*versions, *[operand_version(operand) for operand in builder.model.operands[first:]]})
         operands = view.node.inputs + view.node.outputs
-        after = {index: self._number(_state(builder, index)) for index in builder.mapped}
-        states = tuple([(operands.index(index), state) for index, state in after.items() if present.get(index) != state])
-        if builder.model is None:
-            return _Effect(True, states)
-        if len(builder.model.operands) != builder.operand_count:
-            raise _Doubt
-        places = {own: operands.index(index) for index, own in builder.mapped.items()}
-        reads, writes = _traffic(builder.model, places, before)
-        versions = [needed_of(verdict) for verdict in builder.model.verdicts]
-        versions += [operand_version(operand) for operand in builder.model.operands[before:]]
-        return _Effect(True, states, reads, writes, combine(versions))
+        positions = dict(zip(reversed(operands), range(len(operands) - 1, -1, -1), strict=True))
+        after = {index: self._number(_state(builder, index, has_value=index in having)) for index in builder.mapped}
+        states = tuple([(positions[index], state) for index, state in after.items() if present.get(index) != state])
+        return _Effect(True, states, needs)
 
     def _number(self, state: _State) -> int:
         found = self._states.get(state)
@@ -209,21 +231,6 @@ def _add(builder: PartitionBuilder, view: NodeView) -> bool:
     return True
 
 
-def _follow(effect: _Effect, operands: tuple[int, ...], states: dict[int, int], known: set[int]) -> None:
-    """Note what becomes of a node's tensors. It has to find what it reads, and to write nothing that is there."""
-    _, changes, reads, writes, _ = effect
-    for position, state in changes:
-        states[operands[position]] = state
-    for position in reads:
-        if operands[position] not in known:
-            raise _Doubt
-    for position in writes:
-        written = operands[position]
-        if written in known:
-            raise _Doubt
-        known.add(written)
-
-
 def _operand(key: OperandKey | None, lifetime: Lifetime) -> NnOperand | None:
     if key is None:
         return None
@@ -232,35 +239,37 @@ def _operand(key: OperandKey | None, lifetime: Lifetime) -> NnOperand | None:
     return operand
 
 
-def _state(builder: PartitionBuilder, index: int) -> _State:
+def _state(builder: PartitionBuilder, index: int, *, has_value: bool) -> _State:
     own, model = builder.mapped[index], builder.model
     dequantized = builder.dequantized
     results = [(wanted, result) for (source, wanted), result in dequantized.items() if source == own] if dequantized else []
     if model is None:
-        return _State(None, Lifetime.TEMPORARY, tuple([(wanted, None) for wanted, _ in results]))
+        return _State(None, Lifetime.TEMPORARY, tuple([(wanted, None) for wanted, _ in results]), has_value=has_value)
     keys = tuple([(wanted, key_of(model.operands[result])) for wanted, result in results])
-    return _State(key_of(model.operands[own]), model.operands[own].lifetime, keys)
+    return _State(key_of(model.operands[own]), model.operands[own].lifetime, keys, has_value=has_value)
 
 
-def _traffic(model: ModelBuilder, places: Mapping[int, int], before: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return which tensors the operations of a node read before they write them, and which they write, by position.
+def _written(model: ModelBuilder, mapped: Mapping[int, int], having: Set[int], before: int) -> set[int]:
+    """Return the tensors that the operations of a node write.
 
+    They have to be without a value, and what is read has to have one: ``having`` are the tensors that had one before the node.
     What lies between the operations must be written once, before it is read. ``before`` is how many operands were there.
     """
     operands = model.operands
-    reads, written = list[int](), list[int]()
+    tensor_of = {own: index for index, own in mapped.items()}
+    written = list[int]()
     for operation in model.operations:
         for own in operation.inputs:
-            if operands[own].lifetime is Lifetime.TEMPORARY and own not in written:
-                if own in places:
-                    reads.append(places[own])
-                elif own >= before:
-                    raise _Doubt
+            is_there = tensor_of[own] in having if own in tensor_of else own < before
+            if operands[own].lifetime is Lifetime.TEMPORARY and own not in written and not is_there:
+                raise _Doubt
         for own in operation.outputs:
-            if operands[own].lifetime is not Lifetime.TEMPORARY or own in written or (own < before and own not in places):
+            if operands[own].lifetime is not Lifetime.TEMPORARY or own in written or (own < before and own not in tensor_of):
+                raise _Doubt
+            if tensor_of.get(own) in having:
                 raise _Doubt
             written.append(own)
     for own in range(before, len(operands)):
-        if operands[own].lifetime is Lifetime.TEMPORARY and own not in places and own not in written:
+        if operands[own].lifetime is Lifetime.TEMPORARY and own not in tensor_of and own not in written:
             raise _Doubt
-    return tuple(dict.fromkeys(reads)), tuple([places[own] for own in written if own in places])
+    return {tensor_of[own] for own in written if own in tensor_of}
