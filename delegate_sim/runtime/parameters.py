@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -50,7 +51,10 @@ def invalid_node(model: Model) -> InvalidNode | None:
     if not checked:
         return None
     for subgraph in model.subgraphs:
-        for node in file_graph(model, subgraph).nodes:
+        graph = file_graph(model, subgraph)
+        # Nodes of one form have the same options, byte for byte.
+        first_of_form = dict(zip(reversed(graph.node_forms), reversed(graph.nodes), strict=True))
+        for node in sorted(first_of_form.values(), key=attrgetter("index")):
             found = next(_wrong(model, node), None) if node.op in checked and not node.is_custom else None
             if found is not None:
                 return InvalidNode(subgraph.index, node.index, node.op, *found)
