@@ -153,14 +153,17 @@ def graphs(draw):
 
 @st.composite
 def acyclic_graphs(draw):
-    """Graphs in which each tensor has one producer, in running order or shuffled."""
+    """Graphs in which each tensor has one producer, in running order or shuffled, with control edges that point forward."""
     count = draw(st.integers(1, 16))
     nodes = []
     for index in range(count):
         inputs = draw(st.lists(st.integers(-1, index), max_size=3))
         nodes.append((inputs, [index + 1]))
     order = draw(st.permutations(range(count))) if draw(st.booleans()) else range(count)
-    graph = make_graph([nodes[index] for index in order], count + 1, [count])
+    position = st.integers(0, count - 1)
+    pairs = draw(st.none() | st.lists(st.tuples(position, position), max_size=4)) if order == range(count) else None
+    edges = None if pairs is None else tuple([(before, after) for before, after in pairs if before < after])
+    graph = make_graph([nodes[index] for index in order], count + 1, [count], control_edges=edges)
     return graph, draw(st.sets(st.integers(0, count - 1)))
 
 
