@@ -11,6 +11,7 @@ from math import comb
 from typing import NamedTuple
 
 from ..errors import OptionError
+from ..graph.graph import file_graphs
 from ..results.measures import Measures
 from .causes import Cause
 from .diagnose import Diagnosis
@@ -18,8 +19,10 @@ from .examiner import Cost, Examiner
 
 _SETS_TRIED_AT_MOST = 512
 _SETS_TRIED_AT_LEAST = 24
-_NODES_TRIED = 100_000
+_NODES_TRIED = 300_000
 """Nodes of all simulations together, from which on fewer sets are tried."""
+_OF_A_CLASS = 25
+"""How many nodes that are like others take as long as the first of a class."""
 
 PARTITIONS, KERNELS, MULTIPLY_ADDS = "partitions", "kernels", "multiply-adds"
 _GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIPLY_ADDS})=([0-9]{{1,3}}(?:\.[0-9]+)?)%?")
@@ -102,7 +105,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     examiner = Examiner(diagnosis.model, diagnosis.target)
     causes = tuple(finding.cause for finding in diagnosis.findings)
     tried = 0
-    nodes = sum([len(subgraph.nodes) for subgraph in diagnosis.model.subgraphs])
+    nodes = sum([len(graph.nodes) + _OF_A_CLASS * len(set(graph.node_classes)) for graph in file_graphs(diagnosis.model)])
     allowed = min(_SETS_TRIED_AT_MOST, max(_SETS_TRIED_AT_LEAST, _NODES_TRIED // max(nodes, 1)))
 
     def attempt(chosen: Sequence[Cause]) -> Cost:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
@@ -177,6 +178,18 @@ def _keep_variants(node: KernelNode) -> None:
             result.allocation = Allocation.ARENA
 
 
+class _Known(NamedTuple):
+    """What preparations of a model on a release have found out about classes of nodes, where the same operators are registered."""
+
+    effects: dict[int, Effect]
+    """What preparing the nodes of a class did, which is theirs at that moment."""
+    apart: set[int]
+    """Classes of nodes that are prepared one by one."""
+
+
+_KNOWN: WeakKeyDictionary[Model, dict[tuple[Release, frozenset[str]], _Known]] = WeakKeyDictionary()
+
+
 class _Interpreter:
     """Prepares subgraphs, including those that kernels call before their turn (``kernel.Interpreter``)."""
 
@@ -200,10 +213,8 @@ class _Interpreter:
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
-        self._effects: dict[int, Effect] = {}
-        """What preparing the nodes of a class did, which is theirs at that moment."""
-        self._apart: set[int] = set()
-        """Classes of nodes that are prepared one by one."""
+        known = _KNOWN.setdefault(model, {}).setdefault((release, unregistered), _Known({}, set()))
+        self._effects, self._apart = known
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
