@@ -36,10 +36,15 @@ class Columns:
         """
         if slot not in self._fields:
             return None
-        parts = [columns.get(slot) or [absent] * count for columns, count in self._parts]
+        own = [(columns.get(slot), count) for columns, count in self._parts]
+        if not any([column for column, _ in own]):
+            return [absent] * sum([count for _, count in own])
         if self._in_order is None:
-            return parts[0]
-        return list(self._in_order(list(itertools.chain.from_iterable(parts))))
+            return own[0][0]
+        joined: list[Any] = []
+        for column, count in own:
+            joined += column or [absent] * count
+        return self._in_order(joined)
 
 
 def read_columns(
