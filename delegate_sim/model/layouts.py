@@ -36,15 +36,13 @@ class Columns:
         """
         if slot not in self._fields:
             return None
-        own = [(columns.get(slot), count) for columns, count in self._parts]
-        if not any([column for column, _ in own]):
-            return [absent] * sum([count for _, count in own])
-        if self._in_order is None:
-            return own[0][0]
+        parts = [(columns.get(slot), count) for columns, count in self._parts]
+        if all(column is None for column, _ in parts):
+            return [absent] * sum([count for _, count in parts])
         joined: list[Any] = []
-        for column, count in own:
+        for column, count in parts:
             joined += column or [absent] * count
-        return self._in_order(joined)
+        return joined if self._in_order is None else list(self._in_order(joined))
 
 
 def read_columns(
