@@ -43,7 +43,7 @@ class Malformed(Exception):
 
 
 def _outside(what: str) -> Malformed:
-    """Return what is wrong with a file of which something has no place in it."""
+    """Return what is wrong with a file that refers to something behind its end or before its beginning."""
     return Malformed(f"is truncated or malformed: {what} lies outside the file")
 
 
@@ -77,7 +77,7 @@ class Flatbuffer:
             return []
         try:
             return self._read(kind, struct.calcsize(kind), positions)
-        except (IndexError, struct.error):  # behind the end
+        except (IndexError, struct.error):
             raise _outside(what) from None
 
     def _read(self, kind: str, width: int, positions: Sequence[int]) -> list[Any]:
@@ -178,9 +178,15 @@ class Tables:
         return len(self.positions)
 
     def with_any(self, fields: Mapping[int, str]) -> tuple[Sequence[int], Tables]:
-        """Return the tables that have any of these fields, which are read at once of each, and before them their numbers."""
+        """Return the tables that have any of these fields, which are read at once of each, and before them their numbers.
+
+        Where layouts are many, these are all tables that are there.
+        """
         chosen = copy.copy(self)
-        chosen._sizes = sizes = {vtable: size for vtable, size in self._sizes.items() if self._offsets(vtable, fields)}
+        sizes = self._sizes
+        if len(sizes) <= _FEW_LAYOUTS:
+            sizes = {vtable: size for vtable, size in sizes.items() if self._offsets(vtable, fields)}
+        chosen._sizes = sizes
         places = [place for place, vtable in enumerate(self._vtables) if vtable in sizes]
         chosen._located = chosen.positions = [self._located[place] for place in places]
         chosen._vtables = [self._vtables[place] for place in places]

@@ -76,6 +76,14 @@ def test_at_once_and_one_by_one(layouts_and_chosen, padding, cut):
             assert spread(column, numbers, len(spaced), absent)[1::2] == expected[slot]
 
 
+def test_tables_of_very_many_layouts():
+    content, positions = written([{1: 4}, {}] * 40, range(80), 0)
+    numbers, filled = Tables(Flatbuffer(memoryview(content)), "Some", [0, *positions]).with_any(FIELDS)
+    assert numbers == list(range(1, 81))
+    one_by_one = Tables(Flatbuffer(memoryview(content)), "Some", positions)
+    assert columns_of(filled) == columns_of(one_by_one)
+
+
 def test_tables_that_have_none_of_the_fields():
     content, positions = written([{}, {1: 4}], [0, 0, 0], 0)
     numbers, filled = Tables(Flatbuffer(memoryview(content)), "Some", positions).with_any(FIELDS)
