@@ -9,6 +9,7 @@ references lead to one place, memory and time stay proportional to that size.
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import operator
 import struct
@@ -30,7 +31,7 @@ _SHARING = 2
 _GREATEST_STRUCTURE = 1 << 27
 """Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
-_BLOCK = 1 << 14
+_BLOCK = 1 << 12
 _FEW_LAYOUTS = 64
 """Different vtables of tables that are read row by row: writers keep a handful, only a hostile file has more."""
 _NO_FIELDS: Mapping[int, str] = MappingProxyType({})
@@ -39,6 +40,11 @@ _Item = TypeVar("_Item")
 
 class Malformed(Exception):
     """What is wrong with a file, worded to follow its name."""
+
+
+def _outside(what: str) -> Malformed:
+    """Return what is wrong with a file that refers to something behind its end or before its beginning."""
+    return Malformed(f"is truncated or malformed: {what} lies outside the file")
 
 
 class Flatbuffer:
@@ -66,30 +72,24 @@ class Flatbuffer:
             raise Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[Any]:
-        """Read one number of struct's format ``kind`` at each position."""
+        """Read one number of struct's format ``kind`` at each position; none is below 0."""
         if not positions:
             return []
-        width = struct.calcsize(kind)
-        is_vector = isinstance(positions, range) and positions.step == width
         try:
-            if is_vector and positions[0] >= 0:
-                return list(struct.unpack_from(f"<{len(positions)}{kind[-1]}", self.content, positions[0]))
-            if not is_vector and min(positions) >= 0:
-                return self._scattered(kind, width, positions)
+            return self._read(kind, struct.calcsize(kind), positions)
         except (IndexError, struct.error):
-            pass  # a position behind the last number
-        raise Malformed(f"is truncated or malformed: {what} lies outside the file")
+            raise _outside(what) from None
 
-    def _scattered(self, kind: str, width: int, positions: Sequence[int]) -> list[Any]:
-        """Read numbers at positions from 0 on; raises IndexError or struct.error behind the end of the file."""
-        if width > 1 and len(positions) > 1 and sys.byteorder == "little":
+    def _read(self, kind: str, width: int, positions: Sequence[int]) -> list[Any]:
+        if isinstance(positions, range) and positions.step == width:
+            return list(struct.unpack_from(f"<{len(positions)}{kind[-1]}", self.content, positions[0]))
+        if len(positions) > 1 and width > 1 and sys.byteorder == "little":
             words = [position // width for position in positions]
             if sum(words) * width == sum(positions):
                 # Writers align numbers: whole ones are taken from a view of the file in half the time.
                 view = self.content[: self.size - self.size % width].cast(kind[-1])  # type: ignore[call-overload]
                 return list(operator.itemgetter(*words)(view))
-        unpack = struct.Struct(kind).unpack_from
-        return list(itertools.chain.from_iterable(map(unpack, itertools.repeat(self.content), positions)))
+        return list(itertools.chain.from_iterable(map(_reader(kind), itertools.repeat(self.content), positions)))
 
     def numbers(self, kind: str, positions: Sequence[int], what: str, absent: Any = 0) -> list[Any]:
         """Read the same where a position is not 0; ``absent`` stands for those that are."""
@@ -112,9 +112,10 @@ class Flatbuffer:
         if not any(targets):
             return [0] * len(targets)
         counts = self.numbers(_REFERENCE, targets, what)
-        is_inside = max(targets) + 4 + max(counts) * width <= self.size
-        if not is_inside and any(target + 4 + count * width > self.size for target, count in zip(targets, counts, strict=True)):
-            raise Malformed(f"is truncated or malformed: {what} runs past the end of the file")
+        if max(targets) + 4 + max(counts) * width > self.size:
+            sizes = [count * width for count in counts]
+            if max(map(operator.add, targets, sizes)) + 4 > self.size:
+                raise Malformed(f"is truncated or malformed: {what} runs past the end of the file")
         return counts
 
     def rows(self, targets: Sequence[int], counts: Sequence[int], kind: str, what: str) -> list[tuple[int, ...]]:
@@ -140,7 +141,7 @@ class Flatbuffer:
     def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
         """Unpack vectors that are known to lie within the file."""
         content = self.content
-        readers = {count: struct.Struct(f"<4x{count}{code}").unpack_from for count in set(counts)}
+        readers = {count: _reader(f"<4x{count}{code}") for count in set(counts)}
         if len(readers) == 1:
             return list(map(readers.popitem()[1], itertools.repeat(content), targets))
         return [readers[count](content, target) for target, count in zip(targets, counts, strict=True)]
@@ -164,7 +165,9 @@ class Tables:
         buffer.spend(len(self._located) * _SMALLEST_TABLE, f"its {name} tables")
         distances = buffer.gather(_TO_VTABLE, self._located, self.what)
         self._vtables = list(map(operator.sub, self._located, distances))
-        distinct = list(dict.fromkeys(self._vtables))
+        distinct = list(set(self._vtables))
+        if min(distinct, default=0) < 0:
+            raise _outside(self.what)
         self._sizes = dict(zip(distinct, buffer.gather(_VTABLE_ENTRY, distinct, self.what), strict=True))
         """Bytes of each vtable."""
         if min(self._sizes.values(), default=_SMALLEST_VTABLE) < _SMALLEST_VTABLE:
@@ -175,18 +178,27 @@ class Tables:
         return len(self.positions)
 
     def with_any(self, fields: Mapping[int, str]) -> tuple[Sequence[int], Tables]:
-        """Return the tables that have any of these fields, which are read at once of each, and before them their numbers."""
-        chosen = copy.copy(self)
-        chosen._sizes = {vtable: size for vtable, size in self._sizes.items() if self._offsets(vtable, fields)}
-        is_chosen = list(map(chosen._sizes.__contains__, self._vtables))
-        chosen._located = chosen.positions = list(itertools.compress(self._located, is_chosen))
-        chosen._vtables = list(itertools.compress(self._vtables, is_chosen))
-        chosen._columns = chosen._read(fields)
-        return list(itertools.compress(self._numbers(), is_chosen)), chosen
+        """Return the tables that have any of these fields, which are read at once of each, and before them their numbers.
 
-    def _numbers(self) -> Iterable[int]:
+        Where layouts are many, these are all tables that are there.
+        """
+        chosen = copy.copy(self)
+        sizes = self._sizes
+        if len(sizes) <= _FEW_LAYOUTS:
+            sizes = {vtable: size for vtable, size in sizes.items() if self._offsets(vtable, fields)}
+        chosen._sizes = sizes
+        places = [place for place, vtable in enumerate(self._vtables) if vtable in sizes]
+        chosen._located = chosen.positions = [self._located[place] for place in places]
+        chosen._vtables = [self._vtables[place] for place in places]
+        chosen._columns = chosen._read(fields)
+        numbers = self._numbers() if places else ()
+        return [numbers[place] for place in places], chosen
+
+    def _numbers(self) -> Sequence[int]:
         """Return the numbers of the tables that are there."""
-        return itertools.compress(range(len(self)), self.positions)
+        if len(self._located) == len(self):
+            return range(len(self))
+        return [number for number, position in enumerate(self.positions) if position]
 
     def _read(self, fields: Mapping[int, str]) -> Columns | None:
         """Read fields at once, unless one of them needs to be checked by itself."""
@@ -231,6 +243,10 @@ class Tables:
         targets = self.targets(slot, what)
         return [target and target + 4 for target in targets], self.buffer.lengths(targets, width, what)
 
+    def lengths(self, slot: int, width: int, what: str) -> list[int]:
+        """Return how many elements, of so many bytes, the vector has that each table refers to; absent ones have none."""
+        return self.buffer.lengths(self.targets(slot, what), width, what)
+
     def numbers(self, slot: int, kind: str, default: Any = 0) -> Sequence[Any]:
         """Read a scalar of struct's format ``kind`` from each table."""
         column = self._column(slot, default)
@@ -266,15 +282,16 @@ class Tables:
 
         ``numbers`` are those of the tables, to name one.
         """
-        starts, counts = self.vectors(slot, 1, what)
+        targets = self.targets(slot, what)
+        counts = self.buffer.lengths(targets, 1, what)
         spans: list[tuple[int, int] | None] = [None] * len(self)
-        if any(starts):
-            spans = [(start, count) if start else None for start, count in zip(starts, counts, strict=True)]
+        if any(targets):
+            spans = [(target + 4, count) if target else None for target, count in zip(targets, counts, strict=True)]
         offsets, sizes = self.numbers(offset_slot, "<Q"), self.numbers(size_slot, "<Q")
         if not any(offsets):
             return spans
         for index, (offset, size) in enumerate(zip(offsets, sizes, strict=True)):
-            if offset > 1 and not starts[index]:
+            if offset > 1 and not targets[index]:
                 if offset + size > self.buffer.size:
                     raise Malformed(
                         f"is truncated: {what} (number {numbers[index]}) lies at offset {offset}, past the end of the file"
@@ -305,6 +322,12 @@ class Tables:
         buffer.spend(sum(counts) * 4, what)
         elements = [range(start, start + 4 * count, 4) for start, count in zip(starts, counts, strict=True) if count]
         return elements[0] if len(elements) == 1 else list(itertools.chain.from_iterable(elements)), counts
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _reader(form: str) -> Callable[..., tuple[Any, ...]]:
+    """Return what reads a form of struct from a position."""
+    return struct.Struct(form).unpack_from
 
 
 def spread(items: Iterable[_Item], numbers: Iterable[int], count: int, absent: _Item) -> list[_Item]:

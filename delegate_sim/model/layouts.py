@@ -36,10 +36,13 @@ class Columns:
         """
         if slot not in self._fields:
             return None
-        parts = [columns.get(slot) or [absent] * count for columns, count in self._parts]
-        if self._in_order is None:
-            return parts[0]
-        return list(self._in_order(list(itertools.chain.from_iterable(parts))))
+        parts = [(columns.get(slot), count) for columns, count in self._parts]
+        if all(column is None for column, _ in parts):
+            return [absent] * sum([count for _, count in parts])
+        joined: list[Any] = []
+        for column, count in parts:
+            joined += column or [absent] * count
+        return joined if self._in_order is None else list(self._in_order(joined))
 
 
 def read_columns(

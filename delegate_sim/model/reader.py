@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import struct
@@ -103,8 +102,9 @@ def _map(path: str) -> memoryview:
     if os.path.isdir(path):
         raise Malformed("is a directory, not a model file")
     with open_input(path) as file:
-        if os.fstat(file.fileno()).st_size <= _SMALL:
-            content = file.read(_SMALL)
+        size = os.fstat(file.fileno()).st_size
+        if size <= _SMALL:
+            content = file.read(size or _SMALL)  # some file systems do not tell the size
             if not content:
                 raise Malformed("is empty")
             return memoryview(content)
@@ -263,7 +263,7 @@ def _read_block_of_nodes(
     if max(codes, default=-1) >= len(operator_codes):
         index = _first_from(len(operator_codes), codes)
         raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
-    tables.vectors(7, 1, "mutating variable inputs")  # looked at by a delegate only
+    tables.lengths(7, 1, "mutating variable inputs")  # looked at by a delegate only
     options, further_options = _read_options(tables, 3, 4, ""), _read_options(tables, 11, 12, "2")
     if any(further_options):
         options = [first or second for first, second in zip(options, further_options, strict=True)]
@@ -290,7 +290,7 @@ _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 def _rows_of(kind: type[_Row], columns: Iterable[tuple[Any, ...]]) -> list[_Row]:
     """Return named tuples of rows that have all their fields; several times faster than calling the type for each."""
-    return list(map(functools.partial(tuple.__new__, kind), columns))
+    return list(map(tuple.__new__, itertools.repeat(kind), columns))
 
 
 def _numbered(counts: Sequence[int]) -> list[int]:
@@ -326,7 +326,7 @@ def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> Non
     """Check and count what the vectors and strings in options tables claim to hold."""
     for field in references:
         width = struct.calcsize(field.element or "s")
-        _, counts = tables.vectors(field.slot, width, f"a vector of {tables.what}")
+        counts = tables.lengths(field.slot, width, f"a vector of {tables.what}")
         tables.buffer.spend(sum(counts) * width, f"a vector of {tables.what}")
 
 
@@ -384,7 +384,7 @@ def _read_block_of_tensors(
     types = list(map(type_names.__getitem__, kinds))
     is_variable = tables.numbers(5, "<?", False)
     quantizations = read_quantizations(tables.children(4, "QuantizationParameters"))
-    tables.vectors(9, 4, "variant tensors")  # looked at by a delegate only
+    tables.lengths(9, 4, "variant tensors")  # looked at by a delegate only
     shape_places = tables.targets(0, "a shape")
     ranks = tables.buffer.lengths(shape_places, _SIZE, "a shape")
     if max(ranks, default=0) > raised(_GREATEST_RANK):
