@@ -21,7 +21,6 @@ from delegate_sim.rules.vocabulary import check
 from fixtures.builder import ModelBuilder
 from tests.alike import CORPORA, FIXTURES, models, sample
 
-
 SAMPLE = 12
 
 
