@@ -27,11 +27,13 @@ class Frozen:
     """
 
     _fields: ClassVar[tuple[str, ...]] = ()
+    _names: ClassVar[frozenset[str]] = frozenset()
     _defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._fields = tuple(cls.__annotations__)
+        cls._names = frozenset(cls._fields)
         cls._defaults = MappingProxyType({name: vars(cls)[name] for name in cls._fields if name in vars(cls)})
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -39,8 +41,8 @@ class Frozen:
         fields.update(self._defaults)
         fields.update(zip(self._fields, values, strict=False))
         fields.update(named)
-        is_twice = not named.keys().isdisjoint(self._fields[: len(values)])
-        if is_twice or len(values) > len(self._fields) or fields.keys() != {*self._fields}:
+        is_twice = bool(named and values) and not named.keys().isdisjoint(self._fields[: len(values)])
+        if is_twice or len(values) > len(self._fields) or fields.keys() != self._names:
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -55,10 +57,11 @@ FrozenT = TypeVar("FrozenT", bound=Frozen)
 
 def changed(original: FrozenT, **changes: object) -> FrozenT:
     """Return a copy with some fields changed; what was computed from the old ones is not kept."""
-    fields = {**original.__dict__, **changes}
+    copy = object.__new__(type(original))  # as quick as can be: a delegate's rules are a thousand copies
+    fields = copy.__dict__
+    fields.update(original.__dict__)
+    fields.update(changes)
     if len(fields) > len(original._fields):
         kept = {name: original.__dict__[name] for name in original._fields}
         return type(original)(**{**kept, **changes})
-    copy = object.__new__(type(original))  # as quick as can be: a delegate's rules are a thousand copies
-    copy.__dict__.update(fields)
     return copy

@@ -6,12 +6,12 @@ declared but observed: whoever asks is shown the first node of a class in this f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, NoReturn, TypeVar
+from collections.abc import Sequence
+from typing import Any, NoReturn, TypeVar
 
 from ..model.model import NO_TENSOR, Node, Quantization, Tensor
 from .classes import has_one_scale, is_told
-from .graph import Graph, NodeView
+from .graph import NodeView
 
 T = TypeVar("T")
 
@@ -252,30 +252,6 @@ class NumberedView(WatchedView):
 
     _node_type = _NumberedNode
     _tensor_type = _NumberedTensor
-
-
-class Findings(Generic[T]):
-    """What is found out about the nodes of a graph: once for each class, unless that looks further than the class."""
-
-    def __init__(self, graph: Graph, find: Callable[[NodeView], T]) -> None:
-        self._graph = graph
-        self._find = find
-        self._found: dict[int, T] = {}
-        self._apart: set[int] = set()
-
-    def __call__(self, node: Node) -> T:
-        """Return what is found out about a node."""
-        number = self._graph.class_of(node)
-        if number in self._found:
-            return self._found[number]
-        view = self._graph.view(node)
-        if number not in self._apart:
-            try:
-                found = self._found[number] = self._find(NumberedView(view))
-                return found
-            except LooksFurther:
-                self._apart.add(number)
-        return self._find(view)
 
 
 def watched_tensor(number: int, tensor: Tensor, shown_as: type[Tensor] = WatchedTensor) -> Tensor:

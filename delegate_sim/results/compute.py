@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..frozen import Frozen
+from ..graph.alike import AlikeAnswers
 from ..graph.graph import Graph, NodeView
-from ..graph.watched import Findings
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Tensor
 from ..runtime.interpreter import Run
@@ -82,10 +82,14 @@ def _by_node(graphs: tuple[Graph, ...]) -> tuple[Mapping[int, int], ...]:
 
 
 def _counts_of(graph: Graph) -> Mapping[int, int]:
-    counts, count_of = {}, Findings(graph, multiply_adds)
+    counts, of_class = {}, AlikeAnswers(graph, multiply_adds)
     for index in graph.execution_plan:
         node = graph.nodes[index]
-        if node.op in _COUNTERS and (count := count_of(node)):
+        if node.op not in _COUNTERS:
+            continue
+        known = of_class.answer(node)
+        count = multiply_adds(graph.view(node)) if known is None else known
+        if count:
             counts[index] = count
     return counts
 

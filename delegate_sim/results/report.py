@@ -180,7 +180,7 @@ def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
     """Return the bytes of these tensors that cross a border at run time; constants and what a delegate added do not."""
-    return sum(graph.tensors[index].byte_size for index in crossing(graph, tensors))
+    return sum([graph.tensors[index].byte_size for index in crossing(graph, tensors)])
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:

@@ -248,9 +248,9 @@ def _reason(rules: RuleBook[MlDriftTarget], node: Node, verdict: Verdict) -> str
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
     """Return the decompositions of composites that are taken: nothing runs them any more."""
-    for index in nodes:
-        node = graph.view(graph.nodes[index])
-        if node.op == "STABLEHLO_COMPOSITE" and not node.node.is_custom and composite_name(node):
+    composites = [graph.view(node) for node in [graph.nodes[index] for index in nodes] if node.op == "STABLEHLO_COMPOSITE"]
+    for node in composites:
+        if not node.node.is_custom and composite_name(node):
             yield node.options.decomposition_subgraph_index
 
 

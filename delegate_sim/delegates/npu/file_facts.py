@@ -57,8 +57,8 @@ def file_facts(model: Model) -> FileFacts:
         if (not of_scales and of_zero_points) or details > _BLOCKWISE_DETAILS:
             kinds[place] = kind
     return FileFacts(
-        _chosen(_counts(tensors, 9, 4), places),
-        _chosen(_counts(nodes, 7, 1), _places(node_counts)),
+        _chosen(_counts(tensors, 9, 4), tensor_counts),
+        _chosen(_counts(nodes, 7, 1), node_counts),
         frozenset(invalid),
         kinds,
     )
@@ -87,5 +87,6 @@ def _places(counts: Sequence[int]) -> list[FilePlace]:
     return [(subgraph, index) for subgraph, count in enumerate(counts) for index in range(count)]
 
 
-def _chosen(counts: Sequence[int], places: Sequence[FilePlace]) -> frozenset[FilePlace]:
-    return frozenset(itertools.compress(places, counts))
+def _chosen(found: Sequence[int], counts: Sequence[int]) -> frozenset[FilePlace]:
+    """Return the places where something was found, of so many in each subgraph."""
+    return frozenset(itertools.compress(_places(counts), found) if any(found) else ())
