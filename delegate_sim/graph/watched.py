@@ -7,13 +7,12 @@ declared but observed: whoever asks is shown the first node of a class in this f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from ..model.model import NO_TENSOR, Node, Quantization, Tensor
 from .classes import has_one_scale, is_told
 from .graph import NodeView
 
-T = TypeVar("T")
 
 
 class LooksFurther(BaseException):

@@ -179,7 +179,7 @@ def _keep_variants(node: KernelNode) -> None:
 
 
 class _Known(NamedTuple):
-    """What preparations of a model on a release have found out about classes of nodes, where the same operators are registered."""
+    """What preparations on a release have found out about a model's nodes, where the same operators are registered."""
 
     effects: dict[int, Effect]
     """What preparing the nodes of a class did, which is theirs at that moment."""

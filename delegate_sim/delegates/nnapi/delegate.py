@@ -189,8 +189,8 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         taken += supported
         if len(supported) == len(subset.nodes):
             partitions.keep(subset)
-        for node in set(subset.nodes).difference(supported):
-            set_aside[node] = answers.reason(node, mapped)
+        else:
+            set_aside.update({node: answers.reason(node, mapped) for node in set(subset.nodes).difference(supported)})
     if has_float16 and not set_aside and answers.rejects_some([partitions.mapped(subset) for subset in decision.candidates]):
         subset = decision.candidates[0]
         set_aside = {node: answers.reason(node, partitions.mapped(subset)) for node in subset.nodes}
