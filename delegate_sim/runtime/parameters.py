@@ -49,17 +49,24 @@ def invalid_node(model: Model) -> InvalidNode | None:
     checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())
     if not checked:
         return None
+    sound: dict[tuple[str, int], Options] = {}
     for subgraph in model.subgraphs:
         for node in file_graph(model, subgraph).nodes:
-            found = next(_wrong(model, node), None) if node.op in checked and not node.is_custom else None
+            if node.op not in checked or node.is_custom:
+                continue
+            options = model.options(node)
+            # Nodes of the same options are given the same object, as long as it is kept.
+            if (node.op, id(options)) in sound:
+                continue
+            found = next(_wrong(model, node, options), None)
             if found is not None:
                 return InvalidNode(subgraph.index, node.index, node.op, *found)
+            sound[node.op, id(options)] = options
     return None
 
 
-def _wrong(model: Model, node: Node) -> Iterator[_WrongOptions]:
+def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions]:
     """Say what is wrong with a node's options, in the runtime's order."""
-    options = model.options(node)
     if options.table is not None:
         given = _Given(options, functools.partial(model.has_option, node))
         for check in _CHECKS.get(node.op, ()):

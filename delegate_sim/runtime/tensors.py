@@ -11,6 +11,7 @@ finds out about how a sparse constant is stored, and about the dimensions of mul
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -41,6 +42,9 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _MOST = 2**64 - 1
 """The highest count that the runtime can hold."""
 
+_PLAIN = 2**32
+"""Elements of any type that can be counted."""
+
 _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
 """Since when buffers may be in files of their own."""
 
@@ -61,11 +65,31 @@ def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]
                 tuple([line for one in wrong for line in one.lines]),
             )
             for tensor in subgraph.tensors
-            if (wrong := tuple(_wrong(tensor, count, release)))
+            if not _is_plain(tensor) and (wrong := tuple(_wrong(tensor, count, release)))
         ]
         if found:
             return tuple(found)
     return ()
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    """Whether nothing can be wrong with a tensor, as is so of most: told quickly, since there may be many."""
+    shape, quantization, bits = tensor.shape, tensor.quantization, schema.BITS_PER_ELEMENT.get(tensor.type, 0)
+    elements = math.prod(shape)
+    return (
+        bits > 0
+        and 0 < elements <= _PLAIN
+        and (not shape or min(shape) > 0)
+        and (tensor.data is None or (elements * bits + 7) // 8 <= tensor.data[1])
+        and (quantization is None or _is_of_one_scale(quantization))
+        and not tensor.is_variable
+        and not tensor.external_buffer
+    )
+
+
+def _is_of_one_scale(quantization: Quantization) -> bool:
+    counts = len(quantization.scales), len(quantization.zero_points)
+    return quantization.is_affine and counts == (1, 1) and quantization.dimension == 0
 
 
 def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTensor]:
