@@ -95,6 +95,32 @@ def test_other_nodes_stay(op):
     assert graph.simplified(["x"], ["out"])[0] == [(op, ["x", "order"], ["out"])]
 
 
+def test_nodes_behind_others_that_stay_are_looked_at_as_well():
+    graph = Open()
+    for name, shape in [
+        ("x", (2, 1, 3)),
+        ("a", (2, 1, 3)),
+        ("b", (3, 1, 2)),
+        ("c", (3, 2, 1)),
+        ("d", (3, 2, 1)),
+        ("out", (3, 2, 1)),
+    ]:
+        graph.tensor(name, *shape)
+    graph.tensor("turn", 3, data=[2, 1, 0], kind="INT32")
+    graph.tensor("move", 3, data=[0, 2, 1], kind="INT32")
+    graph.tensor("same", 3, data=[3, 2, 1], kind="INT32")
+    graph.node("RELU", ["x"], ["a"])
+    graph.node("TRANSPOSE", ["a", "turn"], ["b"])
+    graph.node("TRANSPOSE", ["b", "move"], ["c"])
+    graph.node("TANH", ["c"], ["d"])
+    graph.tensor("e", 3, 2, 1)
+    graph.node("RESHAPE", ["d", "same"], ["e"])
+    graph.node("RELU", ["e"], ["out"])
+    nodes, _ = graph.simplified(["x"], ["out"])
+    assert [op for op, _, _ in nodes] == ["RELU", "TRANSPOSE", "RESHAPE", "TANH", "RELU"]
+    assert nodes[-1][1] == ["d"]
+
+
 @pytest.mark.parametrize("op", ["RESHAPE", "BROADCAST_TO"])
 @pytest.mark.parametrize("is_open", [True, False])
 def test_a_reshape_to_the_same_shape(op, is_open):
