@@ -78,7 +78,7 @@ def _is_plain(tensor: Tensor) -> bool:
     elements = math.prod(shape)
     return (
         bits > 0
-        and 0 < elements <= _PLAIN
+        and elements <= _PLAIN
         and (not shape or min(shape) > 0)
         and (tensor.data is None or (elements * bits + 7) // 8 <= tensor.data[1])
         and (quantization is None or _is_of_one_scale(quantization))
