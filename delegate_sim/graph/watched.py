@@ -14,7 +14,6 @@ from .classes import has_one_scale, is_told
 from .graph import NodeView
 
 
-
 class LooksFurther(BaseException):
     """Somebody asks for what the class of a node does not tell. As it must not be caught on the way, it is no ``Exception``."""
 

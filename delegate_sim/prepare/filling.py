@@ -81,6 +81,7 @@ def prepare_tile(node: KernelNode) -> None:
     factors = multiples.integers()[: source.rank]
     node.ensure(not factors or min(factors) >= 0, "a multiple is negative")
     shape = [size * factor for size, factor in zip(source.shape, factors, strict=True)]
+    node.ensure(not shape or min(shape) >= 0, "the result has a negative size")
     node.ensure(not shape or max(shape) <= _LARGEST_DIMENSION, "a size of the result overflows")
     if not source.is_constant_or_persistent:
         node.resize(result, shape)

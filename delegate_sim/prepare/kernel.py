@@ -24,6 +24,8 @@ from ..releases.catalogue import NEWEST, Release
 
 _MOST_COMPUTED_AT_ONCE = 1 << 16
 _MOST_COMPUTED = 1 << 18
+_WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
+"""Types whose tensors have no size in bytes before they have a value."""
 
 
 class PrepareError(Exception):
@@ -405,13 +407,13 @@ class KernelNode:
         raise PrepareError(message)
 
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
-        """``ResizeTensor``: set the shape; a constant must keep the size that it has, and sizes cannot be negative."""
+        """``ResizeTensor``: set the shape; a constant must keep the size that it has, and a size in bytes must be one."""
         sizes = tuple(shape)
         if tensor.is_constant:
             if sizes == tensor.shape and tensor.source._replace(type=tensor.type).byte_size == tensor.source.byte_size:
                 return
             raise PrepareError(f"tensor {tensor.index} is constant and cannot be resized")
-        if sizes and min(sizes) < 0:
+        if sizes and min(sizes) < 0 and tensor.type not in _WITHOUT_SIZE:
             raise PrepareError(f"the shape {list(sizes)} has a negative size")
         tensor.shape = sizes
 

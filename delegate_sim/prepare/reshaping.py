@@ -16,6 +16,8 @@ _LARGEST_COUNT = 2**64 - 1
 _SQUEEZE_MAX_RANK = 8
 _TRANSPOSE_MAX_RANK = 8
 _TRANSPOSE_FORMER_MAX_RANK = 6
+_RESHAPE_CHECKS_INPUT = parse_release("litert-2.2.0")
+"""Since when RESHAPE counts the elements of its input with care."""
 _TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
 """Since when the maximum is no longer the former one."""
 _LEAVING_OPEN = parse_release("litert-1.1")
@@ -56,6 +58,8 @@ def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequen
 
 def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence[int]) -> list[int]:
     """``kernels/internal/reshape_utils.h: ResolveOutputShape``: fill in the one size that may be left open with -1."""
+    if source and node.release.is_at_least(_RESHAPE_CHECKS_INPUT):
+        node.ensure(min(source) >= 0, "the input has a negative size")
     stretched = [position for position, size in enumerate(requested) if size == -1]
     node.ensure(len(stretched) <= 1, "the new shape leaves more than one size open")
     sizes = [size for size in requested if size != -1]

@@ -55,15 +55,14 @@ def invalid_node(model: Model) -> InvalidNode | None:
         # Nodes of one form have the same options, byte for byte.
         first_of_form = dict(zip(reversed(graph.node_forms), reversed(graph.nodes), strict=True))
         for node in sorted(first_of_form.values(), key=attrgetter("index")):
-            found = next(_wrong(model, node), None) if node.op in checked and not node.is_custom else None
+            found = next(_wrong(model, node, model.options(node)), None) if node.op in checked and not node.is_custom else None
             if found is not None:
                 return InvalidNode(subgraph.index, node.index, node.op, *found)
     return None
 
 
-def _wrong(model: Model, node: Node) -> Iterator[_WrongOptions]:
+def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions]:
     """Say what is wrong with a node's options, in the runtime's order."""
-    options = model.options(node)
     if options.table is not None:
         given = _Given(options, functools.partial(model.has_option, node))
         for check in _CHECKS.get(node.op, ()):

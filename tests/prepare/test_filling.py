@@ -46,6 +46,11 @@ class TestTile:
         operands = [kernels.arena("INT8", 2, 3), kernels.constant([2, 0])]
         kernels.assert_static(kernels.prepare("TILE", operands, [kernels.arena("INT8")]), (4, 0))
 
+    def test_negative_sizes_of_strings_are_refused_as_well(self, kernels):
+        string = kernels.arena("STRING", -1, 4, allocation=Allocation.CONSTANT)
+        with pytest.raises(PrepareError, match="the result has a negative size"):
+            kernels.prepare("TILE", [string, kernels.constant([1, 2])], [kernels.arena("STRING")])
+
     def test_known_operands_give_a_known_result(self, kernels):
         operands = [kernels.constant([1, 2]), kernels.constant([2], "INT64")]
         kernels.assert_persistent(kernels.prepare("TILE", operands, [kernels.arena("INT32")]), [1, 2, 1, 2])

@@ -30,6 +30,12 @@ class TestReshape:
         operands = [kernels.arena("FLOAT32", *source), kernels.constant(requested)]
         kernels.assert_static(kernels.prepare("RESHAPE", operands, [kernels.arena("FLOAT32")]), expected)
 
+    def test_negative_sizes_of_the_input(self, kernels):
+        """Sparse constants may have them; ai-edge-litert 2.3.0 counts their elements, older releases multiply the sizes."""
+        operands = [kernels.arena("FLOAT32", -2, -2, allocation=Allocation.CONSTANT), kernels.constant([4])]
+        with pytest.raises(PrepareError, match="the input has a negative size"):
+            kernels.prepare("RESHAPE", operands, [kernels.arena("FLOAT32")])
+
     @pytest.mark.parametrize(
         ("requested", "message"),
         [
@@ -191,3 +197,13 @@ class TestTranspose:
     def test_unknown_permutation_makes_the_result_dynamic(self, kernels):
         operands = [kernels.arena("INT8", 2, 3), kernels.arena("INT32", 2)]
         kernels.assert_dynamic(kernels.prepare("TRANSPOSE", operands, [kernels.arena("INT8")]), cause=1)
+
+
+def test_strings_may_have_negative_sizes(kernels):
+    """As ai-edge-litert 2.3.0 has it: what a string takes up is not known from its shape."""
+    string = kernels.arena("STRING", -2, 4, allocation=Allocation.CONSTANT)
+    node = kernels.prepare("EXPAND_DIMS", [string, kernels.constant([0])], [kernels.arena("STRING")])
+    assert node.output().shape == (1, -2, 4)
+    number = kernels.arena("FLOAT32", -2, 4, allocation=Allocation.CONSTANT)
+    with pytest.raises(PrepareError, match="has a negative size"):
+        kernels.prepare("EXPAND_DIMS", [number, kernels.constant([0])], [kernels.arena("FLOAT32")])

@@ -5,6 +5,11 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.model.reader import load
+from delegate_sim.options import parse_options
+from delegate_sim.releases.catalogue import NEWEST as LATEST
+from delegate_sim.runtime.interpreter import simulate_chain
 from fixtures.builder import ModelBuilder
 
 NEWEST = {"feature_level": 31}
@@ -281,3 +286,45 @@ def test_a_crash_in_one_subgraph_ends_what_would_befall_the_next():
     assert (found["outcome"], found["refusal"]["subgraph"]) == ("delegated", 0)
     assert [subgraph["nodes_delegated"] for subgraph in found["subgraphs"]] == [1, 0]
     assert len(found["log_lines"]) == 1
+
+
+def test_subgraphs_that_are_not_reached_are_judged_unless_they_are_dynamic():
+    """The first subgraph has nodes that wait for each other."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "FLOAT32", (1, 4))
+    first, second = graph.tensor("first", "FLOAT32", (1, 4)), graph.tensor("second", "FLOAT32", (1, 4))
+    graph.node("ADD", (source, second), (first,), options={})
+    graph.node("ADD", (source, first), (second,), options={})
+    graph.outputs(second)
+    dynamic = builder.subgraph("dynamic")
+    source, shape = dynamic.input("in", "FLOAT32", (1, 4)), dynamic.input("shape", "INT32", (2,))
+    result = dynamic.tensor("reshaped", "FLOAT32", (2, 2))
+    dynamic.node("RESHAPE", (source, shape), (result,), options={})
+    dynamic.outputs(result)
+    chain(builder, ["RELU"], name="last")
+    runs = delegate_sim.analyze(builder.bytes(), "nnapi", NEWEST).runs
+    assert runs[0].outcome == "restored"
+    assert [subgraph.decision is not None for subgraph in runs[0].subgraphs] == [False, False, True]
+
+
+@pytest.mark.parametrize("is_broken", [True, False])
+def test_benchmark_model_goes_no_further_where_a_later_subgraph_cannot_be_prepared(is_broken):
+    """NNAPI keeps what it has of the first subgraph, but benchmark_model ends before the runtime applies XNNPACK."""
+    builder = ModelBuilder()
+    chain(builder, ["RELU", "CEIL"])
+    graph = builder.subgraph("later")
+    kind = "UINT8" if is_broken else "FLOAT32"
+    source, result = graph.input("x", kind, [1, 4]), graph.tensor("y", kind, [1, 4])
+    graph.node("CEIL", [source], [result])
+    graph.outputs(result)
+    model = load(builder.bytes())
+    for defaults, goes_on in (("benchmark", not is_broken), ("api", True)):
+        found = simulate_chain(model, [application("nnapi", NEWEST)], LATEST, defaults, lambda: application("xnnpack", {}))
+        assert found[0].outcome == "delegated"
+        assert [one.delegate.name for one in found] == ["nnapi", *(["xnnpack"] if goes_on else [])], defaults
+
+
+def application(name, options):
+    delegate = find_delegate(name)
+    return delegate, parse_options(name, delegate.options, options, "api")

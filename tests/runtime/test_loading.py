@@ -11,7 +11,7 @@ from delegate_sim import load
 from delegate_sim.model.model import OperatorCode
 from delegate_sim.model.schema import CUSTOM
 from delegate_sim.releases.catalogue import Release, parse_release
-from delegate_sim.runtime.loading import load_on
+from delegate_sim.runtime.loading import first_loading_after, load_on
 from delegate_sim.runtime.resolver import Loads, loads_type
 from fixtures.builder import ModelBuilder
 from tests.models import chain_model
@@ -354,3 +354,12 @@ def test_the_tensors_of_a_subgraph_are_loaded_before_its_nodes():
     found = delegate_sim.analyze(model.bytes(), "xnnpack").to_dict()["runs"][0]
     assert found["refusal"]["code"] == "tensor-not-loaded"
     assert found["log_lines"][-1] == "Tensor 2 is invalidly specified in schema."
+
+
+def test_the_first_later_release_of_each_family_is_told():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.outputs(graph.input("x", "INT2", [4]))
+    model = load(builder.bytes())
+    for release, later in [("litert-2.0.3", ["litert-2.1.0", "tf-2.21"]), ("tf-2.16", ["tf-2.21", "litert-2.1.0"])]:
+        assert list(first_loading_after(model, parse_release(release))) == [parse_release(name) for name in later]

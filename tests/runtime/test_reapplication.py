@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.model.reader import load
+from delegate_sim.prepare import prepare
+from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime import reapplication
 from fixtures.builder import ModelBuilder
 
@@ -76,6 +79,17 @@ def test_subgraphs_behind_their_caller_are_not():
 
 def test_a_delegate_that_takes_dynamic_tensors_leaves_the_plan_open():
     assert lines(nested(), "nnapi", {"allow_dynamic_dimensions": True}) == ["1 (then).", "2 (else).", "3 (outer)."]
+
+
+def test_a_node_that_the_delegate_took_prepares_nothing():
+    _, then, other, outer = prepare(load(nested().bytes()))
+    again = reapplication.Reapplications(NEWEST)
+    again.note(then, ["then was replaced"], frozenset({0}))
+    again.note(other, ["else was replaced"], frozenset({0}))
+    assert list(again.lines(outer)) == [
+        line for name in ("then", "else") for line in ("Redoing 1 delegates.", f"{name} was replaced")
+    ]
+    assert list(again.lines(outer, {0})) == []
 
 
 def test_older_releases_are_not_known_to_announce_it():

@@ -95,6 +95,32 @@ def test_other_nodes_stay(op):
     assert graph.simplified(["x"], ["out"])[0] == [(op, ["x", "order"], ["out"])]
 
 
+def test_nodes_behind_others_that_stay_are_looked_at_as_well():
+    graph = Open()
+    for name, shape in [
+        ("x", (2, 1, 3)),
+        ("a", (2, 1, 3)),
+        ("b", (3, 1, 2)),
+        ("c", (3, 2, 1)),
+        ("d", (3, 2, 1)),
+        ("out", (3, 2, 1)),
+    ]:
+        graph.tensor(name, *shape)
+    graph.tensor("turn", 3, data=[2, 1, 0], kind="INT32")
+    graph.tensor("move", 3, data=[0, 2, 1], kind="INT32")
+    graph.tensor("same", 3, data=[3, 2, 1], kind="INT32")
+    graph.node("RELU", ["x"], ["a"])
+    graph.node("TRANSPOSE", ["a", "turn"], ["b"])
+    graph.node("TRANSPOSE", ["b", "move"], ["c"])
+    graph.node("TANH", ["c"], ["d"])
+    graph.tensor("e", 3, 2, 1)
+    graph.node("RESHAPE", ["d", "same"], ["e"])
+    graph.node("RELU", ["e"], ["out"])
+    nodes, _ = graph.simplified(["x"], ["out"])
+    assert [op for op, _, _ in nodes] == ["RELU", "TRANSPOSE", "RESHAPE", "TANH", "RELU"]
+    assert nodes[-1][1] == ["d"]
+
+
 @pytest.mark.parametrize("op", ["RESHAPE", "BROADCAST_TO"])
 @pytest.mark.parametrize("is_open", [True, False])
 def test_a_reshape_to_the_same_shape(op, is_open):
@@ -175,6 +201,46 @@ def test_a_constant_that_others_read_is_copied_for_the_bias():
     nodes, editor = graph.simplified(["x"], ["out", "double"])
     assert nodes[0][1] == ["x", "weights", "new"]
     assert editor.tensors[graph.index["added"]].shape == (2, 2)
+
+
+def test_a_constant_that_one_other_node_reads_is_copied_as_well():
+    graph = layer((2, 2), has_reshape=True)
+    graph.tensor("negated", 2, 2)
+    graph.node("NEG", ["added"], ["negated"])
+    nodes, editor = graph.simplified(["x"], ["out", "negated"])
+    assert nodes[0][1] == ["x", "weights", "new"]
+    assert editor.tensors[graph.index["added"]].shape == (2, 2)
+
+
+def test_a_constant_added_to_an_input_stays():
+    graph = Open()
+    graph.tensor("x", 2, 4)
+    graph.tensor("added", 4, data=[1.0] * 4)
+    graph.tensor("out", 2, 4)
+    graph.tensor("twice", 2, 4)
+    graph.node("ADD", ["x", "added"], ["out"])
+    graph.node("ADD", ["x", "x"], ["twice"])
+    assert [op for op, _, _ in graph.simplified(["x"], ["out", "twice"])[0]] == ["ADD", "ADD"]
+
+
+def test_a_bias_that_is_widened_from_float16_has_one_dimension_in_both_types():
+    graph = Open()
+    graph.tensor("x", 2, 3)
+    graph.tensor("weights", 4, 3, data=[0.5] * 12)
+    graph.tensor("layer", 2, 4)
+    graph.tensor("shape", 3, data=[2, 2, 2], kind="INT32")
+    graph.tensor("wide", 2, 2, 2)
+    graph.tensor("half", 2, 2, data=[1.0] * 4, kind="FLOAT16")
+    graph.tensor("added", 2, 2, is_open=False)
+    graph.tensor("out", 2, 2, 2)
+    graph.node("DEQUANTIZE", ["half"], ["added"])
+    graph.node("FULLY_CONNECTED", ["x", "weights"], ["layer"])
+    graph.node("RESHAPE", ["layer", "shape"], ["wide"])
+    graph.node("ADD", ["wide", "added"], ["out"])
+    nodes, editor = graph.simplified(["x"], ["out"])
+    assert [op for op, _, _ in nodes] == ["DEQUANTIZE", "FULLY_CONNECTED", "RESHAPE"]
+    assert nodes[1][1] == ["x", "weights", "added"]
+    assert [editor.tensors[graph.index[name]].shape for name in ("half", "added")] == [(4,), (4,)]
 
 
 @pytest.mark.parametrize(("shape", "keeps"), [((2, 1, 4), True), ((2, 4, 1), False)])

@@ -59,6 +59,8 @@ def test_constants_with_enough_data(type, shape, size):
         ("FLOAT32", [LARGE, LARGE, LARGE, 0], (ELEMENTS, INVALID)),
         ("FLOAT32", [LARGE, LARGE, 3], (BYTES, INVALID)),
         ("INT64", [LARGE, LARGE], (BYTES, INVALID)),
+        ("FLOAT32", [2**30, 2**30, 4], (BYTES, INVALID)),
+        ("INT4", [2**30, 2**30, 8], None),
         ("FLOAT32", [LARGE, LARGE], None),
         ("BOOL", [LARGE, LARGE, 4], None),
         ("FLOAT32", [0, LARGE, LARGE, LARGE], None),
@@ -69,6 +71,13 @@ def test_sizes_that_the_runtime_cannot_hold(type, shape, lines):
     wrong = found(type, shape)
     assert [one.lines for one in wrong] == ([] if lines is None else [lines])
     assert all(one.message == f"its shape is {shape}" for one in wrong)
+
+
+@pytest.mark.parametrize(("axis", "is_refused"), [(-1, True), (0, False), (1, False), (2, True)])
+def test_the_dimension_that_is_quantised(axis, is_refused):
+    wrong = found("INT8", [4, 4], scale=[1.0] * 4, axis=axis)
+    line = f"quantized_dimension must be in range [0, 2). Was {axis}."
+    assert [one.lines[0] for one in wrong] == ([line] if is_refused else [])
 
 
 def test_negative_sizes_of_constants():
