@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -53,8 +52,10 @@ def invalid_node(model: Model) -> InvalidNode | None:
     for subgraph in model.subgraphs:
         graph = file_graph(model, subgraph)
         # Nodes of one form have the same options, byte for byte.
-        first_of_form = dict(zip(reversed(graph.node_forms), reversed(graph.nodes), strict=True))
-        for node in sorted(first_of_form.values(), key=attrgetter("index")):
+        first_of_form = dict[int, Node]()
+        for form, node in zip(graph.node_forms, graph.nodes, strict=False):
+            first_of_form.setdefault(form, node)
+        for node in first_of_form.values():
             found = next(_wrong(model, node, model.options(node)), None) if node.op in checked and not node.is_custom else None
             if found is not None:
                 return InvalidNode(subgraph.index, node.index, node.op, *found)

@@ -53,7 +53,7 @@ Partitions
 
 DYNAMIC = """\
 Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors \
-(tensor#2 is a dynamic-sized tensor).
+(tensor#-1 is a dynamic-sized tensor).
 Failed to apply NNAPI delegate.
 
 Target
