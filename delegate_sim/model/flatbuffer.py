@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..limits import how_to_raise, raised
-from .layouts import OUTSIDE, Columns, read_columns
+from .layouts import OUTSIDE, FieldColumns, read_columns
 from .model import OPTIONAL_TENSOR
 
 IDENTIFIER = b"TFL3"
@@ -200,7 +200,7 @@ class Tables:
             return range(len(self))
         return [number for number, position in enumerate(self.positions) if position]
 
-    def _read(self, fields: Mapping[int, str]) -> Columns | None:
+    def _read(self, fields: Mapping[int, str]) -> FieldColumns | None:
         """Read fields at once, unless one of them needs to be checked by itself."""
         if not fields or not 0 < len(self._sizes) <= _FEW_LAYOUTS:
             return None

@@ -21,7 +21,7 @@ _Columns = Mapping[int, Sequence[Any]]
 """Fields of some tables, by number."""
 
 
-class Columns:
+class FieldColumns:
     """Fields of many tables, that have been read. ``parts`` are those of each layout, and how many tables have it."""
 
     def __init__(self, fields: Mapping[int, str], parts: Sequence[tuple[_Columns, int]], places: Sequence[int]) -> None:
@@ -51,7 +51,7 @@ def read_columns(
     vtables: Sequence[int],
     layouts: Mapping[int, Mapping[int, int]],
     fields: Mapping[int, str],
-) -> Columns | None:
+) -> FieldColumns | None:
     """Read these fields of tables, whose ``layouts`` say at which offsets they are, by vtable and number.
 
     None if a field lies outside the file or overlaps another.
@@ -66,7 +66,7 @@ def read_columns(
         if columns is None:
             return None
         parts.append((columns, len(own)))
-    return Columns(fields, parts, places)
+    return FieldColumns(fields, parts, places)
 
 
 def _grouped(

@@ -178,7 +178,7 @@ def _keep_variants(node: KernelNode) -> None:
             result.allocation = Allocation.ARENA
 
 
-class _Known(NamedTuple):
+class _FoundOut(NamedTuple):
     """What preparations on a release have found out about a model's nodes, where the same operators are registered."""
 
     effects: dict[int, Effect]
@@ -187,7 +187,7 @@ class _Known(NamedTuple):
     """Classes of nodes that are prepared one by one."""
 
 
-_KNOWN: WeakKeyDictionary[Model, dict[tuple[Release, frozenset[str]], _Known]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Model, dict[tuple[Release, frozenset[str]], _FoundOut]] = WeakKeyDictionary()
 
 
 class _Interpreter:
@@ -213,7 +213,7 @@ class _Interpreter:
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
-        known = _KNOWN.setdefault(model, {}).setdefault((release, unregistered), _Known({}, set()))
+        known = _KNOWN.setdefault(model, {}).setdefault((release, unregistered), _FoundOut({}, set()))
         self._effects, self._apart = known
 
     def prepared_graph(self, index: int) -> Graph:
