@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..late_numpy import np
@@ -166,7 +167,8 @@ class Work:
             made = None
             is_whole = bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0
             if is_whole and node.op in ops and not node.is_custom and self.is_chosen(origin):
-                made = rewrite(self, node)
+                with suppress(OverflowError):  # sizes or axes that 32 bits cannot hold
+                    made = rewrite(self, node)
             nodes += [(origin, node)] if made is None else [(-1, new) for new in made]
         self.editor.nodes = nodes
 

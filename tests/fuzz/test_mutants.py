@@ -40,6 +40,8 @@ def test_what_once_went_wrong(path):
         ("6f6221bf95", ["inspect", "{}"]),
         ("6a5d2b64e4", ["diff", "{}", "{}"]),
         ("976847da35", ["diff", "{}", "{}"]),
+        ("5b1bb6baab", ["fix", "{}", "--for", "nnapi", "--no-proof", "-o", "{folder}/fixed.tflite"]),
+        ("6faac5f091", ["diagnose", "{}", "--delegate", "nnapi"]),
         ("4fcb56af2d", ["report", "{}", "--delegate", "nnapi", "-o", "{folder}/page.html"]),
         ("a19258daac", ["diagnose", "{}", "--delegate", "hexagon"]),
         ("afdf023333", ["fix", "{}", "--for", "gpu", "--plan", "--verbose"]),

@@ -14,6 +14,8 @@ from .operand_types import SIGNED
 from .questions import QUANTIZED_TYPES, is_basic_lstm, is_full_lstm
 
 _T = OperandType
+_BYTES = 4
+"""Of an integer of 32 bits."""
 
 
 def add_all_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:
@@ -143,9 +145,13 @@ def _first(view: NodeView, tensor: Tensor) -> float:
 
 
 def first_integer(view: NodeView, position: int, element: int = 0) -> int:
-    """An element of a constant operand of integers; 0 where there is none, of which the original reads what lies there."""
+    """An element of a constant operand, read as one of 32 bits whatever its type (``data.i32``).
+
+    0 where there is none, of which the original reads what lies there.
+    """
     value = view.value(view.input(position))
-    return int(value[element]) if value is not None and element < len(value) else 0
+    found = b"" if value is None else value[: _BYTES * (element + 1)].tobytes()[_BYTES * element : _BYTES * (element + 1)]
+    return int.from_bytes(found, "little", signed=True) if len(found) == _BYTES else 0
 
 
 def _add_expand_dims_inputs(partition: PartitionBuilder, mapped: MappedNode) -> None:

@@ -88,10 +88,10 @@ def _unpack_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
 
 def _split(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
     is_plain = node.op == "SPLIT"
-    source = node.inputs[1 if is_plain else 0]
+    source = work.input(node, 1 if is_plain else 0).index
     axes = work.integers(work.input(node, 0 if is_plain else 2))
     rank = work.tensor(source).rank
-    if axes is None or axes.size != 1 or not rank or not _is_known(work, node):
+    if source < 0 or axes is None or axes.size != 1 or not rank or not _is_known(work, node):
         return None
     axis = int(axes.reshape(-1)[0]) % rank
     if any(work.tensor(output).rank != rank for output in node.outputs):
