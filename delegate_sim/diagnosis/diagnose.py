@@ -21,7 +21,7 @@ from . import roots
 from .causes import Blockers, Cause, Identity
 from .examiner import Cost, Examiner
 from .finder import find_causes
-from .fixes import pass_for
+from .fixes import PassFinder
 from .followers import followers_of
 from .ranking import Ranking, rank
 
@@ -72,8 +72,12 @@ class Diagnosis(Shown):
         """Return the pass of ``fix`` that does what a cause asks for, None if there is none; passes are tried when asked for."""
         identity = finding.cause.identity
         if identity not in self._passes:
-            self._passes[identity] = pass_for(self.model, self.target, finding.cause.nodes)
+            self._passes[identity] = self._finder.pass_for(finding.cause.nodes)
         return self._passes[identity]
+
+    @functools.cached_property
+    def _finder(self) -> PassFinder:
+        return PassFinder(self.model, self.target)
 
     @functools.cached_property
     def _passes(self) -> dict[Identity, Pass | None]:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
 from ..fixing.applying import apply_pass, start
 from ..fixing.passes.base import Pass
 from ..fixing.passes.catalogue import PASSES
-from ..fixing.score import is_better, standing
+from ..fixing.score import Standing, is_better, standing
 from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..runtime.suppositions import NodeKey
 from ..runtime.target import Target
 
 
-def pass_for(model: Model, target: Target, nodes: Iterable[NodeKey]) -> Pass | None:
-    """Return the most exact pass that, applied to these nodes, makes a model better on a target; None if there is none."""
-    keys = frozenset(nodes)
-    graphs = file_graphs(model)
-    operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
-    before = None
-    for each in sorted(PASSES.values(), key=lambda each: each.exactness):
-        if each.ops and operators.isdisjoint(each.ops):
-            continue
-        made = apply_pass(start(model), each, keys)
-        if made is None:
-            continue
-        before = before or [standing(model, target)]
-        if is_better([standing(made.model, target)], before):
-            return each
-    return None
+class PassFinder:
+    """Tries passes on one model and target, which is simulated as it is but once."""
+
+    def __init__(self, model: Model, target: Target) -> None:
+        self._model = model
+        self._target = target
+
+    def pass_for(self, nodes: Iterable[NodeKey]) -> Pass | None:
+        """Return the most exact pass that, applied to these nodes, makes the model better; None if there is none."""
+        keys = frozenset(nodes)
+        graphs = file_graphs(self._model)
+        operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
+        for each in sorted(PASSES.values(), key=lambda each: each.exactness):
+            if each.ops and operators.isdisjoint(each.ops):
+                continue
+            made = apply_pass(start(self._model), each, keys)
+            if made is not None and is_better([standing(made.model, self._target)], [self._before]):
+                return each
+        return None
+
+    @functools.cached_property
+    def _before(self) -> Standing:
+        return standing(self._model, self._target)
