@@ -38,20 +38,20 @@ class Batch(NamedTuple):
     finding: Finding | None
     peak: int
     """Bytes of memory."""
-    slowest: float
-    """Seconds of the processor that the slowest mutant took."""
+    slowest: tuple[float, int]
+    """Seconds of the processor that the slowest mutant took, and its number."""
 
 
 def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> Batch:
     """Run mutants by their numbers in this process, until one goes wrong."""
-    slowest = 0.0
+    slowest = (0.0, first)
     for index in range(first, first + number):
         _CURRENT[:8] = index.to_bytes(8, "little")
         generator = random.Random(_own_seed(seed, index))
         content = mutant(generator, given)
         start = time.process_time()
         finding = watched(_own_seed(seed, index), content, lambda: run_all(content, generator, delegates, commands))  # noqa: B023
-        slowest = max(slowest, time.process_time() - start)
+        slowest = max(slowest, (time.process_time() - start, index))
         if finding is not None:
             return Batch(index - first + 1, finding, memory_peak(), slowest)
     return Batch(number, None, memory_peak(), slowest)
@@ -84,7 +84,7 @@ def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) ->
         index = int.from_bytes(_CURRENT[:8], "little")
         own = _own_seed(arguments.seed, index)
         killer = mutant(random.Random(own), given)
-        return Batch(index - first + 1, Finding(own, "crash", f"status {status}", killer), 0, 0.0)
+        return Batch(index - first + 1, Finding(own, "crash", f"status {status}", killer), 0, (0.0, first))
     batch = pickle.loads(content)  # from the own child
     assert isinstance(batch, Batch)
     return batch
@@ -112,12 +112,12 @@ def main() -> int:
             run_all(content, random.Random(number), len(DELEGATE_NAMES), 1)
     gc.collect()
     gc.freeze()  # children then copy less
-    start, last, first, peak, slowest = time.monotonic(), time.monotonic(), arguments.first, 0, 0.0
+    start, last, first, peak, slowest = time.monotonic(), time.monotonic(), arguments.first, 0, (0.0, 0)
 
     def summary() -> str:
         return (
             f"{first - arguments.first:,} mutants in {time.monotonic() - start:.0f} s: {findings}; "
-            f"at most {slowest:.1f} s of the processor and {peak >> 20} MiB of memory"
+            f"at most {slowest[0]:.1f} s of the processor (mutant {slowest[1]}) and {peak >> 20} MiB of memory"
         )
 
     while time.monotonic() - start < arguments.time and not 0 < arguments.mutants <= first - arguments.first:
