@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.text import printable
 
 from .models import Models, Unreadable, unreadable_entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -17,6 +17,7 @@ from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.mapping import ShrunkError, refuse_shrunk
 from delegate_sim.model.model import Model
 from delegate_sim.model_files import is_pattern
+from delegate_sim.named_tuples import NamedTuple
 
 from .exits import DONE, INTERNAL_ERROR, USAGE
 from .faults import fault_message

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from delegate_sim.named_tuples import NamedTuple
 
 from .formats import FORMATS as COMMON_FORMATS
 from .terminal import write_file

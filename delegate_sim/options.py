@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from .errors import OptionError
+from .named_tuples import NamedTuple
 from .releases.catalogue import is_release_name
 
 DEFAULT_SETS = ("api", "benchmark")

@@ -20,7 +20,7 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("limits", "mapping"),
+    ("limits", "mapping", "named_tuples"),
     ("late_numpy",),
     ("single_precision",),
     ("collection", "errors", "frozen", "text", "files", "spreadsheet", "toml", "version"),

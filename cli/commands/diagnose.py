@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from delegate_sim.diagnosis.diagnose import Diagnosis, diagnose
+from delegate_sim.named_tuples import NamedTuple
 
 from ..delegate_flags import DelegateCommand
 from ..models import Models, Unreadable, read_model, unreadable_entry

@@ -7,10 +7,10 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
+from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
 from delegate_sim.results.words import words_of

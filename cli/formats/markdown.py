@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
+from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.findings import Finding
 from delegate_sim.text import printable

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
+from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.options import as_typed
 from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.comparison import ComparedNode, Comparison, Side, State

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.measures import TAKEN
 from delegate_sim.results.words import taken_by, words_of
 from delegate_sim.text import printable

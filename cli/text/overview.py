@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.measures import TAKEN
 from delegate_sim.results.report import Report

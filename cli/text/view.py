@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from delegate_sim.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from delegate_sim.diagnosis.advice import Advice

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, BinaryIO
+
+from ..named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from .ranged import Content

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from typing import NamedTuple
 
 from ..files import read_whole
+from ..named_tuples import NamedTuple
 
 
 class Function(NamedTuple):

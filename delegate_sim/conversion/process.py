@@ -8,7 +8,8 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from ..named_tuples import NamedTuple
 
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..frozen import Frozen
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
 from ..model.model import Model, Tensor
+from ..named_tuples import NamedTuple
 from ..options import Option
 from ..releases.catalogue import NEWEST, Release
 from ..releases.notes import release_notes

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..graph.graph import Graph, NodeView
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 
 

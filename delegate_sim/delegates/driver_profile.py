@@ -6,9 +6,10 @@ import functools
 import os
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..graph.graph import NodeView
+from ..named_tuples import NamedTuple
 from .driver import Driver, OperationSignature, signature
 from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, shape_lists, shown, text, texts
 

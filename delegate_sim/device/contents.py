@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from ..errors import DelegateSimError
+from ..named_tuples import NamedTuple
 from .runtime_log import NOTHING_COMPILED, RuntimeLog
 from .statements import (
     COMPILED,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from .contents import DeviceLog
 from .identity import DISPATCH, UNNAMED_KERNEL, delegate_named, plain_name
 from .statements import COMPILED, KERNELS, OWN_COUNT, PLACED, SPLIT, Statement

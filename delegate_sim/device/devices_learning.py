@@ -7,10 +7,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..delegates.driver import DevicesInterface, DeviceTraits, StageOperation, StageSignature
 from ..files import write_whole
+from ..named_tuples import NamedTuple
 from .learning import LearningError
 from .reconciliation import Reconciliation
 from .runtime_log import RuntimeCompilation

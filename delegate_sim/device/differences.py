@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from ..rules.kinds import FLOAT16_DEQUANTIZE
 from ..runtime.interpreter import Run, SubgraphRun
 from .contents import DeviceLog, Replacement

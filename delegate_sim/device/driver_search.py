@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..delegates.driver import Driver, OperationSignature, signature
 from ..graph.graph import NodeView
+from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run
 from .trials import Account, Match, Trials
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ..named_tuples import NamedTuple
 from .contents import DeviceLog
 from .identity import delegate_named, other_name, plain_name
 from .statements import (

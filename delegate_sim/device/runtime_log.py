@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from ..named_tuples import NamedTuple
 
 _NAME = r"[^\s()]{1,100}"
 _STARTED = re.compile(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ..delegates.driver import StageOperation
+from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run
 from .contents import DeviceLog
 from .matching import OTHER_MODEL

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+
+from ..named_tuples import NamedTuple
 
 OWN_COUNT = "own-count"
 LISTED_REFUSALS = "listed-refusals"

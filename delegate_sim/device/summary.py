@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..delegates.base import Delegate
 from ..model.schema import operator_name
+from ..named_tuples import NamedTuple
 from .contents import DeviceLog
 from .counts import Count, compiled_count, counts_of, is_kernel
 from .errors import ExplainedError, explained_errors

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from ..named_tuples import NamedTuple
 
 
 class Row(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run
 from .contents import PluginLine
 from .facts import Facts

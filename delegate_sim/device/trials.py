@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..runtime.interpreter import Assumptions, Run, simulate
 from .differences import differences

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..rules.kinds import Problem
 from ..runtime.suppositions import NodeKey, Supposition

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..fixing.passes.base import Pass
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..results.compute import multiply_adds
 from ..results.measures import Measures
 from ..results.nodes import on_cpu

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..options import parse_options
 from ..results.compute import compute_of
 from ..results.measures import Measures, measure

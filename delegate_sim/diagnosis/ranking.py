@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from ..results.measures import TAKEN
 from ..rules.kinds import Problem
 from .causes import Cause, Identity

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ..conversion.attributes import UNFOLDED
 from ..delegates.base import Delegate
 from ..graph.graph import NodeView
+from ..named_tuples import NamedTuple
 
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 

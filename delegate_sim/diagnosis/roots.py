@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from ..graph.graph import file_graphs
 from ..model.model import Model, Tensor
+from ..named_tuples import NamedTuple
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..runtime.fixed_inputs import computes_shapes, open_inputs
 from ..runtime.interpreter import Run

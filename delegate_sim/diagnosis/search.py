@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import NamedTuple
 
 from ..errors import OptionError
 from ..graph.graph import file_graphs
+from ..named_tuples import NamedTuple
 from ..results.measures import Measures
 from .causes import Cause
 from .diagnose import Diagnosis

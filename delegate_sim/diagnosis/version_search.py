@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..graph.graph import NodeView
+from ..named_tuples import NamedTuple
 from ..rules.kinds import Problem
 from ..runtime.suppositions import NodeKey
 from ..versions.attempts import versions_to_try

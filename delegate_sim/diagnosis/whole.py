@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ..graph.graph import file_graphs
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,

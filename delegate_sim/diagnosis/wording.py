@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ..conversion import attributes
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
+from ..named_tuples import NamedTuple
 from ..options import as_typed
 from ..results.compute import multiply_adds
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem

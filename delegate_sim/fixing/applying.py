@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
+from ..frozen import changed
 from ..graph.graph import file_graphs
 from ..late_numpy import np
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node
+from ..named_tuples import NamedTuple
 from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged
 from ..versions.why import expected_version
 from .passes.base import Pass
@@ -66,7 +67,7 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
     if METADATA_NAME in model.metadata:
         if made.origins != unchanged(model).origins:
             return None
-        made = dataclasses.replace(made, model=dataclasses.replace(made.model, metadata=model.metadata))
+        made = dataclasses.replace(made, model=changed(made.model, metadata=model.metadata))
     touched = [
         {
             index
@@ -119,4 +120,4 @@ def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) ->
         ]
 
     found = edited(model, set_versions)
-    return dataclasses.replace(found, model=dataclasses.replace(found.model, metadata=model.metadata))
+    return dataclasses.replace(found, model=changed(found.model, metadata=model.metadata))

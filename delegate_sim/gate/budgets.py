@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from ..named_tuples import NamedTuple
 from ..results.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
 from ..results.words import DELEGATED, OutcomeWords
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..conversion.convert import Conversion
 from ..errors import DelegateSimError, fault_text
 from ..model.model import Model
 from ..model.reader import load
+from ..named_tuples import NamedTuple
 from ..results.findings import ERROR, Finding
 from ..results.shown import Shown, Table
 from ..results.words import words_of

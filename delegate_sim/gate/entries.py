@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import DelegateSimError
+from ..named_tuples import NamedTuple
 from ..results.measures import Measures
 from ..results.outline import SubgraphOutline
 

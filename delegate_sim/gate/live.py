@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import OptionError
 from ..live.comparison import LiveResult, comparable_release, compare_live
 from ..live.difference import difference_report
 from ..live.engines import find_engine
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..results.findings import ERROR, Finding
 from ..runtime.interpreter import Assumptions, simulate
 from .configuration import ConfiguredTarget

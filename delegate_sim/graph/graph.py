@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
+from ..frozen import Frozen, changed
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
+from ..named_tuples import NamedTuple
 from .classes import classes_of
 
 
@@ -43,8 +42,7 @@ class PrepareFailure(NamedTuple):
     """If it is not a CPU kernel that fails but one of a delegate: its subgraph, and the first of its nodes."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Graph:
+class Graph(Frozen):
     """One subgraph: tensors and nodes in index order, and what preparing it found.
 
     ``inputs`` and ``outputs`` are tensor indices; an input that control flow found unused is -1.
@@ -130,7 +128,7 @@ class Graph:
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
         """Return this graph with other inputs for some nodes (by node index)."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
-        return dataclasses.replace(self, nodes=nodes)
+        return changed(self, nodes=nodes)
 
 
 class NodeView:

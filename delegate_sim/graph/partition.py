@@ -11,9 +11,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple
 
 from ..model.control_dependencies import ControlEdges
+from ..named_tuples import NamedTuple
 from .graph import CALLING_OPS, Graph, has_side_effects
 
 _NOT_READY = -1

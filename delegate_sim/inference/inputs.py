@@ -50,7 +50,8 @@ def made_up(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Se
                 printable(f"{tensor.name}: an input of shape {list(shape)} cannot be made up: give it in a .npz file")
             )
     most = raised(_MOST_ELEMENTS)
-    if sum([math.prod(shape) for _, shape in wanted]) > most:
+    # numpy makes no array either whose other sizes are beyond it, even if one size is 0.
+    if sum([math.prod([max(size, 1) for size in shape]) for _, shape in wanted]) > most:
         raise OptionError(f"inputs of more than {most:,} elements are not made up: give them in a .npz file{how_to_raise()}")
     return [_array(graph, tensor, shape, generator) for tensor, shape in wanted]
 

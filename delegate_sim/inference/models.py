@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..errors import FixError
 from ..model.model import Model, Tensor
+from ..named_tuples import NamedTuple
 from ..text import printable
 from .difference import Difference, Facing, compare
 from .inputs import InputArray, from_file, made_up

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..delegates.base import OptionValues
 from ..errors import OptionError
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..runtime.interpreter import Run
 from .decision import LiveDecision, LivePartition

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..delegates.base import FileNode
+from ..named_tuples import NamedTuple
 
 
 class LiveNode(NamedTuple):

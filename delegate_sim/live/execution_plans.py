@@ -10,9 +10,11 @@ import ctypes
 import json
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+from ..named_tuples import NamedTuple
 
 _OK = 0
 _ALLOW_DYNAMIC_TENSORS = 1

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ..limits import how_to_raise, raised
+from ..named_tuples import NamedTuple
 
 SECONDS = 120
 MEMORY = 16 << 30

@@ -6,14 +6,15 @@ import functools
 import math
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..bundles.address import split_address
 from ..errors import ModelError
 from ..files import open_input
+from ..frozen import Frozen
+from ..named_tuples import NamedTuple
 from ..text import printable
 from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat
@@ -240,8 +241,7 @@ def _absent_options(table: str) -> Options:
     return Options(None, {slot_field.name: type(slot_field.default)() for slot_field in schema.table_fields(table)})
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Model:
+class Model(Frozen):
     """A model: its subgraphs and tables, and the bytes they were read from (mapped, not loaded)."""
 
     path: str | None
@@ -256,12 +256,12 @@ class Model:
     signatures: tuple[Signature, ...]
     metadata: Mapping[str, tuple[int, int]]
     """(offset, size) in bytes of each entry, by name."""
-    content: memoryview = field(repr=False, compare=False)
+    content: memoryview
     parts_digest: str = ""
     """Digest of what was read of a model in a remote store, of which weights were left out; empty for any other."""
     offset_buffers: frozenset[int] = frozenset()
     """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
-    changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    changed_options: Mapping[int, Mapping[str, Any]] = MappingProxyType({})
     """Options of nodes that are supposed to have others than in the file, by the position, below 0, that such a node names."""
 
     def __repr__(self) -> str:

@@ -5,8 +5,7 @@ Source: ``litert/core/build_stamp.h``, ``litert/core/dispatch_op_schema.h``.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ..named_tuples import NamedTuple
 from ..text import printable
 from .flexbuffer import custom_options
 from .model import Model, Node

@@ -14,7 +14,9 @@ import os
 import re
 from collections.abc import Mapping
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
+
+from ..named_tuples import NamedTuple
 
 _NEWER_MEMBERS: Mapping[str, Mapping[int, str]] = MappingProxyType(
     {

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum, IntEnum
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from .devices import CpuDevice, Device
 from .model import NnModel
 from .operands import Lifetime

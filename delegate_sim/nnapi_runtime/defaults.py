@@ -6,8 +6,9 @@ That lowers the feature level which a device must have. Upstream: runtime/ModelB
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..named_tuples import NamedTuple
 from .operands import Lifetime, NnOperand
 from .types import AndroidRelease, OperandType, OperationType
 

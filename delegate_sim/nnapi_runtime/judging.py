@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from .operands import ChannelQuantization, NnOperand, OperandKey, check_operand_type, check_value, operand_version
 from .operations import validate_operation
 from .refusal import Call, NnRefusal, NnRefused

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import NamedTuple
 
+from ..frozen import Frozen
+from ..named_tuples import NamedTuple
 from .judging import judge, needed_of
 from .operands import Lifetime, NnOperand, operand_version
 from .refusal import Call, NnRefusal, Rule, refuse
@@ -64,8 +64,7 @@ class NnOperation(NamedTuple):
     tag: int | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NnModel:
+class NnModel(Frozen):
     """A finished model. ``operations`` are in run order and without trailing inputs that hold their defaults."""
 
     operands: tuple[NnOperand, ...]
@@ -75,7 +74,7 @@ class NnModel:
     relaxed: bool = False
     android: AndroidRelease = AndroidRelease.ANDROID_13
     # What the model needed before trailing inputs were dropped, which is what finish compares with the runtime.
-    required: Version = field(default=Version(1))
+    required: Version = Version(1)
 
     @property
     def order(self) -> list[int]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..named_tuples import NamedTuple
 from ..single_precision import float32
 from .refusal import Call, Rule, refuse
 from .types import (

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from .devices import Device, operation_cost
 from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime

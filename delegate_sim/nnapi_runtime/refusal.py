@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from ..errors import DelegateSimError
+from ..named_tuples import NamedTuple
 from .types import AndroidRelease, ResultCode
 
 

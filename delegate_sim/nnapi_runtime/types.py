@@ -6,7 +6,8 @@ Upstream: NeuralNetworksTypes.h; common/types/src/TypeUtils.cpp.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+
+from ..named_tuples import NamedTuple
 
 
 class OperandType(IntEnum):

@@ -9,12 +9,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..diagnosis.diagnose import Cost, Diagnosis, RankedCause
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..results.changes import compare_outlines
 from ..results.compute import compute_of
 from ..results.measures import measure

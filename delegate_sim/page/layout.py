@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ..errors import MissingPackageError
 from ..graph.graph import Graph
+from ..named_tuples import NamedTuple
 from ..runtime.interpreter import SubgraphRun
 
 NODE_WIDTH, NODE_HEIGHT = 122, 28

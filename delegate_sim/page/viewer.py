@@ -7,7 +7,9 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from ..named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..results.report import Report

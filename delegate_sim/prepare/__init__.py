@@ -10,13 +10,14 @@ import functools
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line, unregistered_line
 from .alike import NO_EFFECT, Effect, effect_of

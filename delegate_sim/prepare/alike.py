@@ -8,12 +8,13 @@ type, shape, allocation and value has no effect that could be repeated.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..graph.classes import classes_of, is_told
 from ..graph.watched import LooksFurther, Nothing, Numbering, OwnNumber, watched_tensor
 from ..model.model import Allocation, Model, Node
 from ..model.numbers import FlatNumbers
+from ..named_tuples import NamedTuple
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 
 

@@ -7,13 +7,13 @@ quantisation multipliers are not.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn, Protocol
 
+from ..frozen import changed
 from ..graph.classes import classes_of
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import raised
@@ -224,15 +224,15 @@ class KernelSubgraph:
     def freeze(self) -> Graph:
         """Return the graph in its present state."""
         own = self.graph.tensors
-        changed = {index: found for index, tensor in self.tensors.items() if (found := tensor.freeze()) is not own[index]}
+        others = {index: found for index, tensor in self.tensors.items() if (found := tensor.freeze()) is not own[index]}
         tensors = list(own)
-        for index, tensor in changed.items():
+        for index, tensor in others.items():
             tensors[index] = tensor
-        return dataclasses.replace(
+        return changed(
             self.graph,
             inputs=tuple(self.inputs),
             nodes=tuple(self.nodes) if self._has_changed_nodes else self.graph.nodes,
-            tensors=tuple(tensors) if changed else own,
+            tensors=tuple(tensors) if others else own,
             dynamic=self.dynamic,
             failure=self.failure,
         )

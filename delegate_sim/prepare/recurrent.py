@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..model import schema
 from ..model.model import Allocation
+from ..named_tuples import NamedTuple
 from .kernel import KernelNode, KernelTensor, kernel
 from .quantization import affine_quantization
 

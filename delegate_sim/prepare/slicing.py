@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..model import schema
 from ..model.numbers import StoredNumbers, kind_of, picked, read_as
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import parse_release
 from .kernel import KernelNode, KernelTensor, kernel
 from .operands import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, DYNAMIC_TENSORS, Kind, Problem
 from ..runtime.interpreter import Run
 from .compute import Compute, compute_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from .matching import match_nodes
 from .outline import NodeOutline, SubgraphOutline, operand_text
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ..model.model import Node
+from ..named_tuples import NamedTuple
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
 from .report import node_reasons

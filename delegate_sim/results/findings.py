@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
 

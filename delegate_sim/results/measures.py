@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ..named_tuples import NamedTuple
 from ..runtime.interpreter import REFUSED, Run
 from .report import border_bytes
 from .words import SELECTED

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from ..graph.graph import Graph, file_graphs
 from ..model.model import OPTIONAL_TENSOR, Model, Tensor
+from ..named_tuples import NamedTuple
 
 _LONGEST_NAME = 96
 _DIGEST = 12

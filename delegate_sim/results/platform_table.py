@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import DEFAULT_RELEASE, parse_release
 from ..runtime.interpreter import Assumptions, simulate
 from ..runtime.run import Refusal

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.notes import predicted_build
 from ..rules.rule import Reason

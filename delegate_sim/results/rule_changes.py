@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..delegates.base import Delegate
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..rules.rule import Check, OpRule
 

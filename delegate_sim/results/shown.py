@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingPackageError, OptionError
+from ..named_tuples import NamedTuple
 from ..text import printable
 
 if TYPE_CHECKING:

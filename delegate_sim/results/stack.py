@@ -9,13 +9,14 @@ import dataclasses
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..delegates.base import Delegate
 from ..delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ..errors import OptionError
 from ..model.model import Model
 from ..model.precompiled import DISPATCH, precompiled
+from ..named_tuples import NamedTuple
 from ..options import parse_options
 from ..releases.catalogue import Release
 from ..runtime.interpreter import Application, Assumptions, Run, simulate_chain

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run, SubgraphRun
 
 DELEGATED = "delegated"

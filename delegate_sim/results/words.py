@@ -6,9 +6,9 @@ Selected by the plugin, compiled by the vendor's compiler and running on the chi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ..delegates.registry import LIVE_ONLY_NAMES, PLUGIN_NAMES
+from ..named_tuples import NamedTuple
 
 SELECTED = "selected"
 

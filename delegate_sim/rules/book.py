@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..frozen import Frozen
 from ..graph.graph import NodeView
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from . import malformed
 from .kinds import OPERAND_COUNT, OPERATOR, Kind

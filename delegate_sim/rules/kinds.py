@@ -6,7 +6,9 @@ A delegate words a kind differently only where the difference is real (``Kind.re
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
+
+from ..named_tuples import NamedTuple
 
 
 class Problem(Enum):

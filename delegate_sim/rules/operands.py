@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..graph.graph import NodeView
 from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Tensor
+from ..named_tuples import NamedTuple
 
 
 class Operand(NamedTuple):

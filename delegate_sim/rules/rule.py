@@ -7,10 +7,11 @@ what it demands, finds what a node has instead, and is documented and explained 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from ..frozen import Frozen, changed
 from ..graph.graph import NodeView
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 from .kinds import Kind
 from .source import Source

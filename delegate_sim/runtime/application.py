@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph, PrepareFailure
 from ..graph.partition import PartitionError, Subset
+from ..named_tuples import NamedTuple
 from ..prepare import Repreparation
 from ..releases.catalogue import Release
 from ..releases.notes import predicted_build

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..frozen import changed
 from ..graph.graph import file_graphs, has_side_effects
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Options, Subgraph, Tensor
+from ..named_tuples import NamedTuple
 
 _POSITIONS = itertools.count(1)
 """Numbers for changed options, which are below all positions in a file when negative."""
@@ -195,8 +196,8 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
     metadata = {name: span for name, span in model.metadata.items() if name != METADATA_NAME}
     subgraphs = tuple([subgraph for subgraph, _ in finished])
     listed = _listed(model, subgraphs)
-    changed = dataclasses.replace(model, subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
-    return Edited(changed, tuple([origins for _, origins in finished]))
+    found = changed(model, subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
+    return Edited(found, tuple([origins for _, origins in finished]))
 
 
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:

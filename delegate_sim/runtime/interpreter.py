@@ -6,7 +6,6 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
 from ..collection import uncollected
@@ -265,11 +264,11 @@ class _Chain:
     def _current(self, graph: Graph) -> Graph:
         accepted = self.assumptions.accepted.get(graph.index)
         if accepted:
-            graph = dataclasses.replace(graph, assumed=accepted)
+            graph = changed(graph, assumed=accepted)
         if graph.index not in self._plans:
             return graph
         nodes, plan, added, outputs = self._plans[graph.index]
-        return dataclasses.replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added, outputs=outputs)
+        return changed(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added, outputs=outputs)
 
     def _take_back(self, failed: Run) -> None:
         """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ..graph.graph import file_graphs
 from ..model.model import Model, OperatorCode, Tensor
 from ..model.precompiled import precompiled
 from ..model.schema import CUSTOM
+from ..named_tuples import NamedTuple
 from ..prepare import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.wording import FLEX

@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ..graph.graph import file_graph
 from ..model import schema
 from ..model.model import Model, Node, Options
+from ..named_tuples import NamedTuple
 
 
 class InvalidNode(NamedTuple):

@@ -6,9 +6,9 @@ out the value of a constant before tensors are allocated.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 
+from ..frozen import changed
 from ..model.model import Allocation, Model, Tensor
 from ..releases.catalogue import Release, parse_release
 
@@ -37,7 +37,7 @@ def as_read_by(model: Model, release: Release) -> Model:
         subgraph._replace(tensors=tuple([_computed(tensor) if is_unread(tensor) else tensor for tensor in subgraph.tensors]))
         for subgraph in model.subgraphs
     ]
-    return dataclasses.replace(model, subgraphs=tuple(subgraphs))
+    return changed(model, subgraphs=tuple(subgraphs))
 
 
 def _computed(tensor: Tensor) -> Tensor:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..graph.graph import Graph
 from ..model.model import OPTIONAL_TENSOR, Allocation
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 

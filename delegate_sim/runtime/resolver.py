@@ -10,9 +10,9 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ..model.schema import enum_names
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 from .resolver_table import LOADED, MINIMUM, NEWEST_KNOWN, NEWEST_OPERATORS, NEWEST_TYPES
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..delegates.base import Decision, Delegate, OptionValues
 from ..frozen import Frozen
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
 

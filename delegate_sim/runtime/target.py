@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..delegates.base import Delegate, OptionValues
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 
 

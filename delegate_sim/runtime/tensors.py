@@ -13,10 +13,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 
 

@@ -13,9 +13,10 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..files import open_input, write_by, write_chunks
+from ..named_tuples import NamedTuple
 from ..spreadsheet import marked, unmarked
 from .journal import ScanError, ScanRows, ScanTables
 from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names

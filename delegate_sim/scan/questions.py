@@ -7,9 +7,10 @@ import importlib
 import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import OptionError
+from ..named_tuples import NamedTuple
 from ..releases.catalogue import parse_release
 from ..results.measures import NOT_RUNNING
 from .journal import ScanError

@@ -6,10 +6,11 @@ import csv
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..bundles.address import split_address
 from ..files import keep_inputs
+from ..named_tuples import NamedTuple
 from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
 from .journal import Journal, ScanError, ScanRows

@@ -5,7 +5,7 @@ The documentation lists them from here (``docs/scan.md``), and every format of t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ..named_tuples import NamedTuple
 
 TEXT, INTEGER = "text", "integer"
 _SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ..conversion.settings import Settings
 from ..diagnosis.diagnose import Diagnosis, RankedCause
 from ..diagnosis.settings import ConverterSetting, SettingsTogether, settings_for
 from ..errors import OptionError
+from ..named_tuples import NamedTuple
 from .shapes import Shapes
 
 QUANTIZATIONS: Mapping[ConverterSetting, str] = MappingProxyType(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..conversion.convert import Conversion
 from ..diagnosis.examiner import Cost
 from ..inference.difference import Difference
+from ..named_tuples import NamedTuple
 from ..results.measures import NOT_RUNNING
 from ..runtime.target import Target
 

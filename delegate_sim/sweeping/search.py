@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from ..conversion.convert import FailureKind
 from ..conversion.converters import Route
 from ..conversion.settings import FLOAT, Settings, knows, settings_for
 from ..diagnosis.diagnose import Cost, Diagnosis
+from ..named_tuples import NamedTuple
 from .directions import EVERYWHERE, FIXED, directions, followed, with_options
 from .rows import Origin, SweepRow
 from .shapes import Shapes

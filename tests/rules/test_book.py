@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import pytest
@@ -169,7 +168,7 @@ def test_custom_operators_have_rules_of_their_own():
 
 def test_nodes_that_are_assumed_to_be_accepted_are():
     view = node_view("ABS", [INT8], [INT8])
-    view.graph = dataclasses.replace(view.graph, assumed=frozenset({view.node.index}))
+    view.graph = changed(view.graph, assumed=frozenset({view.node.index}))
     assert book(TYPE_OF_INPUT).validate(view, Target()).is_supported
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import NEWEST, Release
 
 COREML_2 = 2

@@ -5,8 +5,7 @@ Source: ``GetOpsToReplace`` (``delegates/gpu/common/model_builder.cc``).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import NEWEST, Release
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ...frozen import changed
 from ...graph.graph import NodeView
+from ...named_tuples import NamedTuple
 from ...rules import kinds
 from ...rules.kinds import Kind
 from ...rules.numbers import counted

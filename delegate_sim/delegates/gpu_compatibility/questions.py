@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 from ...graph.graph import NodeView
+from ...named_tuples import NamedTuple
 
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
 """Fused activations that the GPU has (``IsActivationSupported``, ``gpu_compatibility.cc``). Files cannot say SIGMOID."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from ...graph.alike import AlikeAnswers
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Tensor
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release
 from ..base import KernelFailure, kernel_failure
 from ..gpu_compatibility.questions import runtime_input_count

@@ -5,8 +5,7 @@ Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import NEWEST, Release
 
 

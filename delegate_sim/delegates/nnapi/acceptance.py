@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...graph.watched import LooksFurther, NumberedView
 from ...model.model import Node
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.judging import key_of, needed_of, operand_of
 from ...nnapi_runtime.model import check_level, combine

@@ -6,9 +6,8 @@ lines are those of the newest sources; they differ from release to release.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...model.model import Tensor
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.refusal import NnRefusal
 from ...nnapi_runtime.types import ResultCode
 from ...text import printable

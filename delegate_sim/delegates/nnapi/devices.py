@@ -7,8 +7,9 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.devices import Costs, DeviceCost
 from ...nnapi_runtime.model import NnModel, NnOperation
 from ...nnapi_runtime.types import OperandType, OperationType

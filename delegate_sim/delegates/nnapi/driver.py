@@ -6,9 +6,10 @@ Source: ``GetOperationsSupportedByTargetNnApiDevices`` and ``NNAPIDelegateKernel
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph, NodeView
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.model import NnOperation
 from ...nnapi_runtime.types import Version
 from ...nnapi_runtime.types import feature_level as level_of

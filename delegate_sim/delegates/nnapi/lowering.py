@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import NamedTuple
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.types import OperandType
 from ...single_precision import float32, quotient
 from .builder import KernelError, PartitionBuilder, Step, kernel_error

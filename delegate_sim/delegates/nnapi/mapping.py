@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Node, Tensor
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.refusal import NnRefusal, NnRefused
 from ...nnapi_runtime.types import OperandType, Version

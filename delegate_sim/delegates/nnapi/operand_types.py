@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ...model.model import Quantization, Tensor
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.types import OperandType
 from . import calls
 from .calls import Site

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...graph.graph import Graph
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.refusal import Call, NnRefusal
 from ...nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease

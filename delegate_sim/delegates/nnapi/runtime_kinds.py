@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from ...named_tuples import NamedTuple
 from ...nnapi_runtime.refusal import Rule
 from ...nnapi_runtime.rules import RULES
 from ...rules.kinds import Kind, Problem

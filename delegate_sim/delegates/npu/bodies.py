@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ...graph.graph import Graph
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release
 from ...rules.rule import ACCEPTED, Verdict
 from ..base import Decision, FileNode

@@ -6,14 +6,15 @@ Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``) and ``
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...frozen import changed
 from ...graph.graph import Graph
 from ...model.model import Model, Node, Subgraph, Tensor
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release, parse_release
 
 COMPOSITE = "STABLEHLO_COMPOSITE"
@@ -157,7 +158,7 @@ class Inlining:
         for position in graph.execution_plan:
             plan += [each.index for each in added] if position == node.index else [position]
         nodes += added
-        return dataclasses.replace(
+        return changed(
             graph,
             tensors=tuple(tensors),
             nodes=tuple(nodes),

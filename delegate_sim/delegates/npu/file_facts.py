@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ...model.flatbuffer import Flatbuffer, Tables
 from ...model.model import Model, Tensor
+from ...named_tuples import NamedTuple
 
 NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", "blockwise"
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...model import schema
 from ...model.model import Model, Subgraph
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
 from ..selection import ModelFailure

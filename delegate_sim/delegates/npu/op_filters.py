@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from ...named_tuples import NamedTuple
 from .regular_expressions import translated
 
 NOT_ON_TPU, ON_TPU = "MATCHES_NOT_RUN_ON_TPU", "MATCHES_RUN_ON_TPU"

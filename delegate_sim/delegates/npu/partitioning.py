@@ -6,11 +6,11 @@ Source: ``PartitionModel`` and ``PartitionSubgraph`` (``litert/compiler/plugin/c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
 from ..base import Decision

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import NEWEST, Release
 from ...rules.source import LITERT, Source
 from .file_facts import FileFacts

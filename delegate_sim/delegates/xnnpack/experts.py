@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from ...graph.graph import NodeView
 from ...model.flexbuffer import FlexbufferMap, custom_options
 from ...model.model import Node, Tensor
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE, Kind
 from ...rules.rule import Check, OpRule, Verdict

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import functools
 from types import MappingProxyType
-from typing import NamedTuple
 
+from ...named_tuples import NamedTuple
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 FLAGS = MappingProxyType(

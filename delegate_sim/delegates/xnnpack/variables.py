@@ -7,7 +7,6 @@ Source: ``ResourceInfo``, and the visits to VAR_HANDLE, ASSIGN_VARIABLE and READ
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
@@ -17,13 +16,15 @@ VALUES: dict[str, Operand] = {"ASSIGN_VARIABLE": operand(1, "value"), "READ_VARI
 """The operand or result that is of the variable's type and shape, by operator."""
 
 
-@dataclass
 class _Resource:
     """One resource tensor: the variable that its handle names, the handle's node, and a tensor of the variable's type."""
 
-    variable: tuple[str, str]
-    handle: int
-    value: Tensor | None = None
+    __slots__ = ("handle", "value", "variable")
+
+    def __init__(self, variable: tuple[str, str], handle: int) -> None:
+        self.variable = variable
+        self.handle = handle
+        self.value: Tensor | None = None
 
 
 class Variables:

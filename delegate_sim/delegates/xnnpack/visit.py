@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import NoReturn
 
 from ...graph.watched import LooksFurther, Numbering, number_of
@@ -14,16 +13,15 @@ from .unpacking import Unpacking
 from .variables import Variables
 
 
-@dataclass(slots=True, eq=False)
 class Visit:
     """A visit of the nodes: the target, and what the nodes so far have shown. Rules only read it."""
 
-    target: XnnpackTarget = field(default_factory=XnnpackTarget)
-    unpacking: Unpacking = field(init=False)
-    variables: Variables = field(default_factory=Variables, init=False)
+    __slots__ = ("target", "unpacking", "variables")
 
-    def __post_init__(self) -> None:
+    def __init__(self, target: XnnpackTarget | None = None) -> None:
+        self.target = target or XnnpackTarget()
         self.unpacking = Unpacking(self.release)
+        self.variables = Variables()
 
     @property
     def release(self) -> Release:

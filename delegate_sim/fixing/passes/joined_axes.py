@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+from ...named_tuples import NamedTuple
 
 MOST = 4
 """Dimensions that delegates take."""

@@ -10,8 +10,8 @@ Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
+from ...named_tuples import NamedTuple
 from ..operands import NnOperand
 from ..refusal import Call, NnRefusal, NnRefused, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 
 import pytest
@@ -10,6 +9,7 @@ from flatbuffers import flexbuffers
 
 from delegate_sim.delegates.mldrift.ir import IR_RULES
 from delegate_sim.delegates.mldrift.target import MlDriftTarget
+from delegate_sim.frozen import changed
 from tests.delegates.mldrift.ir_cases import F, G
 from tests.graphs import MODEL, arena, constant, node_view
 
@@ -22,7 +22,7 @@ def reasons(name, inputs, outputs, options=None, version=1):
     """Judge a custom operator; ``options`` are the bytes that it carries."""
     view = node_view(name, inputs, outputs, version=version, custom=True)
     if options is not None:
-        view.graph = dataclasses.replace(view.graph, model=dataclasses.replace(MODEL, content=memoryview(options)))
+        view.graph = changed(view.graph, model=changed(MODEL, content=memoryview(options)))
         view.node = view.node._replace(custom_options=(0, len(options)))
     return IR_RULES.validate(view, MlDriftTarget()).reasons
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 import delegate_sim
 from delegate_sim.delegates.npu.file_facts import file_facts
 from delegate_sim.delegates.npu.loader import load
+from delegate_sim.frozen import changed
 from delegate_sim.model.model import Sparsity
 from delegate_sim.releases.catalogue import NEWEST, parse_release
 from fixtures.builder import ModelBuilder
@@ -249,16 +248,16 @@ def test_a_result_that_is_left_out():
     model = delegate_sim.load(chain(["RELU"]).bytes())
     (subgraph,) = model.subgraphs
     broken = subgraph._replace(nodes=(subgraph.nodes[0]._replace(outputs=(-1,)),))
-    changed = dataclasses.replace(model, subgraphs=(broken,))
-    assert load(changed, file_facts(model), NEWEST).failure.code == "litert-missing-tensor"
+    other = changed(model, subgraphs=(broken,))
+    assert load(other, file_facts(model), NEWEST).failure.code == "litert-missing-tensor"
 
 
 def test_sparse_tensors_are_only_warned_about():
     model = delegate_sim.load(chain(["RELU"]).bytes())
     (subgraph,) = model.subgraphs
     sparse = subgraph.tensors[0]._replace(sparsity=Sparsity((), (), ()))
-    changed = dataclasses.replace(model, subgraphs=(subgraph._replace(tensors=(sparse, *subgraph.tensors[1:])),))
-    assert load(changed, file_facts(model), NEWEST).lines == ("Sparsity tensors may not yet be fully supported.",)
+    other = changed(model, subgraphs=(subgraph._replace(tensors=(sparse, *subgraph.tensors[1:])),))
+    assert load(other, file_facts(model), NEWEST).lines == ("Sparsity tensors may not yet be fully supported.",)
 
 
 # Diagnosis

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ....graph.alike import AlikeAnswers
 from ....graph.graph import Graph, NodeView
 from ....graph.partition import Subset
 from ....model.model import Node
+from ....named_tuples import NamedTuple
 from ....releases.catalogue import Release
 from .model import BuildError, GpuModel, Operation
 from .reader import Values

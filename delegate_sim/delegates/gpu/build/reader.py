@@ -7,12 +7,12 @@ Some reads of the original access memory that does not exist, which crashes the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ....graph.activation import fused_activation
 from ....graph.graph import Graph, NodeView
 from ....late_numpy import np
 from ....model.model import Tensor
+from ....named_tuples import NamedTuple
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.questions import ACTIVATIONS
 from ..failures import is_crash

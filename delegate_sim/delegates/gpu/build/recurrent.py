@@ -6,8 +6,7 @@ operations of a cell, only those that read or write tensors of the graph are bui
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ....named_tuples import NamedTuple
 from ....releases.catalogue import parse_release
 from ...gpu_compatibility.questions import is_full_lstm
 from .model import BuildError, Value, consume

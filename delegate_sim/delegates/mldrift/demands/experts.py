@@ -5,11 +5,10 @@ Source: ``MoeExpertsOperationParser`` (``ml_drift_delegate/delegate/composite/mo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ....graph.graph import NodeView
 from ....model.flexbuffer import custom_options
 from ....model.model import Tensor
+from ....named_tuples import NamedTuple
 from ....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE
 from ....rules.numbers import counted
 from ....rules.rule import Check

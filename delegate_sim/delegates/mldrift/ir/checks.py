@@ -7,10 +7,10 @@ by names of its own: ``inputs[0]`` in one, ``weights`` in another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....named_tuples import NamedTuple
 from ....rules import kinds
 from ....rules.numbers import Numbers, allowed_numbers, between, counted, listed
 from ....rules.rule import Check, OpRule

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ....graph.graph import NodeView
+from ....named_tuples import NamedTuple
 from ....rules.kinds import ATTRIBUTE, SHAPE
 from ....rules.numbers import at_least, counted
 from ....rules.rule import Check, OpRule

@@ -7,10 +7,11 @@ does not refuse, so most rows have nothing for them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....named_tuples import NamedTuple
 from ....releases.catalogue import parse_release
 from ....rules.kinds import Kind
 from ....rules.rule import Check, OpRule, Rules

@@ -11,10 +11,10 @@ the array of tensors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....named_tuples import NamedTuple
 from ....rules import kinds
 from ....rules.kinds import Kind
 from ....rules.numbers import listed

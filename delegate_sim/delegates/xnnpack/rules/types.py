@@ -6,9 +6,9 @@ Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and the like 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ....graph.graph import NodeView
+from ....named_tuples import NamedTuple
 from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
 from ....rules.numbers import listed
 from ....rules.operands import Operand
