@@ -185,6 +185,7 @@ _SHARED_OPTIONS: Mapping[str, str] = MappingProxyType(
 
 
 @functools.cache
+@functools.lru_cache(maxsize=1 << 10)
 def options_table(op: str) -> str:
     """Return the name of a builtin operator's options table, "" if it has none (``flatbuffer_conversions.cc``)."""
     return _SHARED_OPTIONS.get(op) or _options_tables().get(op.replace("_", "").lower(), "")

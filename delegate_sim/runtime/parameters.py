@@ -56,7 +56,9 @@ def invalid_node(model: Model) -> InvalidNode | None:
         for form, node in zip(graph.node_forms, graph.nodes, strict=False):
             first_of_form.setdefault(form, node)
         for node in first_of_form.values():
-            found = next(_wrong(model, node, model.options(node)), None) if node.op in checked and not node.is_custom else None
+            if node.op not in checked or node.is_custom:
+                continue
+            found = next(_wrong(model, node, model.options(node)), None)
             if found is not None:
                 return InvalidNode(subgraph.index, node.index, node.op, *found)
     return None
