@@ -20,11 +20,12 @@ from ..runtime.suppositions import NodeKey, Supposition
 from ..runtime.target import Target
 from . import roots
 from .causes import Blockers, Cause, Identity
+from .effort import simulations_of
 from .examiner import Cost, Examiner
 from .finder import find_causes
 from .fixes import PassFinder
 from .followers import followers_of
-from .ranking import Ranking, rank
+from .ranking import TRIED_AT_LEAST, TRIED_AT_MOST, Ranking, rank
 
 __all__ = ["Blockers", "Cause", "Cost", "Diagnosis", "RankedCause", "diagnose", "predict"]
 
@@ -117,8 +118,9 @@ def diagnose(model: Model, target: Target) -> Diagnosis:
     def cost_without(causes: Iterable[Cause]) -> Cost:
         return examiner.simulate(*blockers.without(causes)).cost()
 
-    ranking = rank(blockers.causes, own_weight, now, cost_without)
-    following = followers_of(first, ranking.order, blockers, examiner.simulate)
+    tried = simulations_of(model, TRIED_AT_LEAST, TRIED_AT_MOST)
+    ranking = rank(blockers.causes, own_weight, now, cost_without, tried)
+    following = followers_of(first, ranking.order, blockers, examiner.simulate, tried)
     findings = tuple([_finding(ranking, cause, own_weight, following) for cause in ranking.order])
     return Diagnosis(
         model,

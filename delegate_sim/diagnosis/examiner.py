@@ -16,6 +16,10 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import Run
 from ..runtime.suppositions import Edited, NodeKey, Supposition, changed, simulate_changed
 from ..runtime.target import Target
+from .effort import simulations_of
+
+_KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
+"""Runs that are kept: of a large model few, as each holds all of its nodes."""
 
 
 class Cost(NamedTuple):
@@ -63,12 +67,13 @@ class Examined(NamedTuple):
 
 
 class Examiner:
-    """Simulates one model on one target under suppositions; the same one is not simulated twice."""
+    """Simulates one model on one target under suppositions; the same one is seldom simulated twice."""
 
     def __init__(self, model: Model, target: Target) -> None:
         self.model = model
         self.target = target
         self._known: dict[tuple[Any, ...], Examined] = {}
+        self._most_known = simulations_of(model, _KEPT_AT_LEAST, _KEPT_AT_MOST)
         # A default need not be a value that an option takes.
         self._given = {
             option.name: target.options[option.name]
@@ -98,5 +103,7 @@ class Examiner:
         if key not in self._known:
             given = parse_options(delegate.name, delegate.options, {**self._given, **options}, defaults) if options else own
             change = changed(self.model, supposition, release)
+            if len(self._known) >= self._most_known:
+                del self._known[next(iter(self._known))]
             self._known[key] = Examined(simulate_changed(change, delegate, given, release, defaults, supposition), change)
         return self._known[key]

@@ -13,12 +13,13 @@ _TRIED = 8
 
 
 def followers_of(
-    first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate
+    first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, tried: int = _TRIED
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
     """Return for each cause the nodes that are no node of any cause and are taken, or gone, once it is removed.
 
     Such nodes widen float16 weights, lie beyond a limit, or depend on those around them. Each belongs to one cause: the first
-    without which alone it is taken, else the one that is removed last, in order, until it is.
+    without which alone it is taken, else the one that is removed last, in order, until it is. Of the causes no more than
+    ``tried`` are removed so.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
     found: dict[Identity, list[NodeKey]] = {}
@@ -29,8 +30,9 @@ def followers_of(
         rest.difference_update(freed)
         found.setdefault(cause.identity, []).extend(freed)
 
-    steps: list[tuple[Cause, tuple[Cause, ...]]] = [(cause, (cause,)) for cause in order[:_TRIED]]
-    steps += [(cause, tuple(order[: number + 1])) for number, cause in enumerate(order[:_TRIED])]
+    some = order[: min(_TRIED, tried)]
+    steps: list[tuple[Cause, tuple[Cause, ...]]] = [(cause, (cause,)) for cause in some]
+    steps += [(cause, tuple(order[: number + 1])) for number, cause in enumerate(some)]
     steps += [(cause, tuple(order)) for cause in order[-1:]]
     for cause, removed in steps:
         if rest:

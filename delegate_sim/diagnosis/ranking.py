@@ -8,12 +8,15 @@ from ..named_tuples import NamedTuple
 from ..results.measures import TAKEN
 from ..rules.kinds import Problem
 from .causes import Cause, Identity
+from .effort import Tries
 from .examiner import Cost
 
 _SIMULATED = 12
 """Causes beyond these, by the weight of their nodes, are not simulated one by one."""
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
+TRIED_AT_LEAST, TRIED_AT_MOST = 4, 1_000
+"""Sets of causes that are tried to find out what a cause needs."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 
@@ -37,21 +40,27 @@ class Ranking(NamedTuple):
     needs: Mapping[Identity, tuple[Identity, ...] | None]
 
 
-def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout) -> Ranking:
+def rank(
+    causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout, tried: int = TRIED_AT_MOST
+) -> Ranking:
     """Put causes in order, by what is won for each that has to go. ``weights`` are the multiply-adds of each one's own nodes.
+
+    ``tried`` is how many sets of causes may be tried to find out what those need whose end alone brings nothing; where it is
+    small, fewer causes are simulated.
 
     A release that does not load the model comes first: nothing else can be seen on a device before.
     """
     by_weight = sorted(
         causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name)
     )
-    tried = by_weight[:_SIMULATED]
-    alone = {cause.identity: cost_without([cause]) for cause in tried}
+    first = by_weight[: min(_SIMULATED, tried)]
+    alone = {cause.identity: cost_without([cause]) for cause in first}
+    tries = Tries(tried)
     gains = {identity: gain(now, cost) for identity, cost in alone.items()}
     needs: dict[Identity, tuple[Identity, ...] | None] = {}
     bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
-    for cause in [cause for cause in tried if gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]:
-        found = _needed(cause, by_weight, now, cost_without)
+    for cause in [cause for cause in first if gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]:
+        found = _needed(cause, by_weight, now, cost_without, tries)
         needs[cause.identity] = None if found is None else tuple([other.identity for other in found[0]])
         if found is not None:
             bundle[cause.identity] = found[1]
@@ -64,7 +73,7 @@ def rank(causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, co
     order = _after_what_they_need(
         sorted(by_weight, key=lambda cause: (not _is_release(cause), cause.identity not in alone, key(cause))), needs
     )
-    together = {cause.identity: cost_without(order[: number + 1]) for number, cause in enumerate(order[:_TOGETHER])}
+    together = {cause.identity: cost_without(order[: number + 1]) for number, cause in enumerate(order[: min(_TOGETHER, tried)])}
     return Ranking(order, alone, together, needs)
 
 
@@ -113,11 +122,14 @@ def _is_release(cause: Cause) -> bool:
     return cause.identity.problem is Problem.RELEASE
 
 
-def _needed(cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout) -> tuple[tuple[Cause, ...], Gain] | None:
+def _needed(
+    cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
+) -> tuple[tuple[Cause, ...], Gain] | None:
     """Return the fewest other causes found without which the end of this one brings something, and what that is.
 
     Others are put back, many at a time and then fewer, as long as the end of this one still makes a difference. What the others
-    bring by themselves is not counted for this one. None if the end of this one brings nothing without any of the others either.
+    bring by themselves is not counted for this one. Where no more may be tried, more are returned than it needs. None if the end
+    of this one brings nothing without any of the others either.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:
@@ -131,7 +143,7 @@ def _needed(cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: Cost
         # What weighs least is put back first.
         for end in range(len(others), 0, -number):
             fewer = others[: max(end - number, 0)] + others[end:]
-            if fewer and difference(fewer) > _WITHOUT_GAIN:
+            if fewer and tries.take() and difference(fewer) > _WITHOUT_GAIN:
                 others = fewer
         number //= 2
     is_won_without = gain(now, cost_without(others)) > _WITHOUT_GAIN

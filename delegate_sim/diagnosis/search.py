@@ -10,19 +10,15 @@ from itertools import combinations
 from math import comb
 
 from ..errors import OptionError
-from ..graph.graph import file_graphs
 from ..named_tuples import NamedTuple
 from ..results.measures import Measures
 from .causes import Cause
 from .diagnose import Diagnosis
+from .effort import simulations_of
 from .examiner import Cost, Examiner
 
 _SETS_TRIED_AT_MOST = 512
-_SETS_TRIED_AT_LEAST = 24
-_NODES_TRIED = 300_000
-"""Nodes of all simulations together, from which on fewer sets are tried."""
-_OF_A_CLASS = 25
-"""How many nodes that are like others take as long as the first of a class."""
+_SETS_TRIED_AT_LEAST = 8
 
 PARTITIONS, KERNELS, MULTIPLY_ADDS = "partitions", "kernels", "multiply-adds"
 _GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIPLY_ADDS})=([0-9]{{1,3}}(?:\.[0-9]+)?)%?")
@@ -105,8 +101,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     examiner = Examiner(diagnosis.model, diagnosis.target)
     causes = tuple(finding.cause for finding in diagnosis.findings)
     tried = 0
-    nodes = sum([len(graph.nodes) + _OF_A_CLASS * len(set(graph.node_classes)) for graph in file_graphs(diagnosis.model)])
-    allowed = min(_SETS_TRIED_AT_MOST, max(_SETS_TRIED_AT_LEAST, _NODES_TRIED // max(nodes, 1)))
+    allowed = simulations_of(diagnosis.model, _SETS_TRIED_AT_LEAST, _SETS_TRIED_AT_MOST)
 
     def attempt(chosen: Sequence[Cause]) -> Cost:
         return examiner.simulate(*diagnosis.blockers.without(chosen)).cost()
