@@ -10,7 +10,8 @@ virtual environment of its own::
     /tmp/runtime/bin/python benchmarks/resolver_versions.py measure /tmp/measured
 
 ``python -m benchmarks.resolver_versions compare DIRECTORY`` holds every file of the directory against
-``delegate_sim.runtime.resolver``: the versions, and the lines of the refusals. The exit code is 1 if anything differs.
+``delegate_sim.runtime.resolver``: the versions, and the lines of the refusals. The exit code is 1 if anything differs. ``keep``
+writes what was measured for the tests.
 
 A model needs no node for this: the runtime looks up every operator code that a file lists before it reads a node. The
 interpreter is made with ``BuiltinOpResolver`` without default delegates. What is neither accepted nor refused by one of the two
@@ -38,6 +39,10 @@ _CODES = [code for code in range(256) if code != _CUSTOM]
 _VERSIONS = range(25)
 
 _PLACEHOLDER_FOR_GREATER_OP_CODES = 127
+
+_KEPT = Path(__file__).resolve().parents[1] / "tests" / "runtime" / "registered_versions.json"
+_OUT_OF_RANGE = "out of range"
+_FIRST_OUT_OF_RANGE = "first out of range"
 
 _REFUSAL = re.compile(r"Didn't find op for builtin opcode '(?P<op>\w+)' version '(?P<version>\d+)'|out of range: (?P<code>\d+)")
 _FIELDS = {"op": "{op}", "version": "{version}", "code": "{code}"}
@@ -169,6 +174,28 @@ def compare(directory: Path) -> int:
     return int(has_differences)
 
 
+def keep(directory: Path) -> None:
+    """Write what was measured to where the tests hold the table against it: of each release what differs from the one before."""
+    files = [json.loads(file.read_text(encoding="utf-8")) for file in directory.glob("*.json")]
+    known: dict[tuple[str, str], list[int]] = {}
+    kept: dict[str, dict[str, list[int]]] = {}
+    for found in sorted(files, key=lambda found: _order(found["release"])):
+        family, _, _ = found["release"].partition("-")
+        out_of_range = next(codes for line, codes in found["lines"].items() if _OUT_OF_RANGE in line)
+        names = found["names"]
+        now = {names[code]: [min(versions), max(versions)] for code, versions in found["versions"].items() if code in names}
+        now[_FIRST_OUT_OF_RANGE] = [min(code for code in out_of_range if code > _CUSTOM)]
+        kept[found["release"]] = {name: numbers for name, numbers in now.items() if known.get((family, name)) != numbers}
+        known.update({(family, name): numbers for name, numbers in now.items()})
+    lines = [f" {json.dumps(release)}: {json.dumps(changed, sort_keys=True)}" for release, changed in kept.items()]
+    _KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def _order(release: str) -> tuple[str, tuple[int, ...]]:
+    family, _, version = release.partition("-")
+    return family, tuple(map(int, version.split(".")))
+
+
 def _is_same(known: Release, measured: Release) -> bool:
     return known.family == measured.family and known.version == measured.version[: len(known.version)]
 
@@ -190,13 +217,16 @@ def _installed_runtime() -> tuple[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure or compare; the exit code is 1 if a measurement and the table differ."""
+    """Measure, compare or keep; the exit code is 1 if a measurement and the table differ."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("command", choices=("measure", "compare"))
+    parser.add_argument("command", choices=("measure", "compare", "keep"))
     parser.add_argument("directory", type=Path, help="where the measurements are")
     options = parser.parse_args(arguments)
     if options.command == "compare":
         return compare(options.directory)
+    if options.command == "keep":
+        keep(options.directory)
+        return 0
     found = measure()
     options.directory.mkdir(parents=True, exist_ok=True)
     file = options.directory / f"{found['runtime'].split(',')[0].replace(' ', '-')}.json"

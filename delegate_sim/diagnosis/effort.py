@@ -6,7 +6,7 @@ from ..graph.graph import file_graphs
 from ..limits import raised
 from ..model.model import Model
 
-_MOST_NODES = 300_000
+_MOST_NODES = 200_000
 """Nodes of all simulations for one question together."""
 _OF_A_CLASS = 25
 """How many nodes that are like others take as long as the first of a class."""

@@ -10,6 +10,7 @@ from delegate_sim.model.schema import enum_names
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, RELEASES, Release, parse_release
 from delegate_sim.runtime.resolver import Loads, loads, refusal_lines, unresolved
 
+MEASURED = Path(__file__).with_name("registered_versions.json")
 FACTS = Path(__file__).parents[3] / "shared" / "resolver-versions.json"
 NEWEST = Release("litert", (2, 3))
 OPERATORS = [op for op in enum_names("BuiltinOperator").values() if op != "CUSTOM"]
@@ -196,3 +197,22 @@ def test_agrees_with_the_facts_read_from_every_release():
             lowest, highest = versions.get(op, (1, 0))
             loaded = [version for version in range(highest + 3) if unresolved(op, version, release) is None]
             assert loaded == list(range(lowest, highest + 1)), (tag, op)
+
+
+def test_agrees_with_what_the_wheels_answered():
+    """Measured with ``benchmarks/resolver_versions.py``; of each release there is what differs from the one before it."""
+    known = {}
+    for name, changed in json.loads(MEASURED.read_text("utf-8")).items():
+        release = parse_release(name)
+        known.setdefault(release.family, {}).update(changed)
+        measured = dict(known[release.family])
+        (first_out_of_range,) = measured.pop("first out of range")
+        for code, op in enum_names("BuiltinOperator").items():
+            lowest, highest = measured.get(op, (1, 0))
+            if op == "CUSTOM":
+                continue
+            found = [version for version in range(25) if loads(op, version, release) is Loads.YES]
+            assert found == list(range(lowest, highest + 1)), (name, op)
+            if not found:
+                is_out_of_range = "out of range" in refusal_lines(op, 1, release)[0]
+                assert is_out_of_range == (code >= first_out_of_range), (name, op)
