@@ -71,6 +71,15 @@ def test_the_scale_is_that_of_the_first_quantised_operand():
     assert (found.scale, found.zero_point) == (1 / 256, -128)
 
 
+def test_a_condition_has_no_scale_to_give():
+    def make(layers, x):
+        gate, other = layers.node("LOGISTIC", (x,)), layers.node("LOGISTIC", (x,))
+        layers.node("SELECT_V2", (layers.node("LESS", (x, x), "BOOL"), gate, other))
+
+    found = Quantized(make).result("SELECT_V2")
+    assert (found.scale, found.zero_point) == (1 / 256, -128)
+
+
 def test_other_results_have_a_scale_that_only_data_would_tell():
     found = Quantized(lambda layers, x: layers.node("ADD", (layers.node("LOGISTIC", (x,)), x))).result("ADD")
     assert (found.scale, found.zero_point) == (float(np.float32(0.05)), 0)
@@ -168,6 +177,7 @@ def test_weights_and_bias_have_a_scale_for_each_of_several_channels(channels, co
         assert set(tensor.quantization.scales.tolist()) == {float(np.float32(0.01))}
         assert set(tensor.quantization.zero_points.tolist()) == {0}
         assert tensor.scale == (float(np.float32(0.01)) if count == 1 else 0.0)
+        assert tensor.quantization.dimension == 0
         assert tensor.is_constant
         assert not tensor.value.any()
 

@@ -119,6 +119,12 @@ def test_a_custom_operator_that_nobody_registers_is_not_prepared(op, line):
     assert load(builder.bytes()).operator_codes[0].builtin_code == CUSTOM
 
 
+def test_a_custom_operator_of_the_runtime_is_not_assumed_of_the_application():
+    found = run(custom_model("TFLite_Detection_PostProcess"))
+    assert found["refusal"] is None or found["refusal"]["code"] != "operator-not-registered"
+    assert not any("TFLite_Detection_PostProcess: assumed" in warning for warning in found["warnings"])
+
+
 def test_an_application_registers_custom_operators():
     found = run(custom_model("MyOp"), own_resolver=True)
     assert found["outcome"] == "none"

@@ -27,6 +27,24 @@ def test_a_constant_of_no_bytes(release, is_constant):
     assert (constants(load(builder.bytes()), release) == 1) == is_constant
 
 
+@pytest.mark.parametrize("release", ["tf-2.10", "tf-2.11", "tf-2.13", "tf-2.14", "litert-2.3"])
+def test_a_model_with_data_in_all_its_constants_is_the_same_model(release):
+    model = load(MODELS / "activations.tflite")
+    assert as_read_by(model, parse_release(release)) is model
+
+
+def test_what_no_node_fills_is_no_constant_and_keeps_the_rest():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, shape = graph.input("x", "FLOAT32", [4]), graph.tensor("shape", "INT32", [2], data=[2, 2])
+    empty, result = graph.tensor("empty", "INT32", [0], data=[]), graph.tensor("y", "FLOAT32", [2, 2])
+    graph.node("RESHAPE", [source, shape], [result], options={})
+    graph.node("RESHAPE", [source, empty], [graph.tensor("z", "FLOAT32", [])], options={})
+    graph.outputs(result)
+    (read,) = as_read_by(load(builder.bytes()), parse_release("tf-2.10")).subgraphs
+    assert [tensor.is_constant for tensor in read.tensors[:3]] == [False, True, False]
+
+
 def test_bytes_behind_the_flatbuffer():
     model = load(MODELS / "external_buffers.tflite")
     assert model.offset_buffers

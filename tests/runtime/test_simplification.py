@@ -212,6 +212,65 @@ def test_a_constant_that_one_other_node_reads_is_copied_as_well():
     assert editor.tensors[graph.index["added"]].shape == (2, 2)
 
 
+def test_a_quantised_constant_becomes_a_bias_of_32_bits():
+    for has_other_reader in (False, True):
+        graph = Open()
+        graph.tensor("x", 2, 3, kind="INT8")
+        graph.tensor("weights", 4, 3, data=[1] * 12, kind="INT8")
+        graph.tensor("layer", 2, 4, kind="INT8")
+        graph.tensor("shape", 3, data=[2, 2, 2], kind="INT32")
+        graph.tensor("wide", 2, 2, 2, kind="INT8")
+        graph.tensor("added", 2, 2, data=[1] * 4, kind="INT8")
+        graph.tensor("out", 2, 2, 2, kind="INT8")
+        graph.tensor("negated", 2, 2, kind="INT8")
+        graph.node("FULLY_CONNECTED", ["x", "weights"], ["layer"], fused_activation_function=0)
+        graph.node("RESHAPE", ["layer", "shape"], ["wide"])
+        graph.node("ADD", ["wide", "added"], ["out"], fused_activation_function=0)
+        if has_other_reader:
+            graph.node("NEG", ["added"], ["negated"])
+        _, editor = graph.simplified(["x"], ["out", "negated"] if has_other_reader else ["out"])
+        bias = editor.tensors[editor.nodes[0][1].inputs[2]]
+        assert (bias.type, bias.shape, bias.data) == ("INT32", (4,), None)
+        assert editor.tensors[graph.index["added"]].type == ("INT8" if has_other_reader else "INT32")
+
+
+def test_a_constant_of_floats_keeps_its_type_and_data_as_a_bias():
+    _, editor = layer((2, 2), has_reshape=True).simplified(["x"], ["out"])
+    bias = editor.tensors[editor.nodes[0][1].inputs[2]]
+    assert (bias.type, bias.data is None) == ("FLOAT32", False)
+
+
+def test_only_additions_become_a_bias():
+    graph = Open()
+    graph.tensor("x", 2, 3)
+    graph.tensor("weights", 4, 3, data=[0.5] * 12)
+    graph.tensor("layer", 2, 4)
+    graph.tensor("factor", 4, data=[2.0] * 4)
+    graph.tensor("out", 2, 4)
+    graph.node("FULLY_CONNECTED", ["x", "weights"], ["layer"], fused_activation_function=0)
+    graph.node("MUL", ["layer", "factor"], ["out"], fused_activation_function=0)
+    assert [op for op, _, _ in graph.simplified(["x"], ["out"])[0]] == ["FULLY_CONNECTED", "MUL"]
+
+
+def test_the_bias_of_a_layer_that_keeps_dimensions_is_as_long_as_its_last_one():
+    graph = Open()
+    graph.tensor("x", 2, 2, 3)
+    graph.tensor("weights", 4, 3, data=[0.5] * 12)
+    graph.tensor("layer", 2, 2, 4)
+    graph.tensor("added", 4, data=[1.0] * 4)
+    graph.tensor("out", 2, 2, 4)
+    graph.node("FULLY_CONNECTED", ["x", "weights"], ["layer"], fused_activation_function=0, keep_num_dims=True)
+    graph.node("ADD", ["layer", "added"], ["out"], fused_activation_function=0)
+    nodes, _ = graph.simplified(["x"], ["out"])
+    assert nodes == [("FULLY_CONNECTED", ["x", "weights", "added"], ["out"])] or nodes[0][1] == ["x", "weights", "added"]
+
+
+def test_options_that_were_changed_are_those_of_the_same_operator():
+    _, editor = layer((4,), activation=3).simplified(["x"], ["out"])
+    ((_, node),) = editor.nodes
+    assert editor.options_of(node).table == "FullyConnectedOptions"
+
+
 def test_a_constant_added_to_an_input_stays():
     graph = Open()
     graph.tensor("x", 2, 4)

@@ -92,6 +92,7 @@ def test_an_accepted_node_is_not_asked_of_the_driver():
         (Supposition(op_versions={"MEAN": 1}), "the model has no node of MEAN; its operators are ADD, ROUND"),
         (Supposition(accepted_nodes=frozenset({NodeKey(0, 4)})), "the model has no node 4 in subgraph 0"),
         (Supposition(node_versions={NodeKey(1, 0): 2}), "the model has no node 0 in subgraph 1"),
+        (Supposition(accepted_nodes=frozenset({NodeKey(0, -1)})), "the model has no node -1 in subgraph 0"),
         (Supposition(batch=0), "a batch has at least 1 element, not 0"),
     ],
 )

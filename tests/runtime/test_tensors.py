@@ -123,6 +123,7 @@ def test_variables_without_a_size(type):
         ((0, 2, 0, [0]), "zero_points tensor index must be in range [0, 2), or -1 if optional. Was 2."),
         ((0, 1, -2, [0]), "block_size must be non-negative. Was -2."),
         ((1, -1, 0, [0]), None),
+        ((0, 1, 32, [0]), None),
     ],
 )
 def test_multi_axis_quantisation(parameters, line):
