@@ -74,7 +74,7 @@ def test_the_scale_is_that_of_the_first_quantised_operand():
 def test_a_condition_has_no_scale_to_give():
     def make(layers, x):
         gate, other = layers.node("LOGISTIC", (x,)), layers.node("LOGISTIC", (x,))
-        layers.node("SELECT_V2", (layers.node("LESS", (x, x), "BOOL"), gate, other))
+        layers.node("SELECT_V2", (layers.node("LESS", (x, x), "BOOL"), gate, other), "FLOAT32")
 
     found = Quantized(make).result("SELECT_V2")
     assert (found.scale, found.zero_point) == (1 / 256, -128)

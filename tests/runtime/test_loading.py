@@ -6,12 +6,17 @@ import pytest
 
 import delegate_sim
 from delegate_sim import load
+from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.frozen import changed
 from delegate_sim.model.model import OperatorCode
 from delegate_sim.model.schema import CUSTOM
+from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import Release, parse_release
+from delegate_sim.runtime.assumptions import Assumptions
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.loading import first_loading_after, load_on
 from delegate_sim.runtime.resolver import Loads, loads_type
+from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 from tests.models import chain_model
 
@@ -123,6 +128,15 @@ def test_a_custom_operator_of_the_runtime_is_not_assumed_of_the_application():
     found = run(custom_model("TFLite_Detection_PostProcess"))
     assert found["refusal"] is None or found["refusal"]["code"] != "operator-not-registered"
     assert not any("TFLite_Detection_PostProcess: assumed" in warning for warning in found["warnings"])
+
+
+def test_nobody_registers_anything_unless_told_so():
+    delegate, model = find_delegate("nnapi"), load(custom_model("MyOp").bytes())
+    options, release = parse_options("nnapi", delegate.options, {}, "benchmark"), parse_release("litert-2.3")
+    assert simulate(model, delegate, options, release).outcome == "refused"
+    assert not Target(delegate, options, release, "benchmark").has_own_resolver
+    assert simulate(model, delegate, options, release, assumptions=Assumptions(has_own_resolver=True)).outcome == "none"
+    assert simulate(model, delegate, options, release, assumptions=Assumptions()).outcome == "refused"
 
 
 def test_an_application_registers_custom_operators():

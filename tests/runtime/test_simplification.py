@@ -323,7 +323,11 @@ def test_a_reduction_keeps_dimensions_that_a_reshape_puts_back(op, shape, keeps)
     assert editor.options_of(editor.nodes[0][1]).keep_dims == is_joined
 
 
-@pytest.mark.parametrize(("shape", "activation"), [((2, 3, 4), "RELU6"), ((2, 3, 4), "TANH"), ((3, 2, 4), "RELU6")])
+FUSED = {"RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
+"""``ActivationFunctionType`` in the schema."""
+
+
+@pytest.mark.parametrize(("shape", "activation"), [*[((2, 3, 4), op) for op in (*FUSED, "TANH")], ((3, 2, 4), "RELU6")])
 def test_a_layer_keeps_dimensions_and_takes_the_activation(shape, activation):
     graph = Open()
     for name, sizes in (("x", (2, 3, 5)), ("flat", (6, 5)), ("layer", (6, 4)), ("wide", shape), ("out", shape)):
@@ -339,9 +343,9 @@ def test_a_layer_keeps_dimensions_and_takes_the_activation(shape, activation):
         assert [op for op, _, _ in nodes] == ["RESHAPE", "FULLY_CONNECTED", "RESHAPE", activation]
         return
     options = editor.options_of(editor.nodes[0][1])
-    if activation == "RELU6":
+    if activation in FUSED:
         assert nodes == [("FULLY_CONNECTED", ["x", "weights"], ["out"])]
-        assert (options.keep_num_dims, options.fused_activation_function) == (True, 3)
+        assert (options.keep_num_dims, options.fused_activation_function) == (True, FUSED[activation])
     else:
         assert nodes == [("FULLY_CONNECTED", ["x", "weights"], ["wide"]), ("TANH", ["wide"], ["out"])]
         assert (options.keep_num_dims, options.fused_activation_function) == (True, 0)

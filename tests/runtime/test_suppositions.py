@@ -72,6 +72,18 @@ def test_the_batch():
     assert changed.tensors[source].shape == (8, 4)
 
 
+def test_the_batch_is_that_of_the_first_subgraph():
+    builder = ModelBuilder()
+    for name in ("main", "other"):
+        graph = builder.subgraph(name)
+        source = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4])
+        result = graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
+        graph.node("RELU", [source], [result])
+        graph.outputs(result)
+    changed = changed_model(load(builder.bytes()), Supposition(batch=8))
+    assert [subgraph.tensors[0].shape for subgraph in changed.subgraphs] == [(8, 4), (1, 4)]
+
+
 def test_fixed_shapes():
     dynamic = reshaper(is_dynamic=True)
     assert run_if(dynamic, Supposition()).outcome == "refused"
