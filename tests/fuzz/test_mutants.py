@@ -38,6 +38,8 @@ def test_what_once_went_wrong(path):
         ("2195e42179", ["scan", "{}", "--delegate", "npu-intel", "-o", "{folder}/found.csv"]),
         ("5aea093e3a", ["diff", "{}", "{}"]),
         ("6f6221bf95", ["inspect", "{}"]),
+        ("8b3d7db428", ["diff", "{}", "{}"]),
+        ("c4815fd50f", ["diagnose", "{}", "--delegate", "coreml"]),
         ("6a5d2b64e4", ["diff", "{}", "{}"]),
         ("976847da35", ["diff", "{}", "{}"]),
         ("5b1bb6baab", ["fix", "{}", "--for", "nnapi", "--no-proof", "-o", "{folder}/fixed.tflite"]),

@@ -16,7 +16,14 @@ _POOL_VALID = 1
 NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 
 
+_OF_TWO = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
+"""Operators of two operands; the others here have one."""
+
+
 def _is_float(work: Work, node: Node) -> bool:
+    """Whether all tensors are of floats, and as many as the operator's kernel takes."""
+    if (len(node.inputs), len(node.outputs)) != (2 if node.op in _OF_TWO else 1, 1):
+        return False
     return all(work.tensor(index).type in _FLOAT for index in (*node.inputs, *node.outputs))
 
 
