@@ -244,6 +244,21 @@ def test_what_becomes_a_constant_is_kept_in_float16_as_the_weights_are():
     narrow = [subgraph.tensors[node.inputs[0]] for node in made]
     assert [(tensor.type, tensor.is_constant) for tensor in narrow] == [("FLOAT16", True)] * 2
     assert [tensor.value.tolist() for tensor in narrow if tensor.value is not None] == [[3.0, 4.0]]
+    order = [node.op for node in subgraph.nodes]
+    assert order[:2] == ["DEQUANTIZE", "DEQUANTIZE"]
     product = next(node for node in subgraph.nodes if node.op == "MUL")
     single = subgraph.tensors[product.inputs[1]]
     assert (single.type, single.is_constant, float(single.value)) == ("FLOAT32", True, 2.0), "a single number is not widened"
+
+
+def test_what_became_a_constant_is_widened_before_the_first_node_reads_it():
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x = layers.input("FLOAT32", 1, 2, signature=(-1, 2))
+    shape = layers.node("SHAPE", (x,), "INT32", (2,), options={"out_type": 2})
+    scaled = layers.node("MUL", (x, layers.node("CAST", (shape,), "FLOAT32", (2,))), signature=(-1, 2))
+    layers.node("ADD", (scaled, layers.node("DEQUANTIZE", (layers.weights("FLOAT16", 2),), "FLOAT32", (2,), version=3)))
+    layers.finish()
+    (subgraph,) = changed(load(builder.bytes()), Supposition(batch=3)).model.subgraphs
+    assert [node.op for node in subgraph.nodes] == ["DEQUANTIZE", "MUL", "DEQUANTIZE", "ADD"]
+    assert subgraph.nodes[0].outputs[0] in subgraph.nodes[1].inputs

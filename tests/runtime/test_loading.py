@@ -180,6 +180,7 @@ def test_litert_registers_stubs_for_its_gpu():
         ("BFLOAT16", "tf-2.17", "tf-2.16"),
         ("INT2", "litert-2.1.0", "litert-2.0.3"),
         ("UINT4", "litert-2.1.2", "litert-2.1.1"),
+        ("FLOAT8_E5M2", "litert-2.1.6", "litert-2.1.5"),
     ],
 )
 def test_types_of_tensors_that_a_release_does_not_load(kind, loads, refuses):
@@ -366,6 +367,21 @@ def test_parameters_that_the_runtime_does_not_load(op, options, lines):
     if lines is not None:
         assert (found["outcome"], found["log_lines"]) == ("refused", lines)
         assert (found["refusal"]["subgraph"], found["refusal"]["node"]) == (0, 0)
+
+
+def test_subgraphs_are_loaded_one_after_the_other():
+    """The runtime ends at the first that has anything wrong, be it a tensor or a node."""
+    builder = ModelBuilder()
+    for name in ("tensor", "node"):
+        graph = builder.subgraph(name)
+        source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+        if name == "tensor":
+            graph.tensor("bad", "FLOAT32", [-3, 4])
+        graph.node("STABLEHLO_COMPOSITE" if name == "node" else "ABS", [source], [result], options={} if name == "node" else None)
+        graph.outputs(result)
+    loading = load_on(load(builder.bytes()), parse_release("litert-2.3"))
+    assert [one.subgraph for one in loading.invalid] == [0]
+    assert loading.invalid_node is None
 
 
 def test_the_tensors_of_a_subgraph_are_loaded_before_its_nodes():

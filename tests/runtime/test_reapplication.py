@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.frozen import changed
+from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
 from delegate_sim.prepare import prepare
 from delegate_sim.releases.catalogue import NEWEST
@@ -125,3 +127,13 @@ def test_each_level_doubles_the_lines_up_to_a_limit(monkeypatch):
     run = delegate_sim.analyze(builder.bytes(), "nnapi").to_dict()["runs"][0]
     assert run["log_lines"].count("Redoing 1 delegates.") == 6
     assert "subgraphs call each other so often that not every line is shown" in run["warnings"]
+
+
+@pytest.mark.parametrize("has_own_data", [False, True])
+def test_a_subgraph_whose_callers_hand_it_nothing_is_not_delegated_again(has_own_data):
+    main, called, *_ = prepare(load(nested(1).bytes()))
+    tensors = [one._replace(allocation=Allocation.ARENA if has_own_data else Allocation.CUSTOM) for one in called.tensors]
+    again = reapplication.Reapplications(NEWEST)
+    again.note(changed(called, tensors=tuple(tensors)), ["a line"], frozenset(range(len(called.nodes))))
+    assert ("a line" in list(again.lines(main))) == (not has_own_data)
+    assert again.is_cut_short is False

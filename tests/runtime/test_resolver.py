@@ -172,6 +172,7 @@ def test_refusal_of_a_version():
         ("STABLEHLO_DOT_GENERAL", 197, "tf-2.15"),
         ("STABLEHLO_COMPOSITE", 206, "tf-2.17"),
         ("STABLEHLO_CBRT", 208, "tf-2.18"),
+        ("STABLEHLO_CASE", 209, "tf-2.19"),
         ("STABLEHLO_CBRT", 208, "litert-1.1.0"),
     ],
 )

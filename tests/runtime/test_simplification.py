@@ -234,6 +234,14 @@ def test_a_quantised_constant_becomes_a_bias_of_32_bits():
         assert editor.tensors[graph.index["added"]].type == ("INT8" if has_other_reader else "INT32")
 
 
+def test_a_constant_of_one_dimension_is_the_bias_itself_whoever_reads_it():
+    graph = layer((4,))
+    graph.tensor("negated", 4)
+    graph.node("NEG", ["added"], ["negated"])
+    nodes, _ = graph.simplified(["x"], ["out", "negated"])
+    assert nodes[0][1] == ["x", "weights", "added"]
+
+
 def test_a_constant_of_floats_keeps_its_type_and_data_as_a_bias():
     _, editor = layer((2, 2), has_reshape=True).simplified(["x"], ["out"])
     bias = editor.tensors[editor.nodes[0][1].inputs[2]]
