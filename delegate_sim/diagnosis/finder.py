@@ -15,6 +15,7 @@ from ..runtime.interpreter import Refusal
 from ..runtime.suppositions import NodeKey, Supposition
 from . import roots
 from .causes import Blockers, Cause, Identity, Remedy
+from .effort import Tries, simulations_of
 from .examiner import Examined
 from .joining import joined
 from .others import Others
@@ -30,6 +31,9 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.RELEASE})
 
 _MOST_REPAIRS = 16
 """Nodes that CPU kernels refuse, of which no more are looked for one after another."""
+
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 6, 512
+"""Simulations with other versions of operators, of a large and of a small model."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Problems for which another version or level is looked for, once for each node."""
@@ -57,6 +61,8 @@ class _Finder:
         self.first = simulate(Supposition(), {})
         self.last = self.first
         self.others = Others(self.first) if names_others else None
+        self.tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
+        """Simulations with other versions."""
         self.base = Supposition()
         """What is supposed of the conversion so far; what stands behind it shows only then."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
@@ -367,7 +373,8 @@ class _Finder:
         def refused_with(versions: Mapping[NodeKey, int]) -> set[NodeKey]:
             return self._refused_for(Problem.OPERATOR_VERSION, dataclasses.replace(self.base, node_versions=versions), {})
 
-        for found in find_versions(cases, {case.key: self._view(case.key, now) for case in cases}, refused_with):
+        views = {case.key: self._view(case.key, now) for case in cases}
+        for found in find_versions(cases, views, refused_with, self.tries):
             self._note(found.identity, found.case)
             if found.version is not None:
                 self.versions.setdefault(found.identity, {})[found.case.key] = found.version

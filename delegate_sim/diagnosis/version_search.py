@@ -12,6 +12,7 @@ from ..runtime.suppositions import NodeKey
 from ..versions.attempts import versions_to_try
 from ..versions.why import shared_version, version_cause
 from .causes import Identity
+from .effort import Tries
 from .wording import RefusedCase
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
@@ -35,9 +36,9 @@ class FoundVersion(NamedTuple):
 
 
 def find_versions(
-    cases: Sequence[RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith
+    cases: Sequence[RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Find the features without which each node's version is low enough, trying lower and lower versions.
+    """Find the features without which each node's version is low enough, trying lower and lower versions while that is worth it.
 
     The nodes of one operator and version share an entry of the file, and with it the features that raised the version.
     """
@@ -55,7 +56,7 @@ def find_versions(
                 lowest[entry] = shared_version(views[key], codes[entry]) if cause.is_explained and codes[entry] else 0
         lowest = {entry: version for entry, version in lowest.items() if version and entry in codes}
         tried = {key: lowest[_entry(views[key])] for key in left if _entry(views[key]) in lowest}
-        if not tried:
+        if not tried or not tries.take():
             break
         refused = refused_with(tried)
         for key, version in tried.items():
@@ -64,11 +65,11 @@ def find_versions(
                 identity = Identity(Problem.OPERATOR_VERSION, codes[entry])
                 yield FoundVersion(identity, left.pop(key), version, demanding[entry])
         lowest = {entry: version for entry, version in lowest.items() if version > 1}
-    yield from _nearest_versions(left, views, refused_with)
+    yield from _nearest_versions(left, views, refused_with, tries)
 
 
 def _nearest_versions(
-    left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith
+    left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
     """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
     ways = {key: versions_to_try(views[key].version) for key in left}
@@ -76,6 +77,8 @@ def _nearest_versions(
         tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}
         if not tried:
             continue
+        if not tries.take():
+            break
         refused = refused_with(tried)
         for key in [key for key in tried if key not in refused]:
             yield _by_number(left.pop(key), views, tried[key])

@@ -101,15 +101,11 @@ def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
             codes=", ".join(codes),
             color=_COLOURS[state],
         )
-    for index in view.execution_plan:
-        for tensor in dict.fromkeys(view.nodes[index].inputs):
-            for writer in view.writers.get(tensor, ()) if tensor >= 0 else ():
-                source, target = _key(view.index, writer.index), _key(view.index, index)
-                if source == target:
-                    continue
-                before = graph.get_edge_data(source, target, {"bytes": 0, "tensors": ""})
-                names = ", ".join(filter(None, [before["tensors"], _text(view.tensors[tensor].name)]))
-                graph.add_edge(source, target, bytes=before["bytes"] + view.tensors[tensor].byte_size, tensors=names)
+    for writer, reader, tensor in view.links:
+        source, target = _key(view.index, writer), _key(view.index, reader)
+        before = graph.get_edge_data(source, target, {"bytes": 0, "tensors": ""})
+        names = ", ".join(filter(None, [before["tensors"], _text(view.tensors[tensor].name)]))
+        graph.add_edge(source, target, bytes=before["bytes"] + view.tensors[tensor].byte_size, tensors=names)
 
 
 def _key(subgraph: int, node: int) -> str:

@@ -83,6 +83,17 @@ class Graph(Frozen):
         """The nodes of the plan that write each tensor, in order."""
         return self._by_tensor(lambda node: node.outputs)
 
+    @functools.cached_property
+    def links(self) -> Sequence[tuple[int, int, int]]:
+        """The operands of the plan's nodes that nodes before them write: the last that did, the node that reads, the tensor."""
+        found: dict[tuple[int, int, int], None] = {}
+        last: dict[int, int] = {}
+        for position in self.execution_plan:
+            node = self.nodes[position]
+            found.update(dict.fromkeys([(last[tensor], node.index, tensor) for tensor in node.inputs if tensor in last]))
+            last.update(dict.fromkeys([tensor for tensor in node.outputs if tensor >= 0], node.index))
+        return tuple(found)
+
     def _by_tensor(self, operands: Callable[[Node], Iterable[int]]) -> Mapping[int, Sequence[Node]]:
         found: dict[int, list[Node]] = {}
         for position in self.execution_plan:

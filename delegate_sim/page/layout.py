@@ -1,13 +1,14 @@
 """Where nodes and partitions are drawn: every partition a box, its nodes in layers inside, the boxes in running order.
 
-Layers and the order in them come from the package fast-sugiyama. Tall layouts are folded into columns, long rows of boxes into
-lines, so that a chain of a thousand nodes does not become a thread.
+Layers and the order in them come from the package fast-sugiyama, as good as the size of the graph allows. Tall layouts are folded
+into columns, long rows of boxes into lines, so that a chain of a thousand nodes does not become a thread.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -32,6 +33,11 @@ _WIDEST = 2.5
 """How many times wider than that a connected part may be before its layers are broken."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a box whose nodes are not drawn; the page places such boxes, so that they suit the screen."""
+
+_MOST_OPTIMISED = 500_000
+"""Nodes times edges beyond a tree's of graphs whose ranks and crossings the library makes as few as it can, in a second or so."""
+_MOST_ROUTED = 50_000
+"""Layers that the edges of a graph may span together for the library to place it at all; its work grows with them."""
 
 _STACK = 512 << 20
 """Bytes of stack for the library, which calls itself once for each node of a path; only what is used is ever taken."""
@@ -89,14 +95,8 @@ def _parts(run: SubgraphRun) -> list[Sequence[int]]:
 
 
 def node_edges(graph: Graph) -> list[tuple[int, int]]:
-    """Return the pairs of nodes of the plan of which the second reads what the first writes, each once, sorted."""
-    edges = set()
-    for index in graph.execution_plan:
-        for tensor in graph.nodes[index].inputs:
-            for writer in graph.writers.get(tensor, ()) if tensor >= 0 else ():
-                if writer.index != index:
-                    edges.add((writer.index, index))
-    return sorted(edges)
+    """Return the pairs of nodes of the plan of which the second reads what the first was the last to write, each once, sorted."""
+    return sorted({(writer, reader) for writer, reader, _ in graph.links})
 
 
 def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
@@ -161,8 +161,38 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
 
     if not edges:
         return []
-    layouts: Any = fast_sugiyama.from_edges(list(edges), vertex_spacing=1, dummy_vertices=False, check_layout=False)
+    layers = _layers(edges)
+    if sum([abs(layers[b] - layers[a]) for a, b in edges]) > _MOST_ROUTED:
+        return [_in_order(layers)]
+    is_optimised = len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMISED
+    layouts: Any = fast_sugiyama.from_edges(
+        list(edges),
+        vertex_spacing=1,
+        dummy_vertices=False,
+        check_layout=False,
+        ranking_type=None if is_optimised else "up",
+        transpose=None if is_optimised else False,
+    )
     return [positions for positions, *_ in layouts]
+
+
+def _layers(edges: Edges) -> dict[int, int]:
+    """Return the layer of each connected node: below those that it needs, as far as they are named before it."""
+    found: dict[int, int] = {}
+    for a, b in sorted(edges):
+        found[b] = max(found.get(b, 0), found.setdefault(a, 0) + 1)
+    return found
+
+
+def _in_order(layers: Mapping[int, int]) -> list[tuple[int, Place]]:
+    """Place the nodes of a layer side by side in the order of their numbers."""
+    widths: Counter[int] = Counter()
+    found = []
+    for node in sorted(layers):
+        layer = layers[node]
+        found.append((node, (float(widths[layer]), float(-layer))))
+        widths[layer] += 1
+    return found
 
 
 def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:

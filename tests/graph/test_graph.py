@@ -27,3 +27,15 @@ def test_builtin_nodes_with_parameters_cannot_write_what_they_read():
 
 def test_custom_nodes_can_write_what_they_read():
     assert ops_of_graph("ADD", "CUSTOM", custom="MyOp") == [(0, "MyOp")]
+
+
+def test_a_node_is_linked_with_the_last_before_it_that_writes_what_it_reads():
+    builder = ModelBuilder()
+    main = builder.subgraph()
+    first, second = main.input("x", "FLOAT32", [2]), main.tensor("y", "FLOAT32", [2])
+    for source, target in ((first, second), (second, second), (first, second), (second, first), (first, first)):
+        main.node("CUSTOM", [source, source, -1], [target], custom="MyOp")
+    main.outputs(first)
+    model = load(builder.bytes())
+    links = file_graph(model, model.subgraphs[0]).links
+    assert links == ((0, 1, second), (2, 3, second), (3, 4, first))
