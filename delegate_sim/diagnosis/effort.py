@@ -24,6 +24,11 @@ class Tries:
     def __init__(self, count: int) -> None:
         self._left = count
 
+    @property
+    def are_over(self) -> bool:
+        """Whether nothing more may be tried."""
+        return self._left <= 0
+
     def take(self) -> bool:
         """Whether one more thing may be tried; it then counts as tried."""
         self._left -= 1

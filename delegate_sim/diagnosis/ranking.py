@@ -139,9 +139,11 @@ def _needed(
     if not others or difference(others) <= _WITHOUT_GAIN:
         return None
     number = (len(others) + 1) // 2
-    while number:
+    while number and not tries.are_over:
         # What weighs least is put back first.
         for end in range(len(others), 0, -number):
+            if tries.are_over:
+                break
             fewer = others[: max(end - number, 0)] + others[end:]
             if fewer and tries.take() and difference(fewer) > _WITHOUT_GAIN:
                 others = fewer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import diagnose, load
-from delegate_sim.diagnosis import effort, examiner
+from delegate_sim.diagnosis import effort, examiner, finder
 from delegate_sim.diagnosis.effort import Tries, simulations_of
 from delegate_sim.diagnosis.search import search
 from delegate_sim.fixing import score
@@ -62,7 +62,30 @@ def test_the_bounds_are_kept(monkeypatch):
 
 def test_so_many_tries_are_granted():
     tries = Tries(2)
+    assert not tries.are_over
     assert [tries.take() for _ in range(4)] == [True, True, False, False]
+    assert tries.are_over
+
+
+def test_versions_are_tried_until_no_more_are_granted(simulated, monkeypatch):
+    """A version that no release knows has many below it, all of which are refused."""
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    tensor = graph.input("x", "FLOAT32", (1, 4))
+    for version in range(90, 100):
+        result = graph.tensor("y", "FLOAT32", (1, 4))
+        graph.node("ADD", [tensor, tensor], [result], version=version, options={})
+        tensor = result
+    graph.outputs(tensor)
+    model = load(builder.bytes())
+    diagnose(model, "nnapi")
+    many = len(simulated)
+    simulated.clear()
+    monkeypatch.setattr(finder, "_TRIED_AT_MOST", 1)
+    monkeypatch.setattr(finder, "_TRIED_AT_LEAST", 1)
+    found = diagnose(model, "nnapi")
+    assert len(simulated) < many
+    assert sum(len(finding.cause.nodes) for finding in found.findings) >= 10
 
 
 @pytest.mark.parametrize("delegate", ["nnapi", "hexagon", "gpu"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from delegate_sim.diagnosis.causes import Cause, Identity, Remedy
 from delegate_sim.diagnosis.diagnose import cost_without
+from delegate_sim.diagnosis.effort import Tries
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import gain, rank
 from delegate_sim.results.measures import Measures, measure
@@ -74,6 +75,23 @@ def test_causes_too_many_to_be_simulated_alone_are_still_among_those_needed():
     found = ranked(many, lambda gone: cost(multiply_adds=50 if {"cause 00", "cause 19"} <= gone else 0))
     assert found.needs[many[0].identity] == (many[19].identity,)
     assert [each.title for each in found.order].index("cause 19") < [each.title for each in found.order].index("cause 01")
+
+
+def test_once_no_more_may_be_tried_no_others_are_put_back(monkeypatch):
+    asked = []
+    take = Tries.take
+    monkeypatch.setattr(Tries, "take", lambda tries: asked.append(tries) or take(tries))
+    names = [f"op{number}" for number in range(100)]
+    causes = [cause(name) for name in names]
+    found = rank(
+        causes,
+        {each.identity: 0 for each in causes},
+        cost(),
+        lambda removed: cost(multiply_adds=50 if len(list(removed)) == len(names) else 0),
+        5,
+    )
+    assert len(asked) == 5
+    assert len(found.order) == len(names)
 
 
 @given(st.sets(st.integers(0, 9), min_size=2, max_size=5))
