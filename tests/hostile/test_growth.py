@@ -9,7 +9,7 @@ import pytest
 from delegate_sim import analyze, load
 from fixtures.builder import ModelBuilder
 
-DELEGATES = ("nnapi", "gpu", "mldrift", "hexagon", "coreml", "vx", "xnnpack")
+DELEGATES = ("nnapi", "gpu", "mldrift", "hexagon", "coreml", "vx", "xnnpack", "npu-google")
 MOST = 2.2
 """How many times as much a file of twice the size may cost."""
 
@@ -50,6 +50,28 @@ def operands(count):
     return builder.bytes()
 
 
+def repeated(count):
+    """One tensor joined with itself, again and again."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 2, 2, 1]), graph.tensor("y", "FLOAT32", [1, 2, 2, count])
+    graph.node("CONCATENATION", [source] * count, [result], options={"axis": 3})
+    graph.outputs(result)
+    return builder.bytes()
+
+
+def written_again(count):
+    """Nodes that all write what the others read."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    for number in range(count):
+        op = {"op": "ADD", "options": {}} if number % 2 else {"op": "CUSTOM", "custom": "Own"}
+        graph.node(inputs=[result, source], outputs=[result], **op)
+    graph.outputs(result)
+    return builder.bytes()
+
+
 def results(count):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
@@ -61,7 +83,7 @@ def results(count):
 
 
 @pytest.mark.parametrize("delegate", DELEGATES)
-@pytest.mark.parametrize("made", [subgraphs, operands, results])
+@pytest.mark.parametrize("made", [subgraphs, operands, repeated, written_again, results])
 def test_twice_the_file_costs_twice_the_work(made, delegate):
     calls(made(2), delegate)
     assert calls(made(400), delegate) < MOST * calls(made(200), delegate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -39,7 +40,7 @@ _CONVERTS_ALL_INPUTS = frozenset({
 class MappedNode:
     """A node, and how its operands and results are mapped at a feature level."""
 
-    __slots__ = ("_flags", "_widens", "converts_int8", "is_hybrid", "node", "output_flags", "view")
+    __slots__ = ("_flags", "_widens_from", "converts_int8", "is_hybrid", "node", "output_flags", "view")
 
     def __init__(self, view: NodeView, target_feature_level: int) -> None:
         self.view = view
@@ -50,12 +51,15 @@ class MappedNode:
         signed = SIGNED if has_signed and not self.is_hybrid else 0
         self._flags = (SCALAR_AS_TENSOR if view.op in _TAKES_SCALARS else 0) | signed
         self.output_flags = (CONVERT_INT8 if self.converts_int8 else 0) | signed
-        self._widens = [tensor.type == "FLOAT16" and tensor.is_constant for tensor in view.inputs]
+        self._widens_from = next(
+            (position for position, tensor in enumerate(view.inputs) if tensor.type == "FLOAT16" and tensor.is_constant),
+            math.inf,
+        )
 
     def flags(self, position: int) -> int:
         """How an operand is mapped. From the first constant float16 operand on, all such operands are widened."""
         flags = self._flags
-        if True in self._widens[: position + 1]:
+        if position >= self._widens_from:
             flags |= WIDEN
         if self.converts_int8 and (position == 0 or self.view.op in _CONVERTS_ALL_INPUTS):
             flags |= CONVERT_INT8

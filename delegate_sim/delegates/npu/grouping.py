@@ -86,14 +86,14 @@ def _sorted(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
     step_of = {index: number for number, nodes in enumerate(steps) for index in nodes}
     before: list[set[int]] = [set() for _ in steps]
     after: list[set[int]] = [set() for _ in steps]
-    for number, nodes in enumerate(steps):
-        for index in nodes:
-            for tensor in graph.nodes[index].inputs:
-                for writer in graph.writers.get(tensor, ()) if tensor >= 0 else ():
-                    source = step_of.get(writer.index, number)
-                    if source != number:
-                        before[number].add(source)
-                        after[source].add(number)
+    for writer, reader, _ in graph.links:
+        if reader not in step_of:
+            continue
+        number = step_of[reader]
+        source = step_of.get(writer, number)
+        if source != number:
+            before[number].add(source)
+            after[source].add(number)
     if all(source < number for number, sources in enumerate(before) for source in sources):
         return list(range(len(steps)))
     from heapq import heapify, heappop, heappush

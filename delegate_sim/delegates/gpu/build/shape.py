@@ -37,12 +37,14 @@ def _joined_values(reader: NodeReader) -> list[Value]:
 def parse_concatenation(reader: NodeReader) -> None:
     """``ConcatenationOperationParser``: an operand that is joined a second time is copied."""
     values = _joined_values(reader)
+    joined: set[Value] = set()
     for position, value in enumerate(values):
-        if value in values[:position]:
+        if value in joined:
             copy = reader.add("COPY")
             consume(copy, value)
             values[position] = Value(value.shape)
             produce(copy, values[position])
+        joined.add(value)
     operation = reader.add("CONCAT")
     reader.add_outputs(operation)
     for value in values:
