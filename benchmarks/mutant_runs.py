@@ -3,11 +3,15 @@
 The warm process has imported the project and collected the tests; in a fork of it the code of the changed functions is replaced.
 That says what a fresh import would say only if nothing of what changed ran before: not while the project was imported or tests
 were collected, which the recording knows. Other mutants run in a fork of a process that has not imported the project.
+
+What ended a run may be the machine rather than the mutant, so the same tests are run within the same bounds without it: behind
+each run that no test ended, and once for each list of tests that are run with a fresh import.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib.abc
 import importlib.machinery
@@ -37,6 +41,8 @@ _MOST_MEMORY = 1 << 30
 _QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:faulthandler")
 OUT_OF_BOUNDS = "time or memory"
 """Takes the place of the test that notices a mutant."""
+UNTOLD = "not told: the same tests do not pass without the mutant either"
+"""Takes the place of the test where a run says nothing."""
 
 
 class Mutant(NamedTuple):
@@ -150,16 +156,22 @@ class _Warm:
                 continue
             chosen = [items[test] for test in job.tests if test in items]
 
-            def run(teller: _Teller, chosen: Sequence[pytest.Item] = chosen, replacements: Any = replacements) -> bool:
-                for function, code in replacements:
-                    function.__code__ = code
-                session.config.pluginmanager.register(teller)
-                for item in chosen:
-                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-                return True
-
-            self._tell(number, _killer(run))
+            killer = _killer(functools.partial(_run_items, session, chosen, replacements))
+            if killer == OUT_OF_BOUNDS and _killer(functools.partial(_run_items, session, chosen, ())) is not None:
+                killer = UNTOLD
+            self._tell(number, killer)
         return True
+
+
+def _run_items(
+    session: pytest.Session, items: Sequence[pytest.Item], replacements: Sequence[tuple[FunctionType, CodeType]], teller: _Teller
+) -> bool:
+    for function, code in replacements:
+        function.__code__ = code
+    session.config.pluginmanager.register(teller)
+    for item in items:
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+    return True
 
 
 def _replacements(mutant: Mutant, functions: Sequence[FunctionType]) -> list[tuple[FunctionType, CodeType]] | None:
@@ -236,14 +248,34 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_file_location(fullname, ROOT / self._mutant.path, loader=_Loader(self._mutant))
 
 
+class _Only:
+    """Keeps some of the tests that were collected, in their order: names with ``::`` in a parameter cannot be given to pytest."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self._places = {test: place for place, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted([item for item in items if item.nodeid in self._places], key=lambda item: self._places[item.nodeid])
+
+
 def run_cold(job: Job) -> str | None:
     """Run the tests with a fresh import of the project; return the test that failed, None if none did."""
+    if _run_fresh(None, tuple(job.tests)) is not None:
+        return UNTOLD
+    return None if job.mutant is None else _run_fresh(job.mutant, tuple(job.tests))
+
+
+@functools.cache
+def _run_fresh(mutant: Mutant | None, tests: tuple[str, ...]) -> str | None:
+    files = dict.fromkeys([test.partition("::")[0] for test in tests])
+    # With a mutant there may be no test of these names.
+    fine = (pytest.ExitCode.OK,) if mutant is None else (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     with _own_folder() as folder:
 
         def run(teller: _Teller) -> bool:
-            if job.mutant is not None:
-                sys.meta_path.insert(0, _Finder(job.mutant))
-            return int(pytest.main([*_QUIET, f"--basetemp={folder}/tests", *job.tests], plugins=[teller])) == 0
+            if mutant is not None:
+                sys.meta_path.insert(0, _Finder(mutant))
+            return pytest.main([*_QUIET, f"--basetemp={folder}/tests", *files], plugins=[teller, _Only(tests)]) in fine
 
         return _killer(run)
 

@@ -31,7 +31,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
-from benchmarks.mutant_runs import LONGEST_TEST, ROOT, Job, Mutant, run_cold, run_warm
+from benchmarks.mutant_runs import LONGEST_TEST, ROOT, UNTOLD, Job, Mutant, run_cold, run_warm
 
 AREAS: Mapping[str, Sequence[str]] = {
     "partitioner": ("delegate_sim/graph/partition.py",),
@@ -41,18 +41,20 @@ AREAS: Mapping[str, Sequence[str]] = {
 }
 TESTS = (
     "tests/graph", "tests/runtime", "tests/rules", "tests/gate", "tests/api", "tests/results", "tests/test_fixtures.py",
-    "tests/test_frozen.py", "tests/cli/formats", "tests/cli/test_accelerators.py", "tests/cli/test_chain.py",
-    "tests/cli/test_check.py", "tests/cli/test_compare.py", "tests/cli/test_own_resolver.py", "tests/cli/test_releases.py",
-    "tests/delegates/test_grouping_delegate.py", "tests/delegates/test_new_delegate.py", "tests/delegates/coreml",
-    "tests/delegates/npu",
+    "tests/test_frozen.py", "tests/test_plain_data.py", "tests/cli/formats", "tests/cli/test_accelerators.py",
+    "tests/cli/test_chain.py", "tests/cli/test_check.py", "tests/cli/test_compare.py", "tests/cli/test_own_resolver.py",
+    "tests/cli/test_releases.py", "tests/delegates/test_grouping_delegate.py", "tests/delegates/test_new_delegate.py",
+    "tests/delegates/coreml", "tests/delegates/npu",
 )  # fmt: skip
 """What of the suite runs the code of these parts quickly; the rest runs it too."""
-_OF_DEFINITIONS = "tests/test_frozen.py"
+_OF_DEFINITIONS = ("tests/test_frozen.py", "tests/test_plain_data.py")
 """Tests of what is defined rather than run."""
 _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""
 _MOST_SECONDS = 8
 """Of the processor, as they were recorded, of the tests that are run with one mutant."""
+_MOST_FRESH_SECONDS = 3
+"""The same for a mutant that needs a fresh import."""
 
 
 @functools.cache
@@ -151,23 +153,33 @@ class Recording:
         contexts = self._contexts(mutant.path)
         fit = {name for name, seconds in self.seconds.items() if seconds <= LONGEST_TEST}
         found = {name for line in _lines_of(mutant) for name in contexts.get(line, ())} & fit
-        found = found or {name for names in contexts.values() for name in names} & fit
+        is_early = self.runs_early(mutant)
+        if is_early or not found:
+            # What is made at import, or while tests are collected, is read by functions of the module or of those that import it.
+            found |= self._tests_of_module(mutant.path) & fit
+            found |= {name for name in fit if name.startswith(_OF_DEFINITIONS)}
         own = f"tests/{Path(mutant.path).parent.name}/"
-        if self.runs_early(mutant):
-            # What is made while tests are collected is run by none of them.
-            found |= {name for name in fit if name.startswith((own, _OF_DEFINITIONS))}
         turns: Counter[str] = Counter()
         ordered: list[tuple[int, int, str]] = []
         for name in sorted(found, key=lambda name: (self.seconds[name], name)):
             file = name.partition("::")[0]
-            ordered.append((-1 if name.startswith((own, _OF_DEFINITIONS)) else turns[file], len(ordered), name))
+            ordered.append((-1 if name.startswith((own, *_OF_DEFINITIONS)) else turns[file], len(ordered), name))
             turns[file] += 1
-        chosen, left = [], float(_MOST_SECONDS)
+        chosen, left = [], float(_MOST_FRESH_SECONDS if is_early else _MOST_SECONDS)
         for _, _, name in sorted(ordered):
             if self.seconds[name] <= left:
                 chosen.append(name)
                 left -= self.seconds[name]
         return chosen
+
+    def _tests_of_module(self, path: str) -> set[str]:
+        """Return the tests that run a function of a module; of a table, those of the modules beside it that import it."""
+        found = {name for names in self._contexts(path).values() for name in names} - {""}
+        if not found:
+            line = f"from .{Path(path).stem} import "
+            readers = [other for other in (ROOT / path).parent.glob("*.py") if line in other.read_text("utf-8")]
+            found = {name for other in readers for name in self._tests_of_module(other.relative_to(ROOT).as_posix())}
+        return found
 
     def runs_early(self, mutant: Mutant) -> bool:
         """Whether what changed is run before any test: while the project is imported, or the tests are collected."""
@@ -278,27 +290,31 @@ def _digest(mutant: Mutant) -> str:
 
 
 def run_area(mutants: Sequence[Mutant], recording: Recording, folder: Path) -> list[tuple[Mutant, str]]:
-    """Run an area's mutants; return each with the test that notices it, empty if none does.
+    """Run an area's mutants; return each with the test that notices it, empty if none does, without those that say nothing.
 
     What was killed before stays so while its module is as it was; the file ``killed.json`` says by which test.
     """
     kept = folder / "killed.json"
     known: dict[str, str] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     new = [mutant for mutant in mutants if _digest(mutant) not in known]
+    untold = set()
     for number, test in killers([Job(mutant, recording.tests_of(mutant)) for mutant in new], recording):
         mutant = new[number]
-        print(f"{'killed' if test else 'alive'} {mutant.path}:{mutant.line} {mutant.operator} {test or ''}", flush=True)
-        if test:
+        outcome = "untold" if test == UNTOLD else "killed" if test else "alive"
+        print(f"{outcome} {mutant.path}:{mutant.line} {mutant.operator} {test or ''}", flush=True)
+        if test == UNTOLD:
+            untold.add(_digest(mutant))
+        elif test:
             known[_digest(mutant)] = test
             kept.write_text(json.dumps(known), "utf-8")
         else:
             before, after = changed_line(mutant)
             print(f"  of {len(recording.tests_of(mutant))} tests none fails with\n  - {before}\n  + {after}", flush=True)
-    return [(mutant, known.get(_digest(mutant), "")) for mutant in mutants]
+    return [(mutant, known.get(_digest(mutant), "")) for mutant in mutants if _digest(mutant) not in untold]
 
 
 def _rows(results: Mapping[str, Sequence[tuple[Mutant, str]]]) -> Iterator[str]:
-    yield "| part | mutants | killed | share |"
+    yield "| part | mutants that were run | killed | share |"
     yield "|---|---|---|---|"
     for area, found in results.items():
         killed = sum([bool(test) for _, test in found])

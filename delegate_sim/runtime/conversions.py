@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from ..graph.graph import Graph, file_graphs
 from ..model import schema
-from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
+from ..model.model import Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import RepeatedNumber, StoredNumbers
 from ..single_precision import float32
 from ..versions.why import expected_version
@@ -194,15 +194,14 @@ class _Quantizer:
     def _quantize_node(self, origin: int, node: Node) -> None:
         inputs = list(node.inputs)
         for position, index in enumerate(node.inputs):
-            if index == OPTIONAL_TENSOR or self._tensor(index).type != "FLOAT32":
-                continue
-            inputs[position] = self._operand(node, position, index)
+            if self._tensor(index).type == "FLOAT32":
+                inputs[position] = self._operand(node, position, index)
         scale, zero_point = self._result_scale(node, inputs)
         if node.op == "CONCATENATION":
             inputs = [self._rescaled(index, scale, zero_point) for index in inputs]
         self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs))))
         for index in node.outputs:
-            if index >= 0 and self._tensor(index).type == "FLOAT32":
+            if self._tensor(index).type == "FLOAT32":
                 self.editor.tensors[index] = _quantized(self._tensor(index), "INT8", scale, zero_point)
 
     def _operand(self, node: Node, position: int, index: int) -> int:
@@ -215,19 +214,15 @@ class _Quantizer:
         return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
 
     def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:
-        count = max(tensor.shape[dimension], 0) if dimension is not None and dimension < tensor.rank else 1
-        is_split = dimension is not None and count > 1
+        count = max(tensor.shape[dimension], 1) if dimension is not None and dimension < tensor.rank else 1
         parameters = Quantization(
-            "affine",
-            RepeatedNumber("<f4", _WEIGHT_SCALE, count if is_split else 1),
-            RepeatedNumber("<i8", 0, count if is_split else 1),
-            dimension or 0,
+            "affine", RepeatedNumber("<f4", _WEIGHT_SCALE, count), RepeatedNumber("<i8", 0, count), dimension or 0
         )
         return self.editor.add_tensor(
             tensor._replace(
                 type=kind,
                 quantization=parameters,
-                scale=0.0 if is_split else _WEIGHT_SCALE,
+                scale=0.0 if count > 1 else _WEIGHT_SCALE,
                 zero_point=0,
                 data=None,
                 value=_zeros(kind, tensor),
@@ -238,7 +233,7 @@ class _Quantizer:
         if node.op in _FIXED_RESULTS:
             return _FIXED_RESULTS[node.op]
         if node.op in _SAME_SCALE and node.op != "CONCATENATION":
-            own = [self._tensor(index) for index in inputs if index >= 0 and self._tensor(index).type == "INT8"]
+            own = [self._tensor(index) for index in inputs if self._tensor(index).type == "INT8"]
             if own:
                 return own[0].scale, own[0].zero_point
         return _RESULT_SCALE, 0
@@ -265,7 +260,7 @@ class _Quantizer:
         return self.quantized[index]
 
     def _as_float(self, index: int) -> int:
-        if index == OPTIONAL_TENSOR or self._tensor(index).type != "INT8" or self.editor.graph.tensors[index].type != "FLOAT32":
+        if self._tensor(index).type != "INT8" or self.editor.graph.tensors[index].type != "FLOAT32":
             return index
         if index not in self.floating:
             self.floating[index] = self.editor.add_tensor(self.editor.graph.tensors[index])

@@ -163,7 +163,7 @@ class _Chain:
 
     def _dispatch(self) -> None:
         """Have the runtime replace what a plugin compiled, before it applies the first delegate."""
-        if self._compiled is None or self._plans or not self.runs or len(self.runs) > 1:
+        if self._compiled is None or self._plans or len(self.runs) != 1:
             return
         from .ahead import dispatched
 

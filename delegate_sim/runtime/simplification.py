@@ -114,20 +114,20 @@ class _Neighbours:
         self._reads = Counter([*editor.outputs, *[index for _, node in editor.nodes for index in node.inputs]])
 
     def is_shared(self, index: int) -> bool:
-        """Whether several nodes read a tensor."""
+        """Whether several nodes read a tensor, or one and the caller of the subgraph."""
         return self._reads[index] > 1
 
     def before(self, index: int, *ops: str) -> int | None:
         """Return the place of the node that writes a tensor, None unless it is of these operators and the tensor is read once."""
         place = self._writers.get(index)
-        if place is None or self._reads[index] != 1 or self.nodes[place][1].op not in ops:
+        if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops:
             return None
         return place
 
     def behind(self, index: int, *ops: str) -> int | None:
         """Return the place of the only node that reads a tensor, None unless it is of these operators."""
         place = self._readers.get(index)
-        return None if place is None or self._reads[index] != 1 or self.nodes[place][1].op not in ops else place
+        return None if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops else place
 
 
 def _add_in_layers(editor: Editor) -> None:
@@ -160,8 +160,7 @@ def _layer_before(editor: Editor, node: Node, neighbours: _Neighbours) -> int | 
     if place is None:
         return None
     layer = editor.nodes[place][1]
-    has_bias = len(layer.inputs) > 2 and layer.input(2) != OPTIONAL_TENSOR
-    if has_bias or editor.options_of(layer).fused_activation_function:
+    if layer.input(2) != OPTIONAL_TENSOR or editor.options_of(layer).fused_activation_function:
         return None
     added, shape = editor.tensor(constant).shape, editor.tensor(source).shape
     units = editor.tensor(layer.output(0)).shape[-1:]
@@ -184,11 +183,11 @@ def _widens(editor: Editor, index: int) -> int | None:
 def _as_bias(editor: Editor, index: int, neighbours: _Neighbours) -> int:
     """Give a constant one dimension, and the type of a bias; return it, or a copy if others read it as it is."""
     own = editor.tensors[index]
-    flat, kind = (own.element_count,), "INT32" if own.type in ("INT8", "UINT8") else own.type
-    if own.shape == flat and own.type == kind:
+    biased = _biased(own)
+    if (own.shape, own.type) == (biased.shape, biased.type):
         return index
     if own.is_constant and neighbours.is_shared(index):
-        return editor.add_tensor(_biased(own))
+        return editor.add_tensor(biased)
     for each in (index, _widens(editor, index)):
         if each is not None:
             editor.tensors[each] = _biased(editor.tensors[each])

@@ -132,6 +132,7 @@ def test_the_stage_behind_undoes_the_delegation():
     assert found.refusal.message == "the compiler takes no 2 kernels"
     assert found.refusal.node == 2, "the node of the file, not the one that was added"
     assert not found.subgraphs[0].delegated
+    assert "Node number 6 (GroupingDelegate) failed to prepare." in found.log_lines, "the kernels follow two parts and 3 nodes"
     Report(model, (found,)).to_dict()
 
 

@@ -81,6 +81,21 @@ def test_a_delegate_that_fails_takes_back_those_before_it():
     assert places(report) == ["cpu", "cpu"]
 
 
+def test_each_delegate_keeps_its_own_lines_where_the_rest_cannot_be_prepared():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensors = [graph.input("in", "FLOAT32", (1, 4)), *[graph.tensor(f"t{number}", "FLOAT32", (1, 4)) for number in range(3)]]
+    graph.node("RELU", tensors[:1], tensors[1:2])
+    graph.node("CEIL", tensors[1:2], tensors[2:3])
+    graph.node("CUSTOM", tensors[2:3], tensors[3:], custom="MyOp")
+    graph.outputs(tensors[-1])
+    runs = delegate_sim.simulate(builder.bytes(), [("vx", {}), ("xnnpack", {})]).to_dict()["runs"]
+    assert [sum("Replacing" in line for line in run["log_lines"]) for run in runs] == [1, 1]
+    assert "XNNPack" in runs[1]["log_lines"][0]
+    assert "XNNPack" not in runs[0]["log_lines"][0]
+    assert runs[1]["log_lines"][-1].endswith("(MyOp) failed to prepare.")
+
+
 def test_one_delegate_alone_is_the_same_in_a_chain():
     model = chain_of(["RELU", "CEIL"])
     report = delegate_sim.simulate(model, [("nnapi", {})]).to_dict()

@@ -5,6 +5,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.model.model import Options
+from delegate_sim.model.schema import enum_names
 from delegate_sim.prepare.constants import evaluate
 from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed, changed_model
@@ -70,6 +71,8 @@ def test_quantised_to_integers_and_back():
     assert operators(edited) == ["QUANTIZE", "CONV_2D", "CONV_2D", "DEQUANTIZE"]
     assert edited.origins == ((-1, 0, 1, -1),)
     assert [node.version for node in edited.model.subgraphs[0].nodes] == [1, 3, 3, 2]
+    names = enum_names("BuiltinOperator")
+    assert [names[node.builtin_code] for node in edited.model.subgraphs[0].nodes] == operators(edited)
     weights = edited.model.subgraphs[0].tensors[edited.model.subgraphs[0].nodes[1].inputs[1]]
     assert (weights.type, weights.is_per_channel) == ("INT8", True)
     back = changed(edited.model, Supposition(conversion="float"))
@@ -147,3 +150,11 @@ def test_a_model_of_known_shapes_is_not_changed_by_fixing_its_inputs():
     model = load(convolutions().bytes())
     assert changed(model, Supposition(fixed_inputs=True)).model is model
     assert changed(model, Supposition(batch=2)).model is not model
+
+
+def test_what_the_file_says_of_other_things_stays():
+    builder = open_batch()
+    for name in ("aaa", "zzz"):
+        builder.metadata(name, b"content")
+    model = load(builder.bytes())
+    assert changed(model, Supposition(batch=8)).model.metadata == model.metadata

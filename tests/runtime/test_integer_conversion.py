@@ -7,9 +7,12 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.model.model import OPTIONAL_TENSOR
+from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.suppositions import Supposition, changed
+from delegate_sim.runtime.tensors import invalid_tensors
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
+from tests.runtime.conversions import convolutions
 
 
 def build(make):
@@ -221,6 +224,20 @@ def test_a_constant_with_a_scale_for_each_channel_has_its_stored_elements():
     model = changed(build(make), Supposition(conversion="float")).model
     (added,) = model.subgraphs[0].nodes
     assert list(model.subgraphs[0].tensors[added.inputs[1]].value) == [2.0, 4.0]
+
+
+def test_constants_have_the_zero_point_0():
+    model = changed(load(convolutions().bytes()), Supposition(conversion="int8")).model
+    constants = [tensor for tensor in model.subgraphs[0].tensors if tensor.is_constant and tensor.quantization is not None]
+    assert {tensor.type for tensor in constants} == {"INT8", "INT32"}
+    assert {tensor.zero_point for tensor in constants} == {0}
+    assert {int(zero_point) for tensor in constants for zero_point in tensor.quantization.zero_points} == {0}
+
+
+@pytest.mark.parametrize("conversion", ["float", "int8", "int8-per-tensor"])
+def test_the_runtime_loads_the_tensors_of_what_is_converted(conversion):
+    model = load(convolutions().bytes())
+    assert invalid_tensors(changed(model, Supposition(conversion=conversion)).model, NEWEST) == ()
 
 
 # Known shapes in a model with float16 weights

@@ -14,7 +14,7 @@ from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import Release, parse_release
 from delegate_sim.runtime.assumptions import Assumptions
 from delegate_sim.runtime.interpreter import simulate
-from delegate_sim.runtime.loading import first_loading_after, load_on
+from delegate_sim.runtime.loading import custom_operators, first_loading_after, load_on, loading_warnings
 from delegate_sim.runtime.resolver import Loads, loads_type
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
@@ -74,7 +74,7 @@ def test_an_operator_that_no_node_uses_is_refused_too():
     model = changed(model, operator_codes=(*model.operator_codes, unused))
     found = delegate_sim.analyze(model, "nnapi").to_dict()["runs"][0]
     assert found["outcome"] == "refused"
-    assert found["refusal"]["node"] is None
+    assert (found["refusal"]["subgraph"], found["refusal"]["node"]) == (0, None)
     assert "no node uses it" in found["refusal"]["message"]
     assert found["log_lines"][0] == REFUSED.format("ADD", 77)
 
@@ -398,3 +398,52 @@ def test_the_first_later_release_of_each_family_is_told():
     model = load(builder.bytes())
     for release, later in [("litert-2.0.3", ["litert-2.1.0", "tf-2.21"]), ("tf-2.16", ["tf-2.21", "litert-2.1.0"])]:
         assert list(first_loading_after(model, parse_release(release))) == [parse_release(name) for name in later]
+
+
+@pytest.mark.parametrize(("op", "is_registered"), [("TFLite_Detection_PostProcess", True), ("RELU", False)])
+def test_custom_operators_that_the_runtime_has_kernels_for(op, is_registered):
+    found = custom_operators(load(custom_model(op).bytes()), parse_release("litert-2.3"), frozenset(), has_own_resolver=False)
+    assert found.unregistered == (frozenset() if is_registered else {op}), "a builtin operator of the name is another"
+
+
+@pytest.mark.parametrize(("of_tensor", "of_node", "code"), [(0, 1, "tensor"), (1, 1, "tensor"), (1, 0, "node")])
+def test_tensors_of_a_subgraph_are_read_before_its_nodes_and_before_later_subgraphs(of_tensor, of_node, code):
+    builder = ModelBuilder()
+    for number in range(2):
+        graph = builder.subgraph(f"graph {number}")
+        source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+        if number == of_tensor:
+            graph.tensor("short", "FLOAT32", [4], b"\0" * 15)
+        graph.node("FULLY_CONNECTED", [source], [result], options={"weights_format": 2 if number == of_node else 0})
+        graph.outputs(result)
+    loading = load_on(load(builder.bytes()), parse_release("litert-2.3"))
+    assert loading.loads is Loads.NO
+    assert [bool(loading.invalid), loading.invalid_node is not None] == [code == "tensor", code == "node"]
+
+
+@pytest.mark.parametrize("has_own_resolver", [False, True])
+def test_nothing_is_assumed_of_custom_operators_that_are_registered(has_own_resolver):
+    model = load(custom_model("Resampler").bytes())
+    release, registered = parse_release("litert-2.3"), frozenset({"Resampler"})
+    found = custom_operators(model, release, registered, has_own_resolver=has_own_resolver)
+    assert (found.assumed, found.unregistered) == ((), frozenset())
+
+
+def test_the_first_subgraph_is_prepared_whatever_the_last_is():
+    builder = custom_model("MyOp")
+    graph = builder.subgraph("later")
+    source, result = graph.input("in", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (1, 4))
+    graph.node("CEIL", (source,), (result,))
+    graph.outputs(result)
+    found = run(builder, delegate="xnnpack")
+    assert (found["refusal"]["code"], found["refusal"]["subgraph"]) == ("operator-not-registered", 0)
+
+
+def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
+    model, release = load(chain_model(["RELU"]).bytes()), Release("litert", (2, 4))
+    loading = load_on(model, release)
+    assert loading.loads is Loads.UNKNOWN
+    custom = custom_operators(model, release, frozenset(), has_own_resolver=False)
+    assert list(loading_warnings(model, loading, custom)) == [
+        f"whether {release} loads RELU version 1 is not known; it is assumed"
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import load
+from delegate_sim.model.model import Allocation
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.reading import as_read_by
 from fixtures.builder import ModelBuilder
@@ -50,3 +51,11 @@ def test_bytes_behind_the_flatbuffer():
     assert model.offset_buffers
     assert constants(model, "tf-2.13") < constants(model, "tf-2.14")
     assert as_read_by(model, parse_release("tf-2.14")) is model
+
+
+@pytest.mark.parametrize("is_variable", [False, True])
+def test_what_is_not_read_as_a_constant_keeps_its_state_if_it_is_a_variable(is_variable):
+    builder = ModelBuilder()
+    builder.subgraph("main").tensor("empty", "INT32", [0], data=[], variable=is_variable)
+    ((tensor,),) = [subgraph.tensors for subgraph in as_read_by(load(builder.bytes()), parse_release("tf-2.10")).subgraphs]
+    assert tensor.allocation is (Allocation.VARIABLE if is_variable else Allocation.ARENA)

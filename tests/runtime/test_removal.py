@@ -54,6 +54,11 @@ def test_what_others_read_becomes_an_input(removed, expected):
     assert left(made(CHAIN, ["a"], ["d"]), *removed) == expected
 
 
+def test_the_first_tensor_becomes_an_input_too():
+    model = made([("EXP", ["c"], ["d"]), ("ABS", ["a"], ["c"])], ["a"], ["d"])
+    assert left(model, 1) == (["EXP"], ["c"], ["d"])
+
+
 def test_an_input_that_is_read_or_returned_stays():
     model = made([("ABS", ["a"], ["b"]), ("ADD", ["a", "b"], ["c"]), ("NEG", ["x"], ["y"])], ["a", "x"], ["c", "x"])
     assert left(model, 0, 2) == (["ADD"], ["a", "x", "b"], ["c", "x"])

@@ -86,11 +86,12 @@ def test_a_transpose_of_dimensions_of_size_1(order, is_open, op):
 
 
 @pytest.mark.parametrize("op", ["TRANSPOSE", "RELU"])
-def test_other_nodes_stay(op):
+@pytest.mark.parametrize(("shape", "order"), [((2, 1, 3), [0, 0, 0]), ((1, 1, 3), [0, 0, 2])])
+def test_other_nodes_stay(op, shape, order):
     graph = Open()
-    graph.tensor("x", 2, 1, 3)
-    graph.tensor("order", 3, data=[0, 0, 0], kind="INT32")
-    graph.tensor("out", 2, 1, 3)
+    graph.tensor("x", *shape)
+    graph.tensor("order", 3, data=order, kind="INT32")
+    graph.tensor("out", *shape)
     graph.node(op, ["x", "order"], ["out"])
     assert graph.simplified(["x"], ["out"])[0] == [(op, ["x", "order"], ["out"])]
 
@@ -167,6 +168,10 @@ def layer(added, *, bias=None, has_reshape=False, activation=0, own_activation=0
     return graph
 
 
+def nodes_of(editor):
+    return [node for _, node in editor.nodes]
+
+
 @pytest.mark.parametrize(
     ("graph", "is_joined"),
     [
@@ -186,6 +191,7 @@ def test_a_constant_behind_a_layer_becomes_its_bias(graph, is_joined):
     assert ("ADD" not in [op for op, _, _ in nodes]) == is_joined
     if is_joined:
         assert nodes[0][1] == ["x", "weights", "added"]
+        assert editor.outputs == list(nodes_of(editor)[-1].outputs), "what the addition gave"
         assert editor.tensors[editor.nodes[0][1].inputs[2]].shape == (4,)
 
 
@@ -380,3 +386,79 @@ def test_only_what_was_unknown_is_joined_along_whichever_axes(source, axes, redu
     graph.node("RESHAPE", ["reduced", "shape"], ["out"])
     nodes, _ = graph.simplified(["x"], ["out"])
     assert [node[0] for node in nodes] == (["SUM"] if is_joined else ["SUM", "RESHAPE"])
+
+
+def test_a_transpose_of_dimensions_of_one_size_moves_them():
+    graph = Open()
+    graph.tensor("x", 2, 2)
+    graph.tensor("order", 2, data=[1, 0], kind="INT32")
+    graph.tensor("out", 2, 2)
+    graph.node("TRANSPOSE", ["x", "order"], ["out"])
+    assert graph.simplified(["x"], ["out"])[0] == [("TRANSPOSE", ["x", "order"], ["out"])]
+
+
+def test_a_reshape_to_the_same_shape_stays_where_it_gives_an_output_of_the_graph():
+    graph = Open()
+    graph.tensor("x", 2, 3)
+    graph.tensor("shape", 2, data=[2, 3], kind="INT32")
+    graph.tensor("out", 2, 3)
+    graph.node("RESHAPE", ["x", "shape"], ["out"])
+    assert graph.simplified(["x"], ["out"])[0] == [("RESHAPE", ["x", "shape"], ["out"])]
+
+
+def test_a_reshape_of_what_became_constant_stays_where_its_shape_was_known():
+    graph = Open()
+    graph.tensor("x", 2, 3, is_open=False)
+    graph.tensor("shape", 2, data=[2, 3], kind="INT32")
+    graph.tensor("same", 2, 3, is_open=False)
+    graph.tensor("out", 2, 3)
+    graph.node("RESHAPE", ["x", "shape"], ["same"])
+    graph.node("RELU", ["same"], ["out"])
+    assert [op for op, _, _ in graph.simplified(["x"], ["out"], constants=["x"])[0]] == ["RESHAPE", "RELU"]
+
+
+@pytest.mark.parametrize("operands", [["layer"], ["layer", "added", "added"]])
+def test_an_addition_of_other_than_two_operands_stays(operands):
+    graph = Open()
+    graph.tensor("x", 2, 3)
+    graph.tensor("weights", 4, 3, data=[0.5] * 12)
+    graph.tensor("layer", 2, 4)
+    graph.tensor("added", 4, data=[1.0] * 4)
+    graph.tensor("out", 2, 4)
+    graph.node("FULLY_CONNECTED", ["x", "weights"], ["layer"])
+    graph.node("ADD", operands, ["out"])
+    assert [op for op, _, _ in graph.simplified(["x"], ["out"])[0]] == ["FULLY_CONNECTED", "ADD"]
+
+
+@pytest.mark.parametrize("has_reshape", [False, True])
+def test_a_constant_is_no_bias_of_a_layer_that_others_read(has_reshape):
+    graph = layer((4,) if not has_reshape else (2, 2), has_reshape=has_reshape)
+    nodes, _ = graph.simplified(["x"], ["out", "layer"])
+    assert [op for op, _, _ in nodes] == ["FULLY_CONNECTED", *(["RESHAPE"] if has_reshape else []), "ADD"]
+
+
+def test_an_activation_stays_where_others_read_what_it_is_of():
+    graph = Open()
+    for name, sizes in (("x", (2, 3, 5)), ("flat", (6, 5)), ("layer", (6, 4)), ("wide", (2, 3, 4)), ("out", (2, 3, 4))):
+        graph.tensor(name, *sizes)
+        graph.tensor(f"to {name}", len(sizes), data=list(sizes), kind="INT32")
+    graph.tensor("weights", 4, 5, data=[0.5] * 20)
+    graph.node("RESHAPE", ["x", "to flat"], ["flat"])
+    graph.node("FULLY_CONNECTED", ["flat", "weights"], ["layer"], keep_num_dims=False)
+    graph.node("RESHAPE", ["layer", "to wide"], ["wide"])
+    graph.node("RELU", ["wide"], ["out"])
+    nodes, editor = graph.simplified(["x"], ["wide", "out"])
+    assert nodes == [("FULLY_CONNECTED", ["x", "weights"], ["wide"]), ("RELU", ["wide"], ["out"])]
+    assert editor.options_of(editor.nodes[0][1]).fused_activation_function == 0
+
+
+def test_a_layer_that_keeps_dimensions_takes_those_of_its_source():
+    graph = Open()
+    for name, sizes in (("x", (2, 3, 5)), ("flat", (1, 6, 5)), ("layer", (1, 6, 4)), ("out", (2, 3, 4))):
+        graph.tensor(name, *sizes)
+        graph.tensor(f"to {name}", len(sizes), data=list(sizes), kind="INT32")
+    graph.tensor("weights", 4, 5, data=[0.5] * 20)
+    graph.node("RESHAPE", ["x", "to flat"], ["flat"])
+    graph.node("FULLY_CONNECTED", ["flat", "weights"], ["layer"], keep_num_dims=True)
+    graph.node("RESHAPE", ["layer", "to out"], ["out"])
+    assert graph.simplified(["x"], ["out"])[0] == [("FULLY_CONNECTED", ["x", "weights"], ["out"])]

@@ -84,6 +84,18 @@ def test_the_batch_is_that_of_the_first_subgraph():
     assert [subgraph.tensors[0].shape for subgraph in changed.subgraphs] == [(8, 4), (1, 4)]
 
 
+def test_the_batch_is_that_of_every_input():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.tensor("constant", "FLOAT32", [1], data=[1.0])
+    operands = graph.input("open", "FLOAT32", [1, 4], signature=[-1, 4]), graph.input("known", "FLOAT32", [1, 4])
+    result = graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
+    graph.node("ADD", operands, [result], options={})
+    graph.outputs(result)
+    (subgraph,) = changed_model(load(builder.bytes()), Supposition(batch=8)).subgraphs
+    assert [subgraph.tensors[index].shape for index in (*operands, result)] == [(8, 4)] * 3
+
+
 def test_fixed_shapes():
     dynamic = reshaper(is_dynamic=True)
     assert run_if(dynamic, Supposition()).outcome == "refused"
@@ -105,6 +117,7 @@ def test_an_accepted_node_is_not_asked_of_the_driver():
         (Supposition(accepted_nodes=frozenset({NodeKey(0, 4)})), "the model has no node 4 in subgraph 0"),
         (Supposition(node_versions={NodeKey(1, 0): 2}), "the model has no node 0 in subgraph 1"),
         (Supposition(accepted_nodes=frozenset({NodeKey(0, -1)})), "the model has no node -1 in subgraph 0"),
+        (Supposition(accepted_nodes=frozenset({NodeKey(-1, 0)})), "the model has no node 0 in subgraph -1"),
         (Supposition(batch=0), "a batch has at least 1 element, not 0"),
     ],
 )

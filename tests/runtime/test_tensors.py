@@ -73,7 +73,7 @@ def test_sizes_that_the_runtime_cannot_hold(type, shape, lines):
     assert all(one.message == f"its shape is {shape}" for one in wrong)
 
 
-@pytest.mark.parametrize(("axis", "is_refused"), [(-1, True), (0, False), (1, False), (2, True)])
+@pytest.mark.parametrize(("axis", "is_refused"), [(-1, True), (0, False), (1, False), (2, True), (3, True)])
 def test_the_dimension_that_is_quantised(axis, is_refused):
     wrong = found("INT8", [4, 4], scale=[1.0] * 4, axis=axis)
     line = f"quantized_dimension must be in range [0, 2). Was {axis}."
@@ -119,6 +119,7 @@ def test_variables_without_a_size(type):
     ("parameters", "line"),
     [
         ((2, -1, 0, [0]), "scales tensor index must be in range [0, 2). Was 2."),
+        ((3, -1, 0, [0]), "scales tensor index must be in range [0, 2). Was 3."),
         ((-1, -1, 0, [0]), "scales tensor index must be in range [0, 2). Was -1."),
         ((0, 2, 0, [0]), "zero_points tensor index must be in range [0, 2), or -1 if optional. Was 2."),
         ((0, 1, -2, [0]), "block_size must be non-negative. Was -2."),

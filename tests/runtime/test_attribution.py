@@ -1,0 +1,30 @@
+"""What is said of the nodes of the file, where a delegate judges parts of them."""
+
+from __future__ import annotations
+
+from delegate_sim import load
+from delegate_sim.graph.graph import file_graphs
+from delegate_sim.options import parse_options
+from delegate_sim.runtime.attribution import attributed_decision
+from tests.delegates.grouping.delegate import GroupingDelegate
+from tests.models import chain_model
+
+
+def decided(ops, **options):
+    delegate = GroupingDelegate()
+    (graph,) = file_graphs(load(chain_model(ops).bytes()))
+    decision = delegate.decide(graph, parse_options(delegate.name, delegate.options, options, "api"))
+    return graph, decision
+
+
+def test_verdicts_are_about_the_nodes_of_the_file():
+    graph, decision = decided(["RELU", "HARD_SWISH", "CEIL"])
+    assert len(decision.verdicts) == 4
+    shown = attributed_decision(graph, decision)
+    assert {node: verdict.is_supported for node, verdict in shown.verdicts.items()} == {0: True, 1: True, 2: False}
+    assert shown.graph is decision.graph
+
+
+def test_where_no_node_was_inlined_the_decision_stays():
+    graph, decision = decided(["RELU", "CEIL"])
+    assert attributed_decision(graph, decision) is decision
