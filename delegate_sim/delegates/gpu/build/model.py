@@ -34,13 +34,14 @@ class Value:
         self.tensor = tensor
         self.is_quantized = is_quantized
         self.producer: Operation | None = None
-        self.consumers: list[Operation] = []
+        self.consumers: dict[Operation, None] = {}
+        """In order; a dictionary, as there may be very many."""
 
 
 class Operation:
     """One operation, by the delegate's name for it. ``node`` is the index of the node that it comes from."""
 
-    __slots__ = ("attributes", "inputs", "kind", "node", "outputs")
+    __slots__ = ("_places", "attributes", "inputs", "kind", "node", "outputs")
 
     def __init__(self, kind: str, node: int, attributes: Any = None) -> None:
         self.kind = kind
@@ -48,6 +49,21 @@ class Operation:
         self.attributes = attributes
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
+        self._places: dict[Value, int] = {}
+
+    def reads(self, value: Value) -> bool:
+        """Whether a value is an operand; none is so twice."""
+        return value in self._places
+
+    def read(self, value: Value) -> None:
+        """Add an operand."""
+        self._places[value] = len(self.inputs)
+        self.inputs.append(value)
+
+    def read_instead(self, old: Value, new: Value) -> None:
+        """Replace an operand."""
+        place = self._places[new] = self._places.pop(old)
+        self.inputs[place] = new
 
     def input(self, position: int) -> Value:
         """Return what it reads at a position; raises BuildError if that is missing."""
@@ -84,7 +100,7 @@ def produce(operation: Operation, value: Value) -> None:
     """Make a value the result of an operation (``SetProducer``)."""
     if value.producer is operation:
         raise BuildError("gpu-build-repeated-operand", value.tensor)
-    if value in operation.inputs:
+    if operation.reads(value):
         raise BuildError("gpu-build-in-place", value.tensor)
     if value.producer is not None:
         value.producer.outputs.remove(value)
@@ -96,14 +112,14 @@ def consume(operation: Operation, value: Value) -> None:
     """Make a value an operand (``AddConsumer``)."""
     if value.producer is operation:
         raise BuildError("gpu-build-in-place", value.tensor)
-    if value in operation.inputs:
+    if operation.reads(value):
         raise BuildError("gpu-build-repeated-operand", value.tensor)
-    operation.inputs.append(value)
-    value.consumers.append(operation)
+    operation.read(value)
+    value.consumers[operation] = None
 
 
 def replace_input(operation: Operation, old: Value, new: Value) -> None:
     """Let an operation read another value, which it must not read already (``ReplaceInput``)."""
-    operation.inputs[operation.inputs.index(old)] = new
-    new.consumers.append(operation)
-    old.consumers.remove(operation)
+    operation.read_instead(old, new)
+    new.consumers[operation] = None
+    del old.consumers[operation]

@@ -85,9 +85,9 @@ def _remove_keeping_input(operation: Operation) -> None:
     if len(operation.outputs) != 1:
         raise BuildError("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
     source, result = operation.input(0), operation.output(0)
-    source.consumers.remove(operation)
+    del source.consumers[operation]
     for consumer in tuple(result.consumers):
-        if source in consumer.inputs:
+        if consumer.reads(source):
             raise BuildError("gpu-build-identity", source.tensor, operation.node, consumer=consumer.node)
         replace_input(consumer, result, source)
 
