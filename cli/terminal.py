@@ -6,11 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import click
-
-from delegate_sim.named_tuples import NamedTuple
 
 from .exits import BROKEN_PIPE
 
