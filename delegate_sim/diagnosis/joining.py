@@ -20,6 +20,8 @@ def joined(blockers: Blockers) -> Blockers:
     causes = {cause.identity: cause for cause in blockers.causes}
     for version in blockers.causes:
         problem = _raised_by(version)
+        if problem is None:
+            continue
         host = next((cause for cause in causes.values() if cause.identity.problem is problem and _holds(cause, version)), None)
         if host is None:
             continue
