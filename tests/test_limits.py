@@ -18,7 +18,7 @@ from delegate_sim.errors import ModelError, OptionError
 from delegate_sim.gate import packing
 from delegate_sim.inference import inputs
 from delegate_sim.limits import VARIABLE, raised
-from delegate_sim.model import flatbuffer, reader
+from delegate_sim.model import flatbuffer, reader, repetition
 from delegate_sim.results.outline import outline
 from fixtures.builder import ModelBuilder
 from fixtures.bundles import zip_bytes
@@ -70,6 +70,10 @@ def read_rank(folder):
     load(builder.bytes())
 
 
+def say_names_often(folder):
+    load(chain_model(["ADD"] * 20).bytes())
+
+
 def open_nested(folder):
     (folder / "d.zip").write_bytes(zip_bytes({"e.zip": zip_bytes({"m.tflite": MODEL})}))
     load(str(folder / "d.zip!/e.zip!/m.tflite"))
@@ -102,6 +106,7 @@ def make_up_inputs(folder):
         (decompress, member, "_ALWAYS", 1 << 20, ModelError),
         (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
         (read_rank, reader, "_GREATEST_RANK", 2, ModelError),
+        (say_names_often, repetition, "_MOST_SAID", 60, ModelError),
         (open_nested, members, "_DEEPEST", 1, ModelError),
         (read_nodes, packing, "_MOST_NODES", 99, ValueError),
         (read_outline, packing, "_LARGEST", 1_000, ValueError),
@@ -110,6 +115,7 @@ def make_up_inputs(folder):
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_what_exceeds_a_limit_says_how_to_raise_it(monkeypatch, tmp_path, action, module, name, limit, error):
+    monkeypatch.setattr(repetition, "_MOST_SAID_FOR_A_BYTE", 0)  # the higher one of the two counts
     monkeypatch.setattr(module, name, limit)
     monkeypatch.delenv(VARIABLE, raising=False)
     with pytest.raises(error, match=RAISES):

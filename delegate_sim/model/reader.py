@@ -33,6 +33,7 @@ from .model import (
     Tensor,
 )
 from .quantizations import read_quantizations
+from .repetition import refuse_repetition
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _BUFFER = {0: OFFSET, 1: "<Q", 2: "<Q"}
@@ -163,6 +164,7 @@ def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
     operator_codes = _read_operator_codes(root.child_vectors(1, "OperatorCode")[0])
     buffers, offset_buffers = _read_buffers(root.child_vectors(4, "Buffer")[0])
     subgraphs = _read_subgraphs(root.child_vectors(2, "SubGraph")[0], operator_codes, buffers)
+    refuse_repetition(subgraphs, buffer.size)
     return Model(
         path=path,
         size=buffer.size,
