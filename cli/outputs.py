@@ -68,7 +68,7 @@ def output_options(command: Command) -> Command:
     )(command)
 
 
-def write_files(files: Sequence[ReportFile], render: Callable[[str], str]) -> None:
+def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Sequence[str]]) -> None:
     """Write every file, once all of them are rendered. Raises ClickException naming the file that cannot be written."""
     twice = _twice(files)
     if twice is not None:

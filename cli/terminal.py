@@ -69,8 +69,8 @@ def can_write(text: str) -> bool:
     return True
 
 
-def write(text: str, form: str = "text") -> None:
-    """Write to standard output and flush; nothing in the text is a command to what runs the program.
+def write(text: str | Iterable[str], form: str = "text") -> None:
+    """Write a text, or its parts, to standard output and flush; nothing in the text is a command to what runs the program.
 
     Raises ClickException if it cannot be written, as on a full disk.
     """
@@ -78,7 +78,8 @@ def write(text: str, form: str = "text") -> None:
 
     hide_progress()
     try:
-        sys.stdout.write(neutral(text, form))
+        for part in [text] if isinstance(text, str) else text:
+            sys.stdout.write(neutral(part, form))
         sys.stdout.flush()
     except BrokenPipeError:
         _stop_writing()
@@ -101,7 +102,7 @@ def plain(lines: Iterable[Line]) -> str:
     return "".join([f"{line.text}\n" for line in lines])
 
 
-def write_file(path: str, text: str, *, is_updated: bool = False) -> None:
+def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
     """Write a file, replacing an existing one once the new one is complete; an input is replaced only if it ``is_updated``."""
     from delegate_sim.files import write_whole
 

@@ -98,12 +98,13 @@ def _refuse_status(status: os.stat_result) -> None:
         raise OSError(errno.EEXIST, "is an input, which is not overwritten")
 
 
-def write_whole(path: str, text: str, *, is_updated: bool = False) -> None:
-    """Replace a file by a text once that is complete and on disk; until then the old file stays as it is. Raises OSError.
+def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
+    """Replace a file by a text, or its parts, once all is on disk; until then the old file stays as it is. Raises OSError.
 
     A file that has been read is replaced only if it ``is_updated``: it was read in order to be changed.
     """
-    write_chunks(path, [text.encode("utf-8", "backslashreplace")], is_updated=is_updated)
+    parts = [text] if isinstance(text, str) else text
+    write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
 
 
 def write_chunks(

@@ -23,3 +23,12 @@ def printable(text: str) -> str:
     overrides and other invisible ones, and what could not be decoded. Markup is left as it is.
     """
     return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+LONGEST_SAID = 500
+"""Characters of what is said again for each of many nodes: a file may have as many names and numbers as it likes."""
+
+
+def shortened(text: str, most: int = LONGEST_SAID) -> str:
+    """Return text of limited length that ends in an ellipsis if something is left out."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.text import printable
+from delegate_sim.text import printable, shortened
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,8 @@ def test_the_result_is_one_printable_line(text):
     assert result.isprintable()
     assert len(result.splitlines()) <= 1
     result.encode("utf-8")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("", ""), ("seven..", "seven.."), ("eight...", "eigh...")])
+def test_long_text_is_shortened(text, expected):
+    assert shortened(text, 7) == expected

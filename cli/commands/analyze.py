@@ -311,15 +311,18 @@ class _Documents:
         self._parts.append(found)
         return found
 
-    def whole(self, form: str) -> str:
-        """Return everything in one format."""
+    def whole(self, form: str) -> str | Sequence[str]:
+        """Return everything in one format; a long text in parts."""
         if form == "text":
             return self._text()
         if form == "json":
-            import json
+            from delegate_sim.results.json_parts import json_array, json_value
 
-            entries = [*[parts["json"] for parts in self._parts], *map(unreadable_entry, self.models.unreadable)]
-            return json.dumps(entries[0] if self.models.is_single else entries, indent=2) + "\n"
+            entries = [
+                *[parts["json"] for parts in self._parts],
+                *[json_value(unreadable_entry(each)) for each in self.models.unreadable],
+            ]
+            return [*(entries[0] if self.models.is_single else json_array(entries)), "\n"]
         from ..formats import render
 
         return render(form, self.results())
@@ -335,17 +338,17 @@ class _Documents:
         if kind == "text":
             return self._rows(report) if self.is_table else self._lines(report)
         if kind == "json":
-            return self._entry(report)
+            return self._json(report)
         from delegate_sim.gate.analysis import analysis_cases
 
         return analysis_cases(report)
 
-    def _entry(self, report: Report) -> dict[str, Any]:
+    def _json(self, report: Report) -> list[str]:
         if self.is_every:
-            return report.to_dict()
-        from ..text.advised import advised_entry
+            return list(report.json_parts())
+        from ..text.advised import advise_entry
 
-        return advised_entry(report, self.view)
+        return list(report.json_parts(lambda run, entry: advise_entry(report, run, entry, self.view)))
 
     def _rows(self, report: Report) -> list[ModelRow]:
         from ..text.overview import model_rows

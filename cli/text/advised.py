@@ -29,18 +29,15 @@ def advice_on(report: Report, run: Run, view: View) -> Advice | None:
     return view.advise(report.model, run) if any(True for _ in on_cpu(run)) else None
 
 
-def advised_entry(report: Report, view: View) -> dict[str, Any]:
-    """Return a report as plain data, with the hints that its text has."""
-    entry = report.to_dict()
-    for run, run_entry in zip(report.runs, entry["runs"], strict=True):
-        advice = advice_on(report, run, view)
-        if advice is None:
-            continue
-        if run_entry["refusal"] is not None and advice.refusal:
-            run_entry["refusal"]["hint"] = advice.refusal
-        for subgraph in run_entry["subgraphs"]:
-            for node in subgraph["nodes"]:
-                for reason in node["reasons"]:
-                    changes = advice.changes(subgraph["index"], [node["index"]], reason["code"])
-                    reason["hint"] = "; ".join(changes) or reason["hint"]
-    return entry
+def advise_entry(report: Report, run: Run, entry: dict[str, Any], view: View) -> None:
+    """Put the hints that the text of a report has into the plain data of one of its runs."""
+    advice = advice_on(report, run, view)
+    if advice is None:
+        return
+    if entry["refusal"] is not None and advice.refusal:
+        entry["refusal"]["hint"] = advice.refusal
+    for subgraph in entry["subgraphs"]:
+        for node in subgraph["nodes"]:
+            for reason in node["reasons"]:
+                changes = advice.changes(subgraph["index"], [node["index"]], reason["code"])
+                reason["hint"] = "; ".join(changes) or reason["hint"]

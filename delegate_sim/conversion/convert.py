@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import OptionError
-from ..text import printable
+from ..text import printable, shortened
 from .cache import ConversionCache
 from .calibration import DRAWN, Calibration
 from .converters import Converter, Route
@@ -253,8 +253,7 @@ def error_line(printed: str) -> str:
 
 
 def _shortened(line: str) -> str:
-    line = printable(line)
-    return line if len(line) <= _MOST_LINE else f"{line[: _MOST_LINE - 3]}..."
+    return shortened(printable(line), _MOST_LINE)
 
 
 def _entry(result: Conversion, limits: Limits) -> Mapping[str, Any]:

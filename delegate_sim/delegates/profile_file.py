@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..files import read_whole
-from ..text import printable
+from ..text import printable, shortened
 
 _LARGEST_FILE = 16 << 20
 _Profile = TypeVar("_Profile")
@@ -120,8 +120,7 @@ def shape_lists(value: Any) -> tuple[tuple[int, ...], ...]:
 
 def shown(value: Any) -> str:
     """Return a value for a message."""
-    words = repr(value)
-    return words if len(words) <= 60 else f"{words[:57]}..."
+    return shortened(repr(value), 60)
 
 
 def _line(content: str, key: tuple[str | int, ...]) -> int:

@@ -14,7 +14,7 @@ from ..errors import MissingPackageError
 from ..results.report import node_reasons
 from ..results.strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
-from ..text import printable
+from ..text import printable, shortened
 
 _COLOURS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
 _LONGEST = 200
@@ -113,8 +113,7 @@ def _key(subgraph: int, node: int) -> str:
 
 
 def _text(text: str) -> str:
-    found = printable(text[: _LONGEST + 1])
-    return found if len(found) <= _LONGEST else f"{found[: _LONGEST - 3]}..."
+    return shortened(printable(text[: _LONGEST + 1]), _LONGEST)
 
 
 def _quoted(text: str) -> str:

@@ -25,7 +25,7 @@ from ..results.strip import STATES, node_state
 from ..results.tables import run_words
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
-from ..text import printable
+from ..text import printable, shortened
 from ..version import __version__
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw
 
@@ -91,15 +91,11 @@ class _PageTable:
 
 
 def _name(text: str) -> str:
-    return _cut(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
+    return shortened(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
 
 
 def _text(text: str) -> str:
-    return _cut(printable(text), _LONGEST_TEXT)
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+    return shortened(printable(text), _LONGEST_TEXT)
 
 
 def _model_entry(model: Model) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..delegates.limits import largest_partitions
@@ -17,8 +17,10 @@ from ..model.precompiled import has_dispatches, is_dispatch
 from ..rules.kinds import DYNAMIC_TENSORS, NOT_LOADED_KINDS, NOT_PREPARED_KINDS, PARTITION_LIMIT
 from ..rules.rule import Reason
 from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
+from ..text import shortened
 from ..version import __version__
 from .compute import Compute, compute_of
+from .json_parts import json_array, json_object, json_value
 from .rule_set import rule_set_version
 from .shown import Shown, Table
 from .splits import splits_entry
@@ -49,21 +51,24 @@ class Report(Shown, Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``)."""
-        entry = {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
-            "model": _model_entry(self.model),
-            "runs": [_run_entry(run) for run in self.runs],
-        }
-        if self.is_chain:
-            entry["placement"] = [
-                {
-                    "subgraph": subgraph,
-                    "nodes": [{"index": node.index, "op": node.op, "runs_on": place} for node, place in places],
-                }
-                for subgraph, places in enumerate(placements(self.runs))
-            ]
-        return entry
+        return {**self._head(), "runs": [_run_entry(run) for run in self.runs], **self._placement()}
+
+    def to_json(self) -> str:
+        """Return the same as JSON, which takes far less memory than ``to_dict`` does."""
+        return "".join(self.json_parts())
+
+    def json_parts(self, amend: Callable[[Run, dict[str, Any]], None] | None = None) -> Iterator[str]:
+        """Make the same as JSON, run by run; ``amend`` may change what is said of one."""
+
+        def entries() -> Iterator[dict[str, Any]]:
+            for run in self.runs:
+                entry = _run_entry(run)
+                if amend is not None:
+                    amend(run, entry)
+                yield entry
+
+        head, placement = ({key: json_value(value) for key, value in part.items()} for part in (self._head(), self._placement()))
+        return json_object({**head, "runs": json_array(map(json_value, entries())), **placement})
 
     def to_html(self) -> str:
         """Return the report as a page: one HTML file that needs nothing else.
@@ -78,6 +83,22 @@ class Report(Shown, Frozen):
         It is written to ``path`` if one is given, else to a temporary file where a browser needs one. Raises as ``to_html``.
         """
         self._viewer().show(self, path)
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "model": _model_entry(self.model),
+        }
+
+    def _placement(self) -> dict[str, Any]:
+        if not self.is_chain:
+            return {}
+        entries = [
+            {"subgraph": subgraph, "nodes": [{"index": node.index, "op": node.op, "runs_on": place} for node, place in places]}
+            for subgraph, places in enumerate(placements(self.runs))
+        ]
+        return {"placement": entries}
 
     def _viewer(self) -> Viewer:
         if self.viewer is None:
@@ -284,11 +305,13 @@ def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute
     }
 
 
+@functools.lru_cache(maxsize=16)
 def _taken_back(refusal: Refusal) -> Reason:
+    found = shortened(refusal.message)
     if refusal.stage:
         what = "does not load the model for compiler plugins" if refusal.stage == "load" else "compiles nothing"
         needed = "a model that LiteRT loads" if refusal.stage == "load" else "a plugin that does not fail"
-        return Reason(refusal.code, "runtime", f"LiteRT {what}: {refusal.message}", refusal.message, needed, refusal.hint)
+        return Reason(refusal.code, "runtime", f"LiteRT {what}: {found}", found, needed, refusal.hint)
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
@@ -297,4 +320,4 @@ def _taken_back(refusal: Refusal) -> Reason:
         needed, what = "CPU kernels that can be prepared", "does not apply the delegate"
     else:
         needed, what = "every delegate kernel and CPU kernel to prepare", "undid all delegation"
-    return Reason(refusal.code, "runtime", f"the runtime {what}: {refusal.message}", refusal.message, needed, refusal.hint)
+    return Reason(refusal.code, "runtime", f"the runtime {what}: {found}", found, needed, refusal.hint)

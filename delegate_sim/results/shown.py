@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingPackageError, OptionError
 from ..named_tuples import NamedTuple
-from ..text import printable
+from ..text import printable, shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +44,7 @@ class Shown:
         return ""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {_cut(printable(self._line()), _LONGEST_LINE)}>"
+        return f"<{type(self).__name__} {shortened(printable(self._line()), _LONGEST_LINE)}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows; everything that comes from a model is escaped."""
@@ -99,8 +99,4 @@ def _cell(value: Any) -> str:
 def _escaped(text: str, longest: int) -> str:
     import html
 
-    return html.escape(_cut(printable(text), longest))
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+    return html.escape(shortened(printable(text), longest))

@@ -10,6 +10,7 @@ from typing import Any
 from ..model.model import Model
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
+from ..text import shortened
 from .comparison import ComparedNode, Comparison, Side, State
 from .compute import compute_of
 from .measures import measure
@@ -23,7 +24,7 @@ _LONGEST_NAME = 60
 def model_name(model: Model) -> str:
     """Return what to call a model in a line: its file, without the folders."""
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+    return shortened(name, _LONGEST_NAME)
 
 
 def run_words(run: Run) -> str:

@@ -12,6 +12,7 @@ from ..frozen import Frozen
 from ..graph.graph import NodeView
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
+from ..text import shortened
 from . import malformed
 from .kinds import OPERAND_COUNT, OPERATOR, Kind
 from .rule import ACCEPTED, Check, OpRule, Reason, Rules, Verdict
@@ -136,6 +137,7 @@ class RuleBook(Frozen, Generic[T]):
         for finder, code, kind, needed, hint, said in checks:
             found = finder(node, target)
             if found is not None:
+                found = shortened(found)
                 name = kind if said is None else said(node, target)
                 reasons.append(Reason(code, name, f"{found}; needs {needed}", found, needed, hint))
                 if self.policy is Policy.FIRST_FAILURE:
@@ -154,7 +156,7 @@ class RuleBook(Frozen, Generic[T]):
         if unknown is None:
             unknown = self.unknown_custom if node.node.is_custom and self.unknown_custom is not None else self.unknown
         kind = self._worded(unknown.kind)
-        found = f"custom operator {node.op}" if node.node.is_custom else node.op
+        found = shortened(f"custom operator {node.op}" if node.node.is_custom else node.op)
         message = f"{found} {unknown.problem.format(builtin_code=node.node.builtin_code)}"
         native = unknown.said.format(op=node.op) or kind.native or kind.suffix or kind.name
         return Reason(kind.code(self.delegate), native, message, found, unknown.needed, unknown.hint or kind.hint)

@@ -24,6 +24,9 @@ from .reading import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 from .tensors import InvalidTensor, invalid_tensors
 
+_MOST_TOLD = 20
+"""Of what a release does not load."""
+
 
 class Loading(NamedTuple):
     """What a release makes of the operators and the types of tensors in a file."""
@@ -66,13 +69,14 @@ class Loading(NamedTuple):
 
     @property
     def message(self) -> str:
-        """Which operators and types the release does not load; that at which it ends comes first."""
+        """What the release does not load, shortened if it is much; that at which it ends comes first."""
         reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
         reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
         if (node := self.invalid_node) is not None:
             reasons.append(f"node {node.node} ({node.op}) of subgraph {node.subgraph} is not loaded: {node.message}")
-        return "; ".join(reasons)
+        more = [f"and {len(reasons) - _MOST_TOLD:,} more"] if len(reasons) > _MOST_TOLD else []
+        return "; ".join([*reasons[:_MOST_TOLD], *more])
 
 
 @functools.lru_cache(maxsize=2)
