@@ -32,7 +32,7 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.RELEASE})
 _MOST_REPAIRS = 16
 """Nodes that CPU kernels refuse, of which no more are looked for one after another."""
 
-_TRIED_AT_LEAST, _TRIED_AT_MOST = 6, 512
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Simulations with other versions of operators, of a large and of a small model."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)

@@ -15,7 +15,7 @@ from ..runtime.suppositions import NodeKey
 from ..runtime.target import Target
 from .effort import Tries, simulations_of
 
-_TRIED_AT_LEAST, _TRIED_AT_MOST = 8, 60
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 
 
 class PassFinder:

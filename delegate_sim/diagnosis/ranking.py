@@ -15,7 +15,7 @@ _SIMULATED = 12
 """Causes beyond these, by the weight of their nodes, are not simulated one by one."""
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
-TRIED_AT_LEAST, TRIED_AT_MOST = 4, 60
+TRIED_AT_LEAST, TRIED_AT_MOST = 2, 60
 """Sets of causes that are tried to find out what a cause needs."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)

@@ -19,6 +19,7 @@ from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import NEWEST, Release
+from ..releases.row import shared
 from ..releases.wording import prepare_failure_line, unregistered_line
 from .alike import NO_EFFECT, Effect, effect_of
 from .families import FAMILY_OF, find_kernel
@@ -51,7 +52,8 @@ def prepare(
     node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers. The graphs of the last
     model and release are kept, as several delegates are often asked about the same one.
     """
-    return _prepared(model, fixed_shapes, release, repaired, unregistered)
+    what = ("prepare", fixed_shapes, repaired, unregistered)
+    return shared(what, model, release, lambda asked: _prepared(model, fixed_shapes, asked, repaired, unregistered))
 
 
 @functools.lru_cache(maxsize=1)
@@ -188,7 +190,15 @@ class _FoundOut(NamedTuple):
     """Classes of nodes that are prepared one by one."""
 
 
-_KNOWN: WeakKeyDictionary[Model, dict[tuple[Release, frozenset[str]], _FoundOut]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Model, tuple[Release, frozenset[str], _FoundOut]] = WeakKeyDictionary()
+"""What was found out last, with the release and the operators that nobody registers."""
+
+
+def _known(model: Model, release: Release, unregistered: frozenset[str]) -> _FoundOut:
+    kept = _KNOWN.get(model)
+    if kept is None or kept[:2] != (release, unregistered):
+        kept = _KNOWN[model] = release, unregistered, _FoundOut({}, set())
+    return kept[2]
 
 
 class _Interpreter:
@@ -214,8 +224,7 @@ class _Interpreter:
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
-        known = _KNOWN.setdefault(model, {}).setdefault((release, unregistered), _FoundOut({}, set()))
-        self._effects, self._apart = known
+        self._effects, self._apart = _known(model, release, unregistered)
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""

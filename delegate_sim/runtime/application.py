@@ -17,6 +17,7 @@ from ..named_tuples import NamedTuple
 from ..prepare import Repreparation
 from ..releases.catalogue import Release
 from ..releases.notes import predicted_build
+from ..releases.row import shared
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
     RESTORED_LINE,
@@ -155,7 +156,7 @@ class DelegateApplication:
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
-            decision = self.delegate.decide(graph, self.options, self.release)
+            decision = self._decide(graph)
         except PartitionError as error:
             message = f"the nodes cannot be put in running order: {error}"
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
@@ -208,6 +209,10 @@ class DelegateApplication:
         else:
             return failure
         return self._ask_of_graph(graph, decision, subsets)
+
+    def _decide(self, graph: Graph) -> Decision:
+        what = ("decide", graph.index)
+        return shared(what, graph, self.release, lambda asked: self.delegate.decide(graph, self.options, asked))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Ask whether the subgraph may stay as it now is."""
@@ -331,7 +336,7 @@ class DelegateApplication:
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
-                    decision = self.delegate.decide(graph, self.options, self.release)
+                    decision = self._decide(graph)
                     self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
