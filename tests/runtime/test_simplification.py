@@ -388,22 +388,16 @@ def test_only_what_was_unknown_is_joined_along_whichever_axes(source, axes, redu
     assert [node[0] for node in nodes] == (["SUM"] if is_joined else ["SUM", "RESHAPE"])
 
 
-def test_a_transpose_of_dimensions_of_one_size_moves_them():
+@pytest.mark.parametrize(
+    ("op", "shape", "operand"), [("TRANSPOSE", (2, 2), [1, 0]), ("RESHAPE", (2, 3), [2, 3])], ids=["equal sizes", "an output"]
+)
+def test_what_gives_the_shape_that_was_may_still_be_needed(op, shape, operand):
     graph = Open()
-    graph.tensor("x", 2, 2)
-    graph.tensor("order", 2, data=[1, 0], kind="INT32")
-    graph.tensor("out", 2, 2)
-    graph.node("TRANSPOSE", ["x", "order"], ["out"])
-    assert graph.simplified(["x"], ["out"])[0] == [("TRANSPOSE", ["x", "order"], ["out"])]
-
-
-def test_a_reshape_to_the_same_shape_stays_where_it_gives_an_output_of_the_graph():
-    graph = Open()
-    graph.tensor("x", 2, 3)
-    graph.tensor("shape", 2, data=[2, 3], kind="INT32")
-    graph.tensor("out", 2, 3)
-    graph.node("RESHAPE", ["x", "shape"], ["out"])
-    assert graph.simplified(["x"], ["out"])[0] == [("RESHAPE", ["x", "shape"], ["out"])]
+    graph.tensor("x", *shape)
+    graph.tensor("operand", 2, data=operand, kind="INT32")
+    graph.tensor("out", *shape)
+    graph.node(op, ["x", "operand"], ["out"])
+    assert graph.simplified(["x"], ["out"])[0] == [(op, ["x", "operand"], ["out"])]
 
 
 def test_a_reshape_of_what_became_constant_stays_where_its_shape_was_known():
