@@ -12,6 +12,7 @@ from ..late_numpy import np
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
 from ..prepare import fold
+from ..rules.malformed import is_whole
 from ..runtime.editing import Editor
 
 if TYPE_CHECKING:
@@ -160,13 +161,12 @@ class Work:
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
         """Replace each chosen node of some operators by what ``rewrite`` makes of it, which writes the same results.
 
-        A node of which it makes None stays, and so does one that the file gives no operand or no result.
+        A node of which it makes None stays, and so does one that lacks operands or results.
         """
         nodes = []
         for origin, node in self.editor.nodes:
             made = None
-            is_whole = bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0
-            if is_whole and node.op in ops and not node.is_custom and self.is_chosen(origin):
+            if node.op in ops and not node.is_custom and self.is_chosen(origin) and is_whole(node):
                 with suppress(OverflowError):  # sizes or axes that 32 bits cannot hold
                     made = rewrite(self, node)
             nodes += [(origin, node)] if made is None else [(-1, new) for new in made]

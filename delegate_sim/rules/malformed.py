@@ -65,14 +65,19 @@ FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
     """Return the verdict on a node that a delegate's own rules accept; ``is_counted`` if these count its operands."""
-    found = next(_lacking(node.node, is_counted), None)
+    found = next(_lacking(node.node, is_counted=is_counted), None)
     if found is None:
         return ACCEPTED
     kind = MALFORMED_OPERANDS
     return Verdict(False, (Reason(kind.name, kind.name, f"{found}; needs {NEEDED}", found, NEEDED, kind.hint),))
 
 
-def _lacking(node: Node, is_counted: bool) -> Iterator[str]:
+def is_whole(node: Node) -> bool:
+    """Whether a node has operands and results, and of its operator those without which it does nothing."""
+    return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and not any(_lacking(node, is_counted=False))
+
+
+def _lacking(node: Node, *, is_counted: bool) -> Iterator[str]:
     """Say what is missing."""
     inputs, outputs = (0, 0) if node.is_custom else FEWEST.get(node.op, (0, 0))
     if len(node.inputs) < (min(inputs, 1) if is_counted else inputs) or len(node.outputs) < outputs:

@@ -46,6 +46,7 @@ def test_what_once_went_wrong(path):
         ("6faac5f091", ["diagnose", "{}", "--delegate", "nnapi"]),
         ("4fcb56af2d", ["report", "{}", "--delegate", "nnapi", "-o", "{folder}/page.html"]),
         ("a19258daac", ["diagnose", "{}", "--delegate", "hexagon"]),
+        ("080fc89aa1", ["fix", "{}", "--for", "vx-nxp", "--force", "--no-proof", "-o", "{folder}/fixed.tflite"]),
         ("afdf023333", ["fix", "{}", "--for", "gpu", "--plan", "--verbose"]),
         ("ff2bfa834d", ["diagnose", "{}", "--delegate", "vx", "--format", "json"]),
         ("f3173a0f49", ["report", "{}", "--delegate", "npu-intel", "-o", "{folder}/page.html"]),
