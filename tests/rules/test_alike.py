@@ -58,16 +58,20 @@ def judged_in(builder, finder):
     """Judge the ADD nodes of a model; return their verdicts, those of each by itself, and how often the rule was asked."""
     (graph,) = file_graphs(delegate_sim.load(builder.bytes()))
     counted = Counted(finder)
-    rules = RuleBook(
+    judge, rules = Judge(graph, rules_of(counted), Target()), rules_of(finder)
+    found = [judge.verdict(node) for node in graph.nodes]
+    assert Judge(graph, rules, Target()).verdicts(range(len(found))) == dict(enumerate(found))
+    return found, [rules.validate(graph.view(node), Target()) for node in graph.nodes], counted.count
+
+
+def rules_of(finder):
+    return RuleBook(
         "x",
-        families=({"ADD": OpRule((check(kinds.RANK, "no", counted),))},),
+        families=({"ADD": OpRule((check(kinds.RANK, "no", finder),))},),
         kinds=(kinds.OPERATOR, kinds.RANK),
         source=Source(Repository("example/x", "0" * 40), "x.cc", "IsSupported"),
         unknown=Unknown("an operator that x has", problem="has no mapper"),
     )
-    judge = Judge(graph, rules, Target())
-    found = [judge.verdict(node) for node in graph.nodes]
-    return found, [rules.validate(graph.view(node), Target()) for node in graph.nodes], counted.count - len(graph.nodes)
 
 
 ALIKE = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
@@ -10,6 +12,7 @@ from delegate_sim.model.reader import load
 from delegate_sim.options import parse_options
 from delegate_sim.prepare import prepare
 from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.rules import malformed
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
 from delegate_sim.rules.malformed import FEWEST
 from fixtures.builder import ModelBuilder
@@ -18,13 +21,18 @@ CODE = MALFORMED_OPERANDS.name
 DECIDING = [name for name in DELEGATE_NAMES if not find_delegate(name).is_plugin]
 FEWER_THAN_PREPARED = {"ADD_N": 2, "RNN": 5, "UNIDIRECTIONAL_SEQUENCE_RNN": 5}
 """How many operands the CPU kernel demands of operators of which VX takes nodes with fewer."""
+COUNTED_BY_OPTIONS = {"BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "LSTM", "SPLIT", "SPLIT_V", "UNPACK"}
+"""Operators whose CPU kernels, without options, demand more."""
+RESULTS_COUNTED_LATE = {"NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", "PACK", "SPLIT", "SPLIT_V", "UNPACK"}
+"""Operators whose CPU kernels look at something else before they count the results."""
+OF_BOOLEANS = {"REDUCE_ALL", "REDUCE_ANY"}
 
 
-def model(op, inputs, outputs, *, is_left_out=False, shape=(1, 4, 4, 4)):
+def model(op, inputs, outputs, *, is_left_out=False, shape=(1, 4, 4, 4), type="FLOAT32"):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
-    source = graph.input("x", "FLOAT32", shape)
-    results = [graph.tensor(f"y{number}", "FLOAT32", shape) for number in range(outputs)]
+    source = graph.input("x", type, shape)
+    results = [graph.tensor(f"y{number}", type, shape) for number in range(outputs)]
     graph.node(op, [-1 if is_left_out else source] * inputs, results)
     graph.outputs(*(results or [source]))
     return load(builder.bytes())
@@ -64,6 +72,20 @@ def test_words():
 
 
 @pytest.mark.parametrize("op", FEWEST)
+def test_cpu_kernels_count_the_same(op):
+    counted = re.compile(r"has \d+ inputs|is missing|does not have")
+    inputs, outputs = FEWER_THAN_PREPARED.get(op, FEWEST[op][0]), FEWEST[op][1]
+
+    def is_refused_for_its_counts(*counts):
+        failure = prepare(model(op, *counts, type="BOOL" if op in OF_BOOLEANS else "FLOAT32"))[0].failure
+        return failure is not None and counted.search(failure.message) is not None
+
+    assert is_refused_for_its_counts(inputs, outputs) == (op in COUNTED_BY_OPTIONS)
+    assert not inputs or is_refused_for_its_counts(inputs - 1, outputs)
+    assert not outputs or op in RESULTS_COUNTED_LATE or is_refused_for_its_counts(inputs, outputs - 1)
+
+
+@pytest.mark.parametrize("op", FEWEST)
 def test_no_cpu_kernel_takes_fewer_either(op):
     inputs, outputs = FEWEST[op]
     for fewer in range(FEWER_THAN_PREPARED.get(op, inputs)):
@@ -95,3 +117,36 @@ def test_custom_operators_have_no_counts():
     graph = builder.subgraph("main")
     graph.node("CUSTOM", [], [graph.tensor("y", "FLOAT32", (1,))], custom="mine")
     assert verdict(load(builder.bytes()), "vx").reasons[0].code != CODE
+
+
+@pytest.mark.parametrize("op", ["STABLEHLO_ADD", "CUSTOM"])
+def test_of_other_operators_nothing_is_asked(op):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensors = [graph.input("x", "FLOAT32", (2,)), graph.tensor("y", "FLOAT32", (2,))]
+    for operands, results in [((-1, tensors[0]), (-1, tensors[1])), ((), ())]:
+        graph.node(op, operands, results, **({"custom": "Own"} if op == "CUSTOM" else {}))
+    (found,) = file_graphs(load(builder.bytes()))
+    assert [malformed.verdict(found.view(node)).is_supported for node in found.nodes] == [True, True]
+    assert [malformed.is_whole(node) for node in found.nodes] == [False, False]
+
+
+def test_the_first_tensor_may_be_a_result():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", (2,))
+    graph.node("RELU", [graph.input("x", "FLOAT32", (2,))], [result])
+    (found,) = file_graphs(load(builder.bytes()))
+    assert result == 0
+    assert malformed.verdict(found.view(found.nodes[0])).is_supported
+    assert malformed.is_whole(found.nodes[0])
+
+
+def test_a_delegate_that_counts_operands_is_not_asked_for_them_again():
+    (found,) = file_graphs(model("ADD", 1, 1))
+    view = found.view(found.nodes[0])
+    assert malformed.verdict(view, is_counted=True).is_supported
+    assert not malformed.verdict(view).is_supported
+    assert not malformed.is_whole(found.nodes[0])
+    (found,) = file_graphs(model("ADD", 0, 1))
+    assert not malformed.verdict(found.view(found.nodes[0]), is_counted=True).is_supported

@@ -225,3 +225,11 @@ def test_other_words_for_one_demand_are_known_by_the_same_data(one, other):
 def test_a_check_of_its_own_function_has_no_data_wherever_it_applies():
     own = refused_if(kinds.SHAPE, "a shape", lambda _: True, "none")
     assert [check.data for check in (own, *where(lambda _: True, "always", own))] == [(), ()]
+
+
+def test_checks_that_are_made_while_the_test_runs():
+    """Those above are made when tests are collected, where changes of the code do not reach them (``make mutation``)."""
+    assert found(ranks_at_most(1), add(None, SCALAR, FLOAT)) == "input 2 of rank 2"
+    assert found(ranks_at_most(2), add(None, SCALAR, FLOAT)) is None
+    assert has_elements(INPUT).data == ("elements", *INPUT.data)
+    assert has_elements(INPUT, allows_negative=False).data == ("elements", *INPUT.data, "none below 0")
