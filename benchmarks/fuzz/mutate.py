@@ -33,8 +33,14 @@ def seeds(folders: list[Path]) -> list[bytes]:
     return [path.read_bytes() for path in paths if path.stat().st_size <= 1 << 16]
 
 
+_LARGE = 0.003
+"""Share of mutants with many nodes: one takes as long as a hundred others."""
+
+
 def mutant(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
     """Return a changed file, or a new one; the same generator gives the same."""
+    if generator.random() < _LARGE:
+        return large_model(generator)
     if generator.random() < 0.4:
         content = random_model(generator)
         return mutated(generator, content) if generator.random() < 0.3 else content
@@ -113,6 +119,32 @@ def random_model(generator: random.Random) -> bytes:
         given = [index for index in tensors if generator.random() < 0.4]
         graph.inputs(*given[:4])
         graph.outputs(*[index for index in tensors if generator.random() < 0.4][:4])
+    content: bytes = builder.bytes()
+    return content
+
+
+def large_model(generator: random.Random) -> bytes:
+    """Return a model of many nodes of a few operators, all of which may have the same long name and the same large operands."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("s" * generator.choice((1, 1000, 100_000)))
+    shared = [_tensor(generator, graph, number) for number in range(generator.randrange(1, 6))]
+    shared.append(graph.tensor("n" * generator.choice((1, 300, 3_000, 100_000)), "FLOAT32", (1, 4)))
+    values = [generator.randrange(-2, 4) for _ in range(generator.choice((1, 4, 1_000, 65_536)))]
+    shared.append(graph.tensor("values", "INT32", (len(values),), data=values))
+    custom = "C" * generator.choice((1, 300, 3_000, 100_000))
+    ops = generator.choices(_operators(), k=generator.choice((1, 3, 10)))
+    own: list[int] = []
+    for number in range(generator.choice((50, 300, 300, 2_000))):
+        own.append(
+            _tensor(generator, graph, number) if generator.random() < 0.3 else graph.tensor(f"t{number}", "FLOAT32", (1, 4))
+        )
+        tensors = generator.choices(shared, k=2) + own[-4:]
+        if generator.random() < 0.1:
+            graph.node("ADD", tensors[:2], own[-1:], custom=custom)
+        else:
+            _node(generator, graph, generator.choice(ops), tensors)
+    graph.inputs(*shared[:2])
+    graph.outputs(*own[-2:])
     content: bytes = builder.bytes()
     return content
 

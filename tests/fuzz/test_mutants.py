@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fuzz.mutate import mutant, random_model
+from benchmarks.fuzz.mutate import large_model, mutant, random_model
 from benchmarks.fuzz.sites import ELEMENT, LENGTH, NUMBER, OFFSET, VTABLE, sites
 from benchmarks.fuzz.targets import run_command, run_delegates, run_program
 from delegate_sim.delegates.registry import DELEGATE_NAMES
@@ -55,6 +55,14 @@ def test_what_once_went_wrong(path):
 def test_commands_that_once_went_wrong(tmp_path, stem, command):
     path = ROOT / "tests" / "hostile" / f"{stem}.tflite"
     run_program([part.format(path, folder=tmp_path) for part in command])
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_models_of_many_nodes(number):
+    content = large_model(random.Random(number))
+    assert content == large_model(random.Random(number))
+    run_delegates(content, random.Random(number), 2)
+    run_command(content, random.Random(number))
 
 
 @pytest.mark.parametrize("first", range(0, 240, 40))
