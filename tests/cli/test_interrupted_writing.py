@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -14,6 +15,7 @@ import pytest
 
 import delegate_sim
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
+from tests.conversion.fakes import make_environment, make_source
 from tests.models import chain_model
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits of POSIX")
@@ -104,6 +106,40 @@ def test_killed(writing, made):
         for name, kept in before.items():
             assert name == writing.out or content(folder / name) == kept
         (folder / writing.out).write_bytes(before[writing.out])
+
+
+def test_a_sweep_that_is_killed_keeps_whole_conversions_or_none(tmp_path):
+    source, kept = make_source(tmp_path, "good"), tmp_path / "kept"
+    command = [*PROGRAM, "sweep", source, "--for", "vx", "--python", make_environment(tmp_path / "environment")]
+    command += ["--format", "json", "--cache", str(kept)]
+
+    def swept():
+        found = json.loads(subprocess.run(command, capture_output=True, timeout=120, check=False).stdout)
+        return [{key: value for key, value in row.items() if key not in ("seconds", "is_kept")} for row in found["rows"]]
+
+    def kept_files():
+        found = {
+            path.name: path.read_bytes() for path in (kept.iterdir() if kept.exists() else ()) if not path.name.startswith(".")
+        }
+        return {
+            name: {**json.loads(content), "seconds": 0} if name.endswith(".json") else content for name, content in found.items()
+        }
+
+    start = time.monotonic()
+    expected = swept()
+    usual = time.monotonic() - start
+    whole = kept_files()
+    assert len(whole) == 2
+    generator = random.Random("sweep")
+    for _ in range(-(-KILLS // 9) + 1):
+        shutil.rmtree(kept)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(generator.uniform(0.3, 1.1) * usual)
+        process.kill()
+        process.wait(timeout=120)
+        left = kept_files()
+        assert left == {name: whole[name] for name in left}
+        assert (swept(), kept_files()) == (expected, whole)
 
 
 @pytest.mark.parametrize("limit", [0, 60])
