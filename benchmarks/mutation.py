@@ -53,7 +53,7 @@ _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""
 _MOST_SECONDS = 8
 """Of the processor, as they were recorded, of the tests that are run with one mutant."""
-_MOST_FRESH_SECONDS = 3
+_MOST_FRESH_SECONDS = 8
 """The same for a mutant that needs a fresh import."""
 
 
