@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
+from delegate_sim.gate import packing
 from delegate_sim.gate.baseline import (
     Baseline,
     BaselineError,
@@ -154,6 +155,13 @@ def test_nodes_as_ranges():
     for text in ("x", "5-3", "-1", "1-99999999999"):
         with pytest.raises(ValueError, match=r"invalid|range"):
             read_ranges(text)
+
+
+def test_nodes_below_the_limit_are_read(monkeypatch):
+    monkeypatch.setattr(packing, "_MOST_NODES", 10)
+    assert read_ranges("9") == [9]
+    with pytest.raises(ValueError, match="not a range of nodes"):
+        read_ranges("10")
 
 
 def test_entries_stand_in_order_however_they_came(tmp_path):

@@ -6,10 +6,14 @@ import dataclasses
 
 import pytest
 
+import delegate_sim
+from delegate_sim import load
+from delegate_sim.gate.analysis import analysis_cases
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Results, fingerprints, unreadable_case
 from delegate_sim.gate.tables import results_line, results_tables
 from delegate_sim.results.findings import ERROR, WHOLE_MODEL, Finding
 from delegate_sim.results.measures import Measures
+from fixtures.builder import ModelBuilder
 
 CASE = Case("m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3", {"feature_level": 31}, PASSED)
 PLACE = WHOLE_MODEL._replace(subgraph=0, subgraph_name="main", node=3, op="ADD", name="sum")
@@ -115,3 +119,14 @@ def test_a_finding_in_full():
     (found,) = entry["findings"]
     assert found["fingerprint"] == fingerprints(with_findings(FINDING))[0]
     assert found["location"] == {"subgraph": 0, "subgraph_name": "main", "node": 3, "op": "ADD", "name": "sum"}
+
+
+@pytest.mark.parametrize(("op", "status"), [("ADD", PASSED), ("CUSTOM", FAILED)])
+def test_an_analysis_fails_where_the_delegate_is_not_applied(op, status):
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    source, result = graph.input("x", "FLOAT32", (1, 4)), graph.tensor("y", "FLOAT32", (1, 4))
+    graph.node(op, [source, source], [result], **({"custom": "Own"} if op == "CUSTOM" else {}))
+    graph.outputs(result)
+    (case,) = analysis_cases(delegate_sim.analyze(load(builder.bytes()), "gpu"))
+    assert case.status == status

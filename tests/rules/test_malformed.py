@@ -11,6 +11,7 @@ from delegate_sim.graph.graph import file_graphs
 from delegate_sim.model.reader import load
 from delegate_sim.options import parse_options
 from delegate_sim.prepare import prepare
+from delegate_sim.prepare.families import FAMILY_OF
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.rules import malformed
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
@@ -85,6 +86,11 @@ def test_cpu_kernels_count_the_same():
         failure = prepare(model(op, *counts, type=kind, options=options))[0].failure
         return failure is not None and counted.search(failure.message) is not None
 
+    assert {op for op in FAMILY_OF if not op.startswith(("STABLEHLO_", "CUSTOM:"))} - FEWEST.keys() == {
+        "CALL_ONCE",
+        "IF",
+        "WHILE",
+    }
     for op, counts in FEWEST.items():
         inputs, outputs = (
             FEWER_THAN_PREPARED.get(op, counts[0]),
