@@ -20,7 +20,6 @@ from ..runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ..text import shortened
 from ..version import __version__
 from .compute import Compute, compute_of
-from .json_parts import json_array, json_object, json_value
 from .rule_set import rule_set_version
 from .shown import Shown, Table
 from .splits import splits_entry
@@ -59,6 +58,7 @@ class Report(Shown, Frozen):
 
     def json_parts(self, amend: Callable[[Run, dict[str, Any]], None] | None = None) -> Iterator[str]:
         """Make the same as JSON, run by run; ``amend`` may change what is said of one."""
+        from .json_parts import json_array, json_object, json_value
 
         def entries() -> Iterator[dict[str, Any]]:
             for run in self.runs:
