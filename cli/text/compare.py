@@ -10,7 +10,7 @@ from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.report import CPU
 from delegate_sim.results.words import OutcomeWords, words_of
-from delegate_sim.text import printable
+from delegate_sim.text import printable, shortened
 
 from ..layout import counted, message, name, node_list, option_value, share, wrapped
 from ..terminal import Line
@@ -56,7 +56,8 @@ class _Text:
         self.supposed = supposed
         self.width = width
         self.verbose = verbose
-        self.refusals = {side.run.refusal.message for side in (comparison.a, comparison.b) if side.run.refusal is not None}
+        runs = comparison.a.run, comparison.b.run
+        self.refusals = {shortened(run.refusal.message) for run in runs if run.refusal is not None}
         self.has_several_subgraphs = max(len(side.run.subgraphs) for side in (comparison.a, comparison.b)) > 1
 
     def lines(self) -> Iterator[Line]:

@@ -16,7 +16,7 @@ from delegate_sim.results.strip import strip
 from delegate_sim.results.words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
-from delegate_sim.text import printable
+from delegate_sim.text import printable, shortened
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line, columns
@@ -356,7 +356,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
     """Join what was found, without what is said elsewhere: the operator and why all delegation was undone."""
-    known = {op, refusal.message if refusal else ""}
+    known = {op, shortened(refusal.message) if refusal else ""}
     return "; ".join([found for found in dict.fromkeys([reason.found for reason in reasons]) if found not in known])
 
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..model.model import Model
 from ..named_tuples import NamedTuple
 from ..options import parse_options
+from ..releases.catalogue import Release
 from ..results.compute import compute_of
 from ..results.measures import Measures, measure
 from ..results.nodes import on_cpu
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
-from ..runtime.suppositions import Edited, NodeKey, Supposition, changed, simulate_changed
+from ..runtime.suppositions import Edited, NodeKey, Supposition, changed, refuse_unknown_names, simulate_changed
 from ..runtime.target import Target
 from .effort import simulations_of
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 """Runs that are kept: of a large model few, as each holds all of its nodes."""
+_CHANGES_KEPT = 2
+"""Changed models that are kept beside those of the runs, the last ones."""
 
 
 class Cost(NamedTuple):
@@ -73,6 +77,7 @@ class Examiner:
         self.model = model
         self.target = target
         self._known: dict[tuple[Any, ...], Examined] = {}
+        self._changes: deque[tuple[Any, Edited]] = deque(maxlen=_CHANGES_KEPT)
         self._most_known = simulations_of(model, _KEPT_AT_LEAST, _KEPT_AT_MOST)
         # A default need not be a value that an option takes.
         self._given = {
@@ -88,22 +93,30 @@ class Examiner:
             supposition = dataclasses.replace(supposition, has_own_resolver=True)
         release = supposition.release or given_release
         key = (
+            supposition.changes,
             supposition.accepted_nodes,
-            frozenset(supposition.node_versions.items()),
-            supposition.fixed_inputs,
-            supposition.fixed_shapes,
-            supposition.conversion,
+            supposition.accepted_ops,
             supposition.ended,
             supposition.has_own_resolver,
             supposition.repaired_nodes,
-            supposition.removed_nodes,
             release,
             frozenset(options.items()),
         )
         if key not in self._known:
             given = parse_options(delegate.name, delegate.options, {**self._given, **options}, defaults) if options else own
-            change = changed(self.model, supposition, release)
+            change = self._changed(supposition, release)
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]
             self._known[key] = Examined(simulate_changed(change, delegate, given, release, defaults, supposition), change)
         return self._known[key]
+
+    def _changed(self, supposition: Supposition, release: Release) -> Edited:
+        """Change the model. Suppositions often differ only in what the delegate accepts."""
+        key = supposition.changes, release
+        for known, change in self._changes:
+            if known == key:
+                refuse_unknown_names(self.model, supposition)
+                return change
+        change = changed(self.model, supposition, release)
+        self._changes.append((key, change))
+        return change

@@ -241,8 +241,9 @@ class Wording:
 
     def _not_loaded(self) -> str:
         """Name the first operator or type that the release does not load, and how many more there are."""
-        first, *more = self.cases[0].reason.message.split("; ")
-        return f"{first}, and {len(more):,} more" if more else first
+        first, _, _ = self.cases[0].reason.message.partition("; ")
+        more = len(load_on(self.model, self.first.run.release).reasons) - 1
+        return f"{first}, and {more:,} more" if more > 0 else first
 
     def _release(self) -> str:
         """Name the releases that load the model, and what raised the version of the operator."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ..frozen import Frozen, changed
 from ..model import schema
@@ -12,6 +13,8 @@ from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
 from ..named_tuples import NamedTuple
 from .classes import classes_of
+
+Found = TypeVar("Found")
 
 
 class DynamicTensor(NamedTuple):
@@ -124,6 +127,18 @@ class Graph(Frozen):
         return known.of_node(known.of_form(self.model, node), node, self.tensor_classes)
 
     @functools.cached_property
+    def _kept(self) -> dict[str, tuple[object, Any]]:
+        return {}
+
+    def kept(self, what: str, of: object, make: Callable[[], Found]) -> Found:
+        """Return what was last made of a name for the same thing, or make it: it must not rest on nodes that are assumed."""
+        last = self._kept.get(what)
+        if last is None or last[0] != of:
+            last = self._kept[what] = of, make()
+        found: Found = last[1]
+        return found
+
+    @functools.cached_property
     def _views(self) -> dict[int, NodeView]:
         return {}
 
@@ -136,10 +151,19 @@ class Graph(Frozen):
             view = self._views[node.index] = NodeView(self, node)
         return view
 
+    def assuming(self, nodes: frozenset[int]) -> Graph:
+        """Return this graph with other nodes that are assumed to be accepted; all else that is found out of it is shared."""
+        graph = changed(self, assumed=nodes)
+        vars(graph).update({name: getattr(self, name) for name in _NOT_OF_ASSUMED})
+        return graph
+
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
         """Return this graph with other inputs for some nodes (by node index)."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
         return changed(self, nodes=nodes)
+
+
+_NOT_OF_ASSUMED = ("_kept", "tensor_classes", "node_forms", "node_classes")
 
 
 class NodeView:

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import how_to_raise, raised
+from ..model.last_found import LastFound
 from ..model.model import Allocation, Model, Node
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import NEWEST, Release
@@ -56,7 +56,7 @@ def prepare(
     return shared(what, model, release, lambda asked: _prepared(model, fixed_shapes, asked, repaired, unregistered))
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=2)
 def _prepared(
     model: Model,
     fixed_shapes: bool,
@@ -190,15 +190,8 @@ class _FoundOut(NamedTuple):
     """Classes of nodes that are prepared one by one."""
 
 
-_KNOWN: WeakKeyDictionary[Model, tuple[Release, frozenset[str], _FoundOut]] = WeakKeyDictionary()
-"""What was found out last, with the release and the operators that nobody registers."""
-
-
-def _known(model: Model, release: Release, unregistered: frozenset[str]) -> _FoundOut:
-    kept = _KNOWN.get(model)
-    if kept is None or kept[:2] != (release, unregistered):
-        kept = _KNOWN[model] = release, unregistered, _FoundOut({}, set())
-    return kept[2]
+_KNOWN = LastFound(lambda: _FoundOut({}, set()))
+"""By the release and the operators that nobody registers."""
 
 
 class _Interpreter:
@@ -224,7 +217,7 @@ class _Interpreter:
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
-        self._effects, self._apart = _known(model, release, unregistered)
+        self._effects, self._apart = _KNOWN.of(model, release, unregistered)
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""

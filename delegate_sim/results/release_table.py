@@ -131,7 +131,8 @@ def release_table(
     row, assumptions = ReleasesInRow(), Assumptions(has_own_resolver=has_own_resolver)
     for release in ordered:
         try:
-            run = simulate(model, delegate, options, row.of(release), defaults, assumptions)
+            with row:
+                run = simulate(model, delegate, options, release, defaults, assumptions)
         except AskedLate:
             run = simulate(model, delegate, options, release, defaults, assumptions)
         loading = load_on(model, release)

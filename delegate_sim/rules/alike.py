@@ -12,11 +12,26 @@ from typing import Generic, TypeVar
 
 from ..graph.graph import Graph
 from ..graph.watched import LooksFurther, watched_view
+from ..model.last_found import LastFound
 from ..model.model import Node
+from ..named_tuples import NamedTuple
 from .book import RuleBook, RuleTarget
 from .rule import ACCEPTED, Verdict
 
 T = TypeVar("T", bound=RuleTarget)
+
+
+class _Judged(NamedTuple):
+    """What is known of classes of nodes."""
+
+    kept: dict[Hashable, Verdict]
+    """The verdict on each that was judged as a whole."""
+    apart: set[Hashable]
+    """Those whose nodes are judged one by one."""
+
+
+_KNOWN = LastFound(lambda: _Judged({}, set()))
+"""By the rules and the target. The numbers of classes hold for all graphs of a model."""
 
 
 class Judge(Generic[T]):
@@ -40,10 +55,7 @@ class Judge(Generic[T]):
         self._target = target
         self._noted = noted
         self._watched = watched or (lambda _: target)
-        self._kept: dict[Hashable, Verdict] = {}
-        """The verdict on each class that was judged as a whole."""
-        self._apart: set[Hashable] = set()
-        """The classes whose nodes are judged one by one."""
+        self._kept, self._apart = _Judged({}, set()) if noted is not None else _KNOWN.of(graph.model, rules, target)
 
     def verdict(self, node: Node) -> Verdict:
         """Return the verdict on a node, which may be one of the graph's with other operands."""

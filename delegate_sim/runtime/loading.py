@@ -68,13 +68,19 @@ class Loading(NamedTuple):
         return (*types, *[line for tensor in self.invalid for line in tensor.lines])
 
     @property
-    def message(self) -> str:
-        """What the release does not load, shortened if it is much; that at which it ends comes first."""
+    def reasons(self) -> list[str]:
+        """What the release does not load; that at which it ends comes first."""
         reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
         reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
         if (node := self.invalid_node) is not None:
             reasons.append(f"node {node.node} ({node.op}) of subgraph {node.subgraph} is not loaded: {node.message}")
+        return reasons
+
+    @property
+    def message(self) -> str:
+        """The same in words, shortened if it is much."""
+        reasons = self.reasons
         more = [f"and {len(reasons) - _MOST_TOLD:,} more"] if len(reasons) > _MOST_TOLD else []
         return "; ".join([*reasons[:_MOST_TOLD], *more])
 

@@ -119,7 +119,7 @@ def _type_code(name: str) -> int:
     return int(name.removeprefix("UNKNOWN(").removesuffix(")")) if code is None else code
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _versions(release: Release) -> _Versions | None:
     """Return what a release loads, None for one outside those known."""
     tables = LOADED[release.family]

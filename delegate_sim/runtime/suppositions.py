@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..delegates.base import Delegate, OptionValues
@@ -16,7 +16,17 @@ from .fixed_inputs import with_inputs
 from .interpreter import Assumptions, Run, simulate
 from .removal import without_nodes
 
-__all__ = ["CONVERSIONS", "Edited", "NodeKey", "Supposition", "changed", "changed_model", "simulate_changed", "simulate_if"]
+__all__ = [
+    "CONVERSIONS",
+    "Edited",
+    "NodeKey",
+    "Supposition",
+    "changed",
+    "changed_model",
+    "refuse_unknown_names",
+    "simulate_changed",
+    "simulate_if",
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,12 @@ class Supposition:
     removed_nodes: frozenset[NodeKey] = frozenset()
     """Nodes whose work the application does: the model is made without them."""
 
+    @property
+    def changes(self) -> Hashable:
+        """What of it changes the model, on one release: of two suppositions that have the same, both make the same model."""
+        versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
+        return self.removed_nodes, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
+
 
 def simulate_if(
     model: Model, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
@@ -72,7 +88,7 @@ def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -
 
     Raises OptionError for an operator or node that the model lacks.
     """
-    _check(model, supposition)
+    refuse_unknown_names(model, supposition)
     release = supposition.release or release
     result = unchanged(model)
     if supposition.removed_nodes:
@@ -116,8 +132,8 @@ def _accepted(change: Edited, supposition: Supposition) -> dict[int, frozenset[i
     return {subgraph: frozenset(nodes) for subgraph, nodes in found.items()}
 
 
-def _check(model: Model, supposition: Supposition) -> None:
-    """Refuse names that would change nothing."""
+def refuse_unknown_names(model: Model, supposition: Supposition) -> None:
+    """Refuse names that would change nothing. Raises OptionError for an operator or node that the model lacks."""
     graphs = file_graphs(model)
     ops = {node.op for graph in graphs for node in graph.nodes}
     for op in _named(supposition):

@@ -47,6 +47,8 @@ def test_what_once_went_wrong(path):
         ("4fcb56af2d", ["report", "{}", "--delegate", "nnapi", "-o", "{folder}/page.html"]),
         ("a19258daac", ["diagnose", "{}", "--delegate", "hexagon"]),
         ("080fc89aa1", ["fix", "{}", "--for", "vx-nxp", "--force", "--no-proof", "-o", "{folder}/fixed.tflite"]),
+        ("4240afd208", ["fix", "{}", "--for", "vx", "--force", "--no-proof", "-o", "{folder}/fixed.tflite"]),
+        ("cfa9b40352", ["fix", "{}", "--for", "vx", "--force", "--no-proof", "-o", "{folder}/fixed.tflite"]),
         ("afdf023333", ["fix", "{}", "--for", "gpu", "--plan", "--verbose"]),
         ("ff2bfa834d", ["diagnose", "{}", "--delegate", "vx", "--format", "json"]),
         ("f3173a0f49", ["report", "{}", "--delegate", "npu-intel", "-o", "{folder}/page.html"]),

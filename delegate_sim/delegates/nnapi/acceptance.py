@@ -9,12 +9,14 @@ plain as this, nothing is said: the partition is then built as a whole.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence, Set
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...graph.watched import LooksFurther, NumberedView
+from ...model.last_found import LastFound
 from ...model.model import Node
 from ...named_tuples import NamedTuple
 from ...nnapi_runtime.builder import ModelBuilder
@@ -73,25 +75,40 @@ class Accepted(NamedTuple):
     required: Version | None
 
 
+class _Observed(NamedTuple):
+    """What mapping nodes was seen to do."""
+
+    numbers: Iterator[int]
+    """Those of states that are to come; none is given twice, even if several threads ask at once."""
+    states: dict[_State, int]
+    numbered: dict[int, _State]
+    mapped: dict[_Key, _Effect]
+    folded: dict[_Key, _Effect]
+    apart: set[_Key]
+    """Keys of nodes whose mapping looks further."""
+    doubtful: set[_Key]
+    """Keys of nodes that cannot be mapped by themselves."""
+
+
+_KNOWN = LastFound(lambda: _Observed(itertools.count(), {}, {}, {}, {}, set(), set()))
+"""By what builders rest on. The numbers of classes hold for all graphs of a model."""
+
+
 class Acceptance:
     """Tells of partitions of one graph whether they are accepted, as far as that is known without building them.
 
-    ``make_builder`` returns a builder of a partition of a graph.
+    ``make_builder`` returns a builder of a partition of a graph, which rests on nothing else but ``given``.
     """
 
-    def __init__(self, graph: Graph, make_builder: Callable[[Graph], PartitionBuilder], *, checks_pools: bool) -> None:
+    def __init__(
+        self, graph: Graph, given: object, make_builder: Callable[[Graph], PartitionBuilder], *, checks_pools: bool
+    ) -> None:
         self._graph = graph
         self._make_builder = make_builder
         self._checks_pools = checks_pools
-        self._states: dict[_State, int] = {}
-        self._state_list: list[_State] = []
+        known = _KNOWN.of(graph.model, given)
+        self._numbers, self._states, self._numbered, self._mapped, self._folded, self._apart, self._doubtful = known
         self._given = self._number(_GIVEN)
-        self._mapped: dict[_Key, _Effect] = {}
-        self._folded: dict[_Key, _Effect] = {}
-        self._apart: set[_Key] = set()
-        """Keys of nodes whose mapping looks further."""
-        self._doubtful: set[_Key] = set()
-        """Keys of nodes that cannot be mapped by themselves."""
 
     @functools.cached_property
     def _is_worthwhile(self) -> bool:
@@ -123,7 +140,7 @@ class Acceptance:
         folded = self._fold([index for index in subset.nodes if nodes[index].op in _FOLDED], states)
         for index in given:
             own = states.get(index)
-            states[index] = self._given if own is None else self._number(self._state_list[own]._replace(has_value=True))
+            states[index] = self._given if own is None else self._number(self._numbered[own]._replace(has_value=True))
         needs = set[Version]()
         classes, state_of, effects = graph.node_classes, states.get, self._mapped
         for index in subset.nodes:
@@ -148,7 +165,7 @@ class Acceptance:
 
     def _check_boundary(self, given: Sequence[int], results: Sequence[int], states: Mapping[int, int]) -> None:
         """Every operand has a value or is written, and the model's inputs and outputs are among those without a value."""
-        known = self._state_list
+        known = self._numbered
         if not (given and results and set(given).isdisjoint(results)):
             raise _Doubt
         if any(known[number].lifetime is not Lifetime.TEMPORARY for number in {states[index] for index in (*given, *results)}):
@@ -192,7 +209,7 @@ class Acceptance:
     def _observed(self, view: NodeView, present: Mapping[int, int], mapping: _Mapping) -> _Effect:
         """Map a node by itself, whose tensors are what they have become so far."""
         builder = self._make_builder(view.graph)
-        before = {index: self._state_list[number] for index, number in present.items()}
+        before = {index: self._numbered[number] for index, number in present.items()}
         for index, state in before.items():
             if not state.is_mapped:
                 continue
@@ -222,8 +239,9 @@ class Acceptance:
     def _number(self, state: _State) -> int:
         found = self._states.get(state)
         if found is None:
-            found = self._states[state] = len(self._state_list)
-            self._state_list.append(state)
+            number = next(self._numbers)
+            self._numbered[number] = state
+            found = self._states.setdefault(state, number)
         return found
 
 

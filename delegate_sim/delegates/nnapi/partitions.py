@@ -39,7 +39,10 @@ class Partitions:
         self.options = options
         self.release = release
         self._kept = dict(kept)
-        self._mapped: dict[tuple[int, ...], MappedPartition] = {}
+        self._given = dict(options), release, make_model
+        own: dict[tuple[Subset, frozenset[int]], MappedPartition] = {}
+        self._mapped = graph.kept("partitions", self._given, lambda: own)
+        """Each with those of its nodes that are assumed to be accepted."""
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
@@ -53,14 +56,15 @@ class Partitions:
 
         A kernel that was kept is found by the partition's first node alone (``MaybeGetCachedDelegateKernel``).
         """
-        found = self._kept.get(subset.nodes[0]) or self._mapped.get(subset.nodes)
+        key = subset, self.graph.assumed.intersection(subset.nodes)
+        found = self._kept.get(subset.nodes[0]) or self._mapped.get(key)
         if found is None:
             accepted = self._acceptance.accepted(subset)
             if accepted is None:
                 found = self.build(subset)
             else:
                 found = MappedPartition(lambda: self.build(subset).built, required=accepted.required)
-            self._mapped[subset.nodes] = found
+            self._mapped[key] = found
         return found
 
     def build(self, subset: Subset) -> MappedPartition:
@@ -86,7 +90,7 @@ class Partitions:
         def make_builder(graph: Graph) -> PartitionBuilder:
             return PartitionBuilder(graph, *levels, self._make_model, allows_dynamic)
 
-        return Acceptance(self.graph, make_builder, checks_pools=self.release.is_at_least(EMPTY_POOLS_FAIL))
+        return Acceptance(self.graph, self._given, make_builder, checks_pools=self.release.is_at_least(EMPTY_POOLS_FAIL))
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
         """Return why the kernel of a partition cannot be initialised.

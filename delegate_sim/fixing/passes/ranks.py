@@ -143,7 +143,8 @@ def _softmax(work: Work, node: Node) -> Sequence[Node] | None:
 
 def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
     target = work.output(node)
-    found = around(target.shape, work.options(node).axis % target.rank) if _is_lowered(work, node) else None
+    is_lowered = _is_lowered(work, node) and target.rank > 0
+    found = around(target.shape, work.options(node).axis % target.rank) if is_lowered else None
     if found is None or any(work.tensor(index).rank != target.rank for index in node.inputs):
         return None
     forms = {place: _resized(found, work.tensor(index).shape) for place, index in enumerate(node.inputs)}

@@ -135,12 +135,14 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
             return None
         if any(work.input(each, 1).type != "INT32" for each in (first, node)):  # which the kernel takes it for
             return None
-        joined = orders[0].reshape(-1)[orders[1].reshape(-1)]
-        return first.inputs[0] if joined.tolist() == list(range(joined.size)) else None
+        before, after = orders[0].reshape(-1).tolist(), orders[1].reshape(-1).tolist()
+        in_order = list(range(len(after)))
+        are_permutations = sorted(before) == sorted(after) == in_order
+        return first.inputs[0] if are_permutations and [before[axis] for axis in after] == in_order else None
     if pair == ("DEQUANTIZE", "QUANTIZE"):
-        before, after = work.input(first, 0), work.output(node)
-        same = (before.type, before.scale, before.zero_point) == (after.type, after.scale, after.zero_point)
-        return first.inputs[0] if same and before.scale > 0 and not before.is_constant else None
+        source, target = work.input(first, 0), work.output(node)
+        same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
+        return first.inputs[0] if same and source.scale > 0 and not source.is_constant else None
     return None
 
 

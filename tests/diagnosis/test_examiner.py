@@ -1,0 +1,74 @@
+"""Suppositions about one model, one after another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim import load
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.diagnosis.examiner import Examiner
+from delegate_sim.errors import OptionError
+from delegate_sim.options import parse_options
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.results.report import Report
+from delegate_sim.runtime.suppositions import NodeKey, Supposition
+from delegate_sim.runtime.target import Target
+from tests.models import chain_model
+
+MODELS = sorted((Path(delegate_sim.__file__).parents[1] / "fixtures" / "models").glob("*.tflite"))
+EVERY = 3
+
+
+def examiner_of(content, name):
+    delegate = find_delegate(name)
+    return Examiner(load(content), Target(delegate, parse_options(name, delegate.options, {}), NEWEST, "api"))
+
+
+def suppositions(model):
+    """Return what may be supposed of a model, such that what is found out of one would be wrong for the next."""
+    keys = [NodeKey(graph.index, node.index) for graph in model.subgraphs for node in graph.nodes]
+    older = dict.fromkeys(keys[::2], 1)
+    return (
+        Supposition(),
+        Supposition(accepted_nodes=frozenset(keys[::2])),
+        Supposition(accepted_nodes=frozenset(keys[1::2])),
+        Supposition(node_versions=older),
+        Supposition(node_versions=older, accepted_nodes=frozenset(keys[:1])),
+        Supposition(repaired_nodes=frozenset(keys), accepted_nodes=frozenset(keys[1:2])),
+        Supposition(fixed_shapes=True),
+        Supposition(node_versions=older, accepted_nodes=frozenset(keys[1:])),
+        Supposition(),
+    )
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_what_was_supposed_before_changes_nothing(name):
+    for path in MODELS if name == "nnapi" else MODELS[DELEGATE_NAMES.index(name) % EVERY :: EVERY]:
+        content = path.read_bytes()
+        one = examiner_of(content, name)
+        one._most_known = 1
+        for supposition in suppositions(one.model):
+            found = one.simulate(supposition, {})
+            fresh = examiner_of(content, name).simulate(supposition, {})
+            assert Report(found.change.model, (found.run,)).to_json() == Report(fresh.change.model, (fresh.run,)).to_json()
+
+
+def test_a_model_is_changed_once_for_all_that_a_delegate_may_accept():
+    examiner = examiner_of(chain_model(["RELU", "TANH"]).bytes(), "nnapi")
+    versions = {NodeKey(0, 0): 2}
+    first, second = (
+        examiner.simulate(Supposition(node_versions=versions, accepted_nodes=frozenset(nodes)), {}).change
+        for nodes in ([], [NodeKey(0, 1)])
+    )
+    assert first is second
+    assert examiner.simulate(Supposition(node_versions={NodeKey(0, 0): 3}), {}).change is not first
+
+
+def test_a_node_that_the_model_lacks_is_refused_also_of_a_model_changed_before():
+    examiner = examiner_of(chain_model(["RELU"]).bytes(), "nnapi")
+    examiner.simulate(Supposition(), {})
+    with pytest.raises(OptionError, match="no node 1"):
+        examiner.simulate(Supposition(accepted_nodes=frozenset([NodeKey(0, 1)])), {})
