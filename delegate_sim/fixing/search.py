@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -137,6 +138,8 @@ class _Search:
         self._trials: dict[str, Trial] = {}
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
         """What each pass makes of the model as it is now."""
+        self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
+        """What passes last made one after another of the model as it is now."""
         self._tried_together: tuple[Pass, ...] = ()
         """The passes that gain nothing together in the model as it is now."""
 
@@ -226,6 +229,7 @@ class _Search:
         self._steps.append(FixStep(each.name, each.exactness, each.does, _changed(self._now, made), standings))
         self._now, self._standing = made, standings
         self._next.clear()
+        self._last_chain = []
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
@@ -249,14 +253,16 @@ class _Search:
 
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
         """Apply passes one after another; each sees what stays on the CPU behind the one before."""
-        now, standings = self._now, self._standing
-        found: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
-        for each in passes:
+        pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
+        found = [known for _, known in pairs]
+        _, now, standings = found[-1] if found else (None, self._now, self._standing)
+        for each in passes[len(found) :]:
             made = self._made(each, now, standings)
             if made is not None:
                 self._report(f"{each.name}, together with others")
                 now, standings = made, self._standings(made.model)
                 found.append((each, now, standings))
+        self._last_chain = found
         return found
 
 

@@ -3,7 +3,7 @@
 A tensor's class tells type, shape, allocation, quantisation, small constants and the size of others, but neither name nor index
 nor place in the file. A node's form tells operator, version, options, how many operands there are, and which of them are the
 same; its class tells the form and the classes of all operands. Numbers hold for all graphs of a model, those that were changed
-for a delegate included.
+for a delegate included, and for all models that are made of it (``derived``).
 """
 
 from __future__ import annotations
@@ -42,18 +42,27 @@ _OPERATOR_OF = _fields(Node, "op", "version")
 _INPUTS, _OUTPUTS = attrgetter("inputs"), attrgetter("outputs")
 
 
-class Classes:
-    """The numbers that one model's tensors and nodes have so far.
+class Kin:
+    """The numbers that a model's tensors and nodes have so far, and those of all that is made of it.
 
-    As there are many, all are numbered at once where that can be, in loops outside Python's bytecode.
     No number is ever given twice, even if several threads ask at once: each takes the next one before it looks for a place.
     """
 
     def __init__(self) -> None:
-        self._numbers = itertools.count()
-        self._tensors: dict[Hashable, int] = {}
-        self._forms: dict[Hashable, int] = {}
-        self._nodes: dict[AlikeKey, int] = {}
+        self.numbers = itertools.count()
+        self.tensors: dict[Hashable, int] = {}
+        self.forms: dict[Hashable, int] = {}
+        self.nodes: dict[AlikeKey, int] = {}
+
+
+class Classes:
+    """Finds the numbers of one model's tensors and nodes.
+
+    As there are many, all are numbered at once where that can be, in loops outside Python's bytecode.
+    """
+
+    def __init__(self, kin: Kin | None = None) -> None:
+        self.kin = kin or Kin()
         self._file_tensors: dict[int, Sequence[int]] = {}
         self._file_forms: dict[int, Sequence[int]] = {}
         self._file_nodes: dict[int, Sequence[int]] = {}
@@ -128,7 +137,7 @@ class Classes:
         quantizations = [None if tensor.quantization is None else _quantization(tensor.quantization) for tensor in tensors]
         contents = [_UNKNOWN if tensor.data is None and tensor.value is None else _content(model, tensor) for tensor in tensors]
         keys = zip(map(_SHAPE_OF, tensors), map(_SCALE_OF, tensors), quantizations, contents, strict=True)
-        return list(map(self._tensors.setdefault, keys, self._numbers))
+        return list(map(self.kin.tensors.setdefault, keys, self.kin.numbers))
 
     def _number_forms(self, model: Model, nodes: Sequence[Node]) -> list[int]:
         options = [None if node.options is None else model.options(node) for node in nodes]
@@ -140,12 +149,12 @@ class Classes:
             _repeated(nodes),
             strict=False,
         )
-        return list(map(self._forms.setdefault, keys, self._numbers))
+        return list(map(self.kin.forms.setdefault, keys, self.kin.numbers))
 
     def _number_nodes(self, forms: Iterable[int], nodes: Sequence[Node], tensors: Sequence[int]) -> list[int]:
         operands = map(map, itertools.repeat(tensors.__getitem__), _operands(nodes))
         keys = zip(forms, map(tuple, operands), strict=False)
-        return list(map(self._nodes.setdefault, keys, self._numbers))
+        return list(map(self.kin.nodes.setdefault, keys, self.kin.numbers))
 
 
 _KNOWN: WeakKeyDictionary[Model, Classes] = WeakKeyDictionary()
@@ -155,6 +164,13 @@ def classes_of(model: Model) -> Classes:
     """Return the classes of a model, which are kept as long as it is."""
     found = _KNOWN.get(model)
     return _KNOWN.setdefault(model, Classes()) if found is None else found
+
+
+def derived(model: Model, **changes: object) -> Model:
+    """Return a model of the same bytes with some fields changed, whose tensors and nodes are numbered with those of the first."""
+    made = model.with_same_bytes(**changes)
+    _KNOWN[made] = Classes(classes_of(model).kin)
+    return made
 
 
 def has_one_scale(quantization: Quantization) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from ..bundles.address import split_address
 from ..errors import ModelError
 from ..files import open_input
-from ..frozen import Frozen
+from ..frozen import Frozen, changed
 from ..named_tuples import NamedTuple
 from ..text import printable
 from . import schema
@@ -305,6 +305,12 @@ class Model(Frozen):
             if key is not None:
                 self._options_by_bytes[key] = found
         return found
+
+    def with_same_bytes(self, **changes: object) -> Model:
+        """Return a model of the same bytes with other fields changed; what was read of the bytes is kept."""
+        made = changed(self, **changes)
+        vars(made).update(_layouts=self._layouts, _options_by_bytes=self._options_by_bytes)
+        return made
 
     def has_option(self, node: Node, name: str) -> bool:
         """Whether the options table of a node has a field, which otherwise reads as its default."""

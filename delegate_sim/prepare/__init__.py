@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..graph.last_found import LastFound
 from ..limits import how_to_raise, raised
-from ..model.last_found import LastFound
 from ..model.model import Allocation, Model, Node
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import NEWEST, Release

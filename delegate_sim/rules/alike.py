@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 from ..graph.graph import Graph
+from ..graph.last_found import LastFound
 from ..graph.watched import LooksFurther, watched_view
-from ..model.last_found import LastFound
 from ..model.model import Node
 from ..named_tuples import NamedTuple
 from .book import RuleBook, RuleTarget
@@ -31,7 +31,7 @@ class _Judged(NamedTuple):
 
 
 _KNOWN = LastFound(lambda: _Judged({}, set()))
-"""By the rules and the target. The numbers of classes hold for all graphs of a model."""
+"""By the rules and the target. The numbers of classes hold for all graphs of a model, and of what is made of it."""
 
 
 class Judge(Generic[T]):

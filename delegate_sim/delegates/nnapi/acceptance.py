@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from ...graph.graph import Graph, NodeView
+from ...graph.last_found import LastFound
 from ...graph.partition import Subset
 from ...graph.watched import LooksFurther, NumberedView
-from ...model.last_found import LastFound
 from ...model.model import Node
 from ...named_tuples import NamedTuple
 from ...nnapi_runtime.builder import ModelBuilder
@@ -88,10 +88,12 @@ class _Observed(NamedTuple):
     """Keys of nodes whose mapping looks further."""
     doubtful: set[_Key]
     """Keys of nodes that cannot be mapped by themselves."""
+    asked: Iterator[int]
+    """How often it was used before."""
 
 
-_KNOWN = LastFound(lambda: _Observed(itertools.count(), {}, {}, {}, {}, set(), set()))
-"""By what builders rest on. The numbers of classes hold for all graphs of a model."""
+_KNOWN = LastFound(lambda: _Observed(itertools.count(), {}, {}, {}, {}, set(), set(), itertools.count()))
+"""By what builders rest on. The numbers of classes hold for all graphs of a model, and of what is made of it."""
 
 
 class Acceptance:
@@ -107,13 +109,14 @@ class Acceptance:
         self._make_builder = make_builder
         self._checks_pools = checks_pools
         known = _KNOWN.of(graph.model, given)
-        self._numbers, self._states, self._numbered, self._mapped, self._folded, self._apart, self._doubtful = known
+        self._numbers, self._states, self._numbered, self._mapped, self._folded, self._apart, self._doubtful, asked = known
+        self._is_asked_again = next(asked) > 0
         self._given = self._number(_GIVEN)
 
     @functools.cached_property
     def _is_worthwhile(self) -> bool:
-        """Whether most nodes are like another; if not, building partitions takes no longer."""
-        return 2 * len(set(self._graph.node_classes)) < len(self._graph.nodes)
+        """Whether most nodes are like another, or were seen before; if not, building partitions takes no longer."""
+        return self._is_asked_again or 2 * len(set(self._graph.node_classes)) < len(self._graph.nodes)
 
     @functools.cached_property
     def _level(self) -> int | None:
