@@ -88,11 +88,11 @@ class _Observed(NamedTuple):
     """Keys of nodes whose mapping looks further."""
     doubtful: set[_Key]
     """Keys of nodes that cannot be mapped by themselves."""
-    asked: Iterator[int]
-    """How often it was used before."""
+    classes: set[int]
+    """Those of all nodes of graphs that were looked at."""
 
 
-_KNOWN = LastFound(lambda: _Observed(itertools.count(), {}, {}, {}, {}, set(), set(), itertools.count()))
+_KNOWN = LastFound(lambda: _Observed(itertools.count(), {}, {}, {}, {}, set(), set(), set()))
 """By what builders rest on. The numbers of classes hold for all graphs of a model, and of what is made of it."""
 
 
@@ -109,14 +109,16 @@ class Acceptance:
         self._make_builder = make_builder
         self._checks_pools = checks_pools
         known = _KNOWN.of(graph.model, given)
-        self._numbers, self._states, self._numbered, self._mapped, self._folded, self._apart, self._doubtful, asked = known
-        self._is_asked_again = next(asked) > 0
+        self._numbers, self._states, self._numbered = known[:3]
+        self._mapped, self._folded, self._apart, self._doubtful, self._classes = known[3:]
         self._given = self._number(_GIVEN)
 
     @functools.cached_property
     def _is_worthwhile(self) -> bool:
         """Whether most nodes are like another, or were seen before; if not, building partitions takes no longer."""
-        return self._is_asked_again or 2 * len(set(self._graph.node_classes)) < len(self._graph.nodes)
+        new = set(self._graph.node_classes) - self._classes
+        self._classes.update(new)
+        return 2 * len(new) < len(self._graph.nodes)
 
     @functools.cached_property
     def _level(self) -> int | None:
