@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _SMALL_CONSTANT = 64
 """Bytes of a constant that counts for whether tensors are alike: shapes, axes, permutations."""
 
+_CROWDED_AT_LEAST, _CROWDED = 2000, 4
+"""Classes of nodes that are numbered together, and more for each node of a model, before what is made of it begins anew."""
+
 ABSENT = -1
 """The class of what is not there, such as an operand that is left out."""
 
@@ -169,7 +172,10 @@ def classes_of(model: Model) -> Classes:
 def derived(model: Model, **changes: object) -> Model:
     """Return a model of the same bytes with some fields changed, whose tensors and nodes are numbered with those of the first."""
     made = model.with_same_bytes(**changes)
-    _KNOWN[made] = Classes(classes_of(model).kin)
+    kin = classes_of(model).kin
+    count = sum([len(subgraph.nodes) for subgraph in model.subgraphs])
+    is_crowded = len(kin.nodes) > _CROWDED_AT_LEAST + _CROWDED * count
+    _KNOWN[made] = Classes(None if is_crowded else kin)
     return made
 
 

@@ -297,7 +297,7 @@ class Model(Frozen):
             return _absent_options(own_table)
         position = node.options[1]
         if position < 0:
-            return Options(own_table, self.changed_options[position])
+            return self._changed(own_table, position)
         key = _table_bytes(self.content, own_table, position, self._layouts)
         found = self._options_by_bytes.get(key) if key is not None else None
         if found is None:
@@ -306,10 +306,32 @@ class Model(Frozen):
                 self._options_by_bytes[key] = found
         return found
 
+    def _changed(self, table: str, position: int) -> Options:
+        """Return changed options, the same object for all that are equal: what is found out of one holds for the others."""
+        found = self._changed_by_position.get(position)
+        if found is None:
+            values = self.changed_options[position]
+            found = Options(table, values)
+            if all(map(_is_plain, values.values())):
+                found = self._changed_by_values.setdefault((table, repr(values)), found)
+            self._changed_by_position[position] = found
+        return found
+
+    @functools.cached_property
+    def _changed_by_position(self) -> dict[int, Options]:
+        return {}
+
+    @functools.cached_property
+    def _changed_by_values(self) -> dict[tuple[str, str], Options]:
+        return {}
+
     def with_same_bytes(self, **changes: object) -> Model:
-        """Return a model of the same bytes with other fields changed; what was read of the bytes is kept."""
+        """Return a model of the same bytes with other fields changed; what was read of the bytes is kept.
+
+        A position of changed options stands for the same in all of them.
+        """
         made = changed(self, **changes)
-        vars(made).update(_layouts=self._layouts, _options_by_bytes=self._options_by_bytes)
+        vars(made).update({name: getattr(self, name) for name in _OF_BYTES})
         return made
 
     def has_option(self, node: Node, name: str) -> bool:
@@ -345,6 +367,17 @@ class Model(Frozen):
             return None
         offset, size = tensor.data
         return StoredNumbers(kind, self.content, offset, size // int(kind[2:]))
+
+
+_PLAIN = frozenset([int, float, bool, str, bytes, type(None)])
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is written as no other is."""
+    return type(value) in _PLAIN or (type(value) in (list, tuple) and _PLAIN.issuperset(map(type, value)))
+
+
+_OF_BYTES = ("_layouts", "_options_by_bytes", "_changed_by_position", "_changed_by_values")
 
 
 class _Layout(NamedTuple):

@@ -296,6 +296,8 @@ class _Interpreter:
             effect = None if key is None else self._effects.get(key)
             if effect is NO_EFFECT:
                 continue
+            if effect is not None and effect.elements and not self._elements.take(effect.elements):
+                effect, key = None, None
             try:
                 is_dynamic, cause = effect.apply(subgraph, node) if effect else self._run(subgraph, position, node, key)
             except PrepareError as error:

@@ -30,16 +30,20 @@ class Change(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What preparing a node does to its tensors; ``cause`` is the operand to blame for dynamic results, by its position."""
+    """What preparing a node does to its tensors; ``cause`` is the operand to blame for dynamic results, by its position.
+
+    It holds where as many ``elements`` may be computed (``kernel.ComputedElements``).
+    """
 
     changes: tuple[Change, ...]
     is_dynamic: bool
     """Whether a result is dynamic afterwards."""
     cause: int | None
+    elements: int = 0
 
     def apply(self, subgraph: KernelSubgraph, node: Node) -> tuple[bool, int | None]:
         """Do it to a node that is alike; return whether a result is dynamic then, and the tensor to blame."""
-        changes, is_dynamic, cause = self
+        changes, is_dynamic, cause, _ = self
         operands = node.inputs + node.outputs
         for position, kind, shape, allocation, computed, number in changes:
             index = operands[position]
@@ -58,24 +62,27 @@ def effect_of(node: KernelNode, run: Callable[[KernelNode], None]) -> Effect | N
     numbering = Numbering(node.node)
     copies = _Copies(node, numbering.indices)
     nothing: Any = Nothing()
-    copy = KernelNode(nothing, numbering.node, copies, nothing, node.release, node.elements)
+    elements = node.elements.copy()
+    copy = KernelNode(nothing, numbering.node, copies, nothing, node.release, elements)
     copy.use_options(node.options)
     try:
         run(copy)
     except (LooksFurther, PrepareError):
         return None
     copied = list(copies.made.values())
-    if copy.node is not numbering.node or any(after.has_other_source for after in copied):
+    if elements.has_refused or copy.node is not numbering.node or any(after.has_other_source for after in copied):
         return None
+    taken = node.elements.left - elements.left
+    node.elements.take(taken)
     operands = node.node.inputs + node.node.outputs
     changes = tuple([
         _change(node.model, operands.index(after.own.index), after) for after in copied if after.has_changed
     ])  # fmt: skip
     is_dynamic = copy.has_dynamic_result
-    if not changes and not is_dynamic:
+    if not changes and not is_dynamic and not taken:
         return NO_EFFECT
     cause = None if copy.cause is None else operands.index(numbering.indices[copy.cause])
-    return Effect(changes, is_dynamic, cause)
+    return Effect(changes, is_dynamic, cause, taken)
 
 
 def _change(model: Model, position: int, after: _WatchedKernelTensor) -> Change:

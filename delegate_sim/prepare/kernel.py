@@ -265,14 +265,24 @@ class ComputedElements:
     """
 
     def __init__(self) -> None:
-        self._left, self._most_at_once = raised(_MOST_COMPUTED), raised(_MOST_COMPUTED_AT_ONCE)
+        self.left, self._most_at_once = raised(_MOST_COMPUTED), raised(_MOST_COMPUTED_AT_ONCE)
+        self.has_refused = False
+        """Whether a result was not computed for want of elements."""
 
     def take(self, count: int) -> bool:
         """Whether a result of this many elements is computed; if so, that many fewer are left."""
-        is_taken = count <= min(self._left, self._most_at_once)
+        is_taken = count <= min(self.left, self._most_at_once)
         if is_taken:
-            self._left -= max(count, 0)
+            self.left -= max(count, 0)
+        else:
+            self.has_refused = True
         return is_taken
+
+    def copy(self) -> ComputedElements:
+        """Return as many, of which nothing was refused."""
+        copy = ComputedElements()
+        copy.left = self.left
+        return copy
 
 
 class OperandTensors(Protocol):

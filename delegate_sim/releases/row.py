@@ -15,8 +15,11 @@ from .catalogue import Release
 Found = TypeVar("Found")
 
 
-class AskedLate(Exception):
-    """Something was asked of a release after what was found of it had been given out for others."""
+class AskedLate(BaseException):
+    """Something was asked of a release after what was found of it had been given out for others.
+
+    As it must not be caught on the way, it is no ``Exception``.
+    """
 
 
 class ReleasesInRow:
@@ -40,7 +43,12 @@ class ReleasesInRow:
         kept = self._kept.get(what)
         if kept is None or kept.given is not given or not kept.release.is_like(plain):
             watched = _Watched(plain)
-            kept = self._kept[what] = _FoundBefore(given, watched, make(cast(Release, watched)))
+            try:
+                kept = self._kept[what] = _FoundBefore(given, watched, make(cast(Release, watched)))
+            except Exception:
+                if outer is not None:
+                    outer.note_all(watched)
+                raise
             watched.close()
         if outer is not None:
             outer.note_all(kept.release)

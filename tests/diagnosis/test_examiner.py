@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.errors import OptionError
 from delegate_sim.options import parse_options
-from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.releases.catalogue import NEWEST, parse_release
 from delegate_sim.results.report import Report
+from delegate_sim.runtime.interpreter import Assumptions, simulate
 from delegate_sim.runtime.suppositions import NodeKey, Supposition
 from delegate_sim.runtime.target import Target
 from tests.models import chain_model
@@ -54,6 +56,53 @@ def test_what_was_supposed_before_changes_nothing(name):
             found = one.simulate(supposition, {})
             fresh = examiner_of(content, name).simulate(supposition, {})
             assert Report(found.change.model, (found.run,)).to_json() == Report(fresh.change.model, (fresh.run,)).to_json()
+
+
+DIFFERENT = {
+    "accepted_ops": frozenset(["TANH"]),
+    "accepted_nodes": frozenset([NodeKey(0, 0)]),
+    "op_versions": {"RELU": 2},
+    "node_versions": {NodeKey(0, 0): 2},
+    "batch": 3,
+    "fixed_inputs": True,
+    "conversion": "int8",
+    "fixed_shapes": True,
+    "ended": frozenset(["load"]),
+    "has_own_resolver": True,
+    "release": parse_release("tf-2.15"),
+    "repaired_nodes": frozenset([NodeKey(0, 1)]),
+    "removed_nodes": frozenset([NodeKey(0, 1)]),
+}
+NOT_OF_THE_MODEL = {"accepted_ops", "accepted_nodes", "ended", "has_own_resolver", "repaired_nodes"}
+
+
+@pytest.mark.parametrize("field", dataclasses.fields(Supposition), ids=lambda field: field.name)
+def test_suppositions_that_differ_in_anything_are_simulated_each(field):
+    examiner = examiner_of(chain_model(["RELU", "TANH"]).bytes(), "nnapi")
+    without, with_it = Supposition(), Supposition(**{field.name: DIFFERENT[field.name]})
+    first, second = examiner.simulate(without, {}), examiner.simulate(with_it, {})
+    assert first is not second
+    assert (examiner.simulate(without, {}), examiner.simulate(with_it, {})) == (first, second)
+    assert (first.change is second.change) == (field.name in NOT_OF_THE_MODEL)
+    assert examiner.simulate(without, {"feature_level": 28}) is not first
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_what_was_found_for_another_target_is_not_taken_for_this_one(name):
+    delegate = find_delegate(name)
+    for path in MODELS[DELEGATE_NAMES.index(name) % EVERY :: EVERY]:
+        content = path.read_bytes()
+        model = load(content)
+        for release in ("litert-2.3", "tf-2.13", "litert-1.2", "litert-2.3"):
+            for given in ({}, {"feature_level": 28, "nnapi_runtime": "none"}) if name == "nnapi" else ({},):
+                options = parse_options(name, delegate.options, given)
+                for has_own_resolver in (False, True):
+                    own = Assumptions(has_own_resolver=has_own_resolver)
+                    runs = [
+                        simulate(each, delegate, options, parse_release(release), "api", own) for each in (model, load(content))
+                    ]
+                    found, fresh = [Report(model, (run,)).to_json() for run in runs]
+                    assert found == fresh
 
 
 def test_a_model_is_changed_once_for_all_that_a_delegate_may_accept():

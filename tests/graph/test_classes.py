@@ -10,6 +10,7 @@ import pytest
 import delegate_sim
 from delegate_sim.graph import classes
 from delegate_sim.graph.classes import Classes, classes_of
+from delegate_sim.graph.graph import file_graph
 from tests.models import chain_model
 
 
@@ -71,3 +72,17 @@ def test_a_model_has_one_set_of_numbers(model, monkeypatch):
 
     monkeypatch.setattr(classes, "Classes", make)
     assert classes_of(model) is found[0] is classes_of(model)
+
+
+def test_what_is_made_of_a_model_again_and_again_begins_anew(model, monkeypatch):
+    count = sum(len(subgraph.nodes) for subgraph in model.subgraphs)
+    monkeypatch.setattr(classes, "_CROWDED_AT_LEAST", 0)
+    kin, made = classes_of(model).kin, model
+    for _ in range(20):
+        made = classes.derived(made, description="made")
+        (first, *_) = made.subgraphs
+        different = [node._replace(version=next(kin.numbers)) for node in first.nodes]
+        made = classes.derived(made, subgraphs=(first._replace(nodes=tuple(different)), *made.subgraphs[1:]))
+        assert len(file_graph(made, made.subgraphs[0]).node_classes) == len(different)
+        assert len(classes_of(made).kin.nodes) <= (classes._CROWDED + 2) * count
+    assert classes_of(made).kin is not kin

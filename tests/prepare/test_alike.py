@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 import delegate_sim
+from delegate_sim import load
 from delegate_sim import prepare as preparing
+from delegate_sim.graph.classes import derived
 from delegate_sim.model.model import Allocation
 from delegate_sim.model.numbers import kind_of, shape_of
 from delegate_sim.prepare import PrepareError, prepare
+from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed
 from fixtures.builder import ModelBuilder
 from tests.alike import CORPORA, FIXTURES, models, sample
 
@@ -179,3 +182,31 @@ def test_what_a_kernel_did_to_an_operand_counts_for_later_nodes(delegated):
     model, weights = hybrid_convolutions(0, 0, 1)
     (graph,) = preparing.prepare_around(model, {0: delegated})
     assert [len(graph.tensors[index].quantization.scales) for index in weights] == [4, 4]
+
+
+def test_what_was_not_computed_for_want_of_elements_is_computed_where_fewer_are_wanted():
+    size = 1 << 15
+    builder = ModelBuilder()
+    main = builder.subgraph()
+    source, outputs = main.input("x", "FLOAT32", (2, 3)), []
+    for number in range(8):  # which have all elements computed that may be
+        part = main.tensor(f"part{number}", "INT32", (8,), data=[number + 1] * 8)
+        times = main.tensor(f"times{number}", "INT32", (1,), data=[size // 8])
+        outputs.append(main.tensor(f"tiled{number}", "INT32", (size,)))
+        main.node("TILE", [part, times], [outputs[-1]])
+    six, one = (main.tensor(name, "INT32", (1,), data=[value]) for name, value in (("six", 6), ("one", 1)))
+    shape, flat = main.tensor("shape", "INT32", (1,)), main.tensor("flat", "FLOAT32", (6,))
+    main.node("TILE", [six, one], [shape])
+    main.node("RESHAPE", [source, shape], [flat])
+    main.outputs(*outputs, flat)
+    model = load(builder.bytes())
+    fewer = changed(model, Supposition(removed_nodes=frozenset([NodeKey(0, 0)]))).model
+    (without,) = prepare(fewer)
+    (whole,) = prepare(model)
+    assert (without.failure, without.dynamic) == (None, None)
+    assert (whole.failure, whole.dynamic) != (None, None)
+    again = changed(model, Supposition(removed_nodes=frozenset([NodeKey(0, 1)]))).model
+    (without,) = prepare(again)
+    assert (without.failure, without.dynamic) == (None, None)
+    (whole,) = prepare(derived(model, description="the same"))
+    assert (whole.failure, whole.dynamic) != (None, None)
