@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MODEL ?= fixtures/models/mobilenet_block.tflite
+DEMO_STAMP := $(VENV)/.stamp-demo
 STAMP := $(VENV)/.stamp
+DEMO_LOCK := requirements-demo.lock
 LOCK := requirements.lock
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
 TREES ?=
@@ -18,21 +21,27 @@ TORCH ?= python3
 
 setup: $(STAMP)
 
-# The lock has every version and its digest; the package itself adds nothing to it.
-$(STAMP): pyproject.toml setup.py $(LOCK)
+# A lock has every version and its digest. This one has what the package needs to run and to be built, the other adds the extras.
+$(DEMO_STAMP): pyproject.toml setup.py $(DEMO_LOCK)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP_INSTALL) --require-hashes --requirement $(DEMO_LOCK)
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(STAMP): $(DEMO_STAMP) $(LOCK)
+	$(PIP_INSTALL) --require-hashes --requirement $(LOCK)
 	$(BIN)/python -m compileall -q delegate_sim cli
 	@touch $@
 
-lock:  ## remake the lock with the newest versions that pyproject.toml allows
+lock:  ## remake the locks with the newest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --custom-compile-command 'make lock' --output-file $(LOCK)
+	.venv-lock/bin/uv pip compile pyproject.toml --group build --quiet --universal --python-version 3.10 --generate-hashes \
+	  --constraint $(LOCK) --custom-compile-command 'make lock' --output-file $(DEMO_LOCK)
 
-demo: setup  ## analyse a model (MODEL=...), by default a fixture
+demo: $(DEMO_STAMP)  ## analyse a model (MODEL=...), by default a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
 
 test: setup lint  ## lint, types, unit tests, property tests, conformance
@@ -54,15 +63,15 @@ page-figures: setup  ## size, time and frames per second of the report page
 	$(BIN)/python -m benchmarks.page_figures
 
 viewers: setup  ## what is exported, in Model Explorer and Netron in Chromium
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-viewers ai-edge-model-explorer netron
+	$(PIP_INSTALL) --target .venv-viewers ai-edge-model-explorer netron
 	PYTHONPATH=.venv-viewers $(BIN)/python -m pytest tests/export
 
 stores: setup  ## models in S3, as moto serves it
-	test -d .venv-stores/moto || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-stores 'moto[s3,server]>=5' s3fs
+	test -d .venv-stores/moto || $(PIP_INSTALL) --target .venv-stores 'moto[s3,server]>=5' s3fs
 	PYTHONPATH=.venv-stores $(BIN)/python -m pytest tests/model/test_remote_s3.py
 
 site: setup  ## the documentation as pages with search, in site/
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6'
+	$(PIP_INSTALL) 'mkdocs>=1.6'
 	$(BIN)/python -m benchmarks.site
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there
@@ -143,17 +152,17 @@ faults: setup  ## full disks, programs killed at random points (KILLS=100), file
 	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/test_opened_files.py tests/test_mapping.py
 
 mutation: setup  ## whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-mutation --upgrade cosmic-ray coverage
+	$(PIP_INSTALL) --target .venv-mutation --upgrade cosmic-ray coverage
 	PYTHONPATH=.venv-mutation $(BIN)/python -m benchmarks.mutation $(ARGS)
 
 coverage: setup  ## lines and branches of delegate_sim that the tests run (ARGS=tests/FOLDER)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-coverage --upgrade coverage
+	$(PIP_INSTALL) --target .venv-coverage --upgrade coverage
 	PYTHONPATH=.venv-coverage $(BIN)/python -m coverage run -m pytest $(ARGS)
 	PYTHONPATH=.venv-coverage $(BIN)/python -m coverage report --skip-covered --sort cover
 
 # atheris has wheels for Python 3.11 to 3.13.
 fuzz-guided: setup  ## the same, guided by the code that a mutant reaches
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .venv-atheris --upgrade atheris
+	$(PIP_INSTALL) --target .venv-atheris --upgrade atheris
 	PYTHONPATH=.venv-atheris $(BIN)/python -m benchmarks.fuzz.guided --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
 audit: setup  ## known vulnerabilities of what the lock names

@@ -16,6 +16,7 @@ from delegate_sim import toml
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+DEMO_LOCK = (ROOT / "requirements-demo.lock").read_text(encoding="utf-8")
 LOCKED = ("test", "lint", "live", "report", "export", "browser")
 """The extras that development installs."""
 
@@ -46,21 +47,35 @@ def test_the_ranges_reach_down_to_what_users_have():
     assert {"numpy>=1.26; python_version < '3.13'", "click>=8.1"} <= set(PROJECT["dependencies"])
 
 
-def test_exact_versions_stand_in_the_lock_with_digests():
-    pins = [line for line in LOCK.splitlines() if line and not line.startswith((" ", "#"))]
+def pins_of(lock):
+    return [line for line in lock.splitlines() if line and not line.startswith((" ", "#"))]
+
+
+@pytest.mark.parametrize(("lock", "extras"), [(LOCK, LOCKED), (DEMO_LOCK, ())], ids=["development", "demo"])
+def test_exact_versions_stand_in_the_lock_with_digests(lock, extras):
+    pins = pins_of(lock)
     assert all(re.match(r"[a-z0-9-]+==[\w.]+ (;.* )?\\$", line) for line in pins)
-    assert LOCK.count("--hash=sha256:") >= len(pins)
-    wanted = environments.requirements(*LOCKED)
-    assert {name_of(each) for each in wanted} <= {name_of(line) for line in pins}
+    assert lock.count("--hash=sha256:") >= len(pins)
+    wanted = environments.requirements(*extras)
+    assert {name_of(requirement) for requirement in wanted} <= {name_of(line) for line in pins}
 
 
-def test_the_lock_names_no_place_to_fetch_from():
-    assert "://" not in LOCK
+def test_the_lock_of_the_demo_is_a_part_of_the_lock():
+    names = {name_of(line) for line in pins_of(DEMO_LOCK)}
+    assert set(pins_of(DEMO_LOCK)) == {line for line in pins_of(LOCK) if name_of(line) in names}
+    dependencies = {name_of(requirement) for requirement in environments.requirements()}
+    assert names - dependencies == {"markdown-it-py", "mdurl", "pygments", "setuptools"}
+
+
+@pytest.mark.parametrize("lock", [LOCK, DEMO_LOCK], ids=["development", "demo"])
+def test_the_lock_names_no_place_to_fetch_from(lock):
+    assert "://" not in lock
 
 
 def test_development_installs_from_the_lock_and_ci_runs_the_tests_the_wheel_and_the_matrix():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "--require-hashes --requirement $(LOCK)" in makefile
+    assert "--require-hashes --requirement $(DEMO_LOCK)" in makefile
     assert re.search(r"^lock:.*(\n\t.*)*uv pip compile", makefile, re.MULTILINE)
     ran = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert {"make test", "make wheel", "make matrix"} <= set(ran)
