@@ -28,7 +28,7 @@ Examples:
   delegate-sim rules --format markdown > nnapi.md
   delegate-sim rules --format json
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
-  delegate-sim rules --delegate mldrift --option use_ir_model=true --op MEAN
+  delegate-sim rules --delegate vx-nxp --option release=lf-6.6.3 --op MEAN
 
 A condition applies only to the targets that its "when" names: levels are feature levels (27 to 1000008 for nnapi), from the
 first one named up to but excluding the second. "explain CODE" tells what a code means.

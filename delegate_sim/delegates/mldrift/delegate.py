@@ -12,11 +12,10 @@ from typing import Any
 from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...model.model import Model, Node
+from ...model.model import Model
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
 from ...rules.alike import Judge
-from ...rules.book import RuleBook
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
@@ -29,7 +28,7 @@ from .demands.composites import composite_name
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .loading import load_refusal
 from .measured import notes, rules_of
-from .messages import HEADING, LAST_LINE, ir_refusal_lines, refusal_lines
+from .messages import HEADING, LAST_LINE, refusal_lines
 from .rules import RULES
 from .target import MlDriftTarget
 
@@ -41,10 +40,6 @@ _KERNELS = {
     "webgpu": "LITERT_WEBGPU",
 }
 _BACKENDS = {**{name: name for name in _KERNELS}, "cl": "opencl", "gl": "opengl"}
-_UNMEASURED = (
-    "use_ir_model: these verdicts follow the sources of ML Drift's second path as they were read, which no release of LiteRT was "
-    "run with; what fails while its kernels are built is not known"
-)
 _STUBS = (
     "Convolution2DTransposeBias MaxPoolingWithArgmax2D MaxUnpooling2D moe Resampler "
     "custom_call.GroupNorm custom_call.LayerNorm custom_call.RmsNorm custom_call.PixelShuffle"
@@ -94,13 +89,6 @@ OPTIONS = (
         "whether the CPU is among the accelerators: without it the model fails if any node is left over",
     ),
     Option(
-        "use_ir_model",
-        boolean,
-        False,
-        "judge by the rules of ML Drift's second path, over a graph representation of its own (IrModel), which no public option "
-        "takes; they were read in its sources, not compared with a run",
-    ),
-    Option(
         "build_kernels",
         boolean,
         False,
@@ -124,12 +112,11 @@ class MlDriftDelegate(Delegate):
     semantics = 2
     options = OPTIONS
     rules = RULES
-    rule_options = ("use_ir_model",)
     further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     fails_with_model = True
     live = AcceleratorTraits(
         "libLiteRtWebGpuAccelerator.so",
-        MappingProxyType({"backend": "webgpu", "hint_fully_delegated": False, "use_ir_model": False}),
+        MappingProxyType({"backend": "webgpu", "hint_fully_delegated": False}),
         HEADING,
         LAST_LINE,
         "Selected adapter",
@@ -141,15 +128,6 @@ class MlDriftDelegate(Delegate):
     )
     known_since = "litert-2.1.3"
     starts_at_known = True
-
-    @property
-    def rule_books(self) -> tuple[RuleBook[MlDriftTarget], ...]:
-        """The rules of both paths."""
-        return (RULES, _ir_rules())
-
-    def rules_for(self, options: OptionValues) -> RuleBook[MlDriftTarget]:
-        """Return the rules of one of the two paths."""
-        return _ir_rules() if options["use_ir_model"] else RULES
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -177,22 +155,20 @@ class MlDriftDelegate(Delegate):
 
         LiteRT's binaries have LLVM's C++ library in them, which decides among partitions of equal size.
         """
-        rules, target = self.rules_for(options), MlDriftTarget(rules_of(release))
+        target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, Judge(graph, rules, target))
+        verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
             decision = changed(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > 1:
             decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
-        lines_of = ir_refusal_lines if options["use_ir_model"] else refusal_lines
-        lines = lines_of(graph, _said(graph, rules, verdicts), len(decision.nodes))
+        lines = refusal_lines(graph, _said(verdicts), len(decision.nodes))
         # With the hint, decompositions have to be taken wholly as well: so the binary was seen to do.
         skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
-        warnings = (_UNMEASURED,) if options["use_ir_model"] and graph.index == 0 else ()
-        decision = changed(decision, log_lines=lines, skipped=skipped, warnings=warnings)
+        decision = changed(decision, log_lines=lines, skipped=skipped)
         # Operands that change after the preview may change its partitions.
         return decision if remapped is graph else changed(decision, graph=remapped, preview=())
 
@@ -200,8 +176,6 @@ class MlDriftDelegate(Delegate):
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Build ML Drift's own model of one partition, as far as it is known what ends the process there."""
-        if options["use_ir_model"]:
-            return None  # what fails there is not known
         failure = build_failure(decision.graph, subset, options["backend"], release)
         if failure is None:
             return None
@@ -222,28 +196,13 @@ class MlDriftDelegate(Delegate):
         return None
 
 
-def _ir_rules() -> RuleBook[MlDriftTarget]:
-    """Return the rules of the second path, which are loaded where they are asked for."""
-    from .ir import IR_RULES
-
-    return IR_RULES
-
-
-def _said(graph: Graph, rules: RuleBook[MlDriftTarget], verdicts: Mapping[int, Verdict]) -> dict[int, str]:
-    """Return what is said of each refused node: nothing of DEQUANTIZE nodes that widen float16 constants.
-
-    The second path says nothing of operators that it does not know either.
-    """
+def _said(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
+    """Return what is said of each refused node: nothing of DEQUANTIZE nodes that widen float16 constants."""
     return {
-        index: "" if verdict is FLOAT16_WIDENING else _reason(rules, graph.nodes[index], verdict)
+        index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
         for index, verdict in verdicts.items()
         if not verdict.is_supported
     }
-
-
-def _reason(rules: RuleBook[MlDriftTarget], node: Node, verdict: Verdict) -> str:
-    is_known = rules is RULES or rules.rule_of(node.op, is_custom=node.is_custom) is not None
-    return verdict.reasons[0].kind if is_known else ""
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:

@@ -28,16 +28,6 @@ def refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[st
     return tuple("\n".join([HEADING, *_reasons(graph, said), _counted(taken, total)]).split("\n"))
 
 
-def ir_refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[str, ...]:
-    """Return the same for the second path, which has words of its own and counts in any case."""
-    total = len(graph.execution_plan)
-    if taken >= total:
-        return ()
-    reasons = [f"    {line}" for line in _reasons(graph, said)]
-    heading = ["  Not supported by ML Drift:"] if reasons else []
-    return (*heading, *reasons, f"{taken} / {total} ops are delegated to ML Drift.")
-
-
 def _reasons(graph: Graph, said: Mapping[int, str]) -> list[str]:
     reasons = {f"{_name(graph, index)}: {reason}" for index, reason in said.items()}
     return sorted(reasons, key=lambda line: line.encode(errors="surrogateescape"))

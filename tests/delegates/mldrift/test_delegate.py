@@ -53,7 +53,6 @@ def test_defaults(sketch):
         "max_delegated_partitions": 1,
         "hint_fully_delegated": False,
         "cpu_fallback": True,
-        "use_ir_model": False,
         "build_kernels": False,
     }
 

@@ -217,5 +217,3 @@ EXPERTS: Checks = tuple(
         for each in (*_COUNTED, *readable(0), *readable(1), *readable(2), *RESULTS, *_SHAPED)
     ]
 )
-UNREAD_EXPERTS: Checks = (*_COUNTED, *_SHAPED)
-"""The same without demands on how tensors are read."""
