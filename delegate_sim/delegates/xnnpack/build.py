@@ -23,7 +23,7 @@ from ..base import KernelFailure
 from .datatypes import datatype, first_zero_point
 from .failures import kernel_failure
 from .rules.checks import MAX_RANK
-from .rules.custom import ATTENTION
+from .rules.stablehlo import ATTENTION
 from .scales import scales_of
 from .shapes import attention_of_other_shapes, missing_axis, overflowing_constant, variable_read_twice, weights_of_other_shape
 from .target import XnnpackTarget

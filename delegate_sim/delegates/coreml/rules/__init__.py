@@ -14,7 +14,7 @@ from .checks import SOURCE
 
 RULES: RuleBook[CoreMlTarget] = RuleBook(
     "coreml",
-    families=family_rules(__name__, "activation", "arithmetic", "convolution", "matrix", "reduction", "shape"),
+    families=family_rules(__name__),
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that the Core ML delegate has"),

@@ -1,11 +1,11 @@
-"""Convolutions, pooling and resizing."""
+"""Convolutions."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import SHAPE
 from ....rules.operands import operand
-from ....rules.vocabulary import activation, check, constant, given, where_given
+from ....rules.vocabulary import check, constant, given, where_given
 from .checks import NO_SIGN_BIT, builder, coreml_rule
 
 _SOURCE = builder("convolution_op_builder.cc", "IsConvolutionOpSupported")
@@ -13,7 +13,7 @@ _DEPTHWISE_SOURCE = (_SOURCE, _SOURCE.with_symbol("IsDepthwiseConvolutionOpSuppo
 _TRANSPOSE_SOURCE = (_SOURCE, _SOURCE.with_symbol("IsTransposeConvolutionOpSupported"))
 _MAX_FILTER = 16384
 _FILTER, _BIAS = operand(1, "filter"), operand(2, "bias")
-_OUTPUT_SHAPE, _SIZE = operand(0, "output shape"), operand(1, "size")
+_OUTPUT_SHAPE = operand(0, "output shape")
 
 
 def _large_filter(node: NodeView) -> str | None:
@@ -28,12 +28,7 @@ _FILTERED = (
 _CONVOLUTION = (NO_SIGN_BIT, *_FILTERED, given(_BIAS), constant(_BIAS))
 
 RULES = {
-    "AVERAGE_POOL_2D": coreml_rule(activation(("NONE",))),
     "CONV_2D": coreml_rule(*_CONVOLUTION, source=(_SOURCE,)),
     "DEPTHWISE_CONV_2D": coreml_rule(*_CONVOLUTION, source=_DEPTHWISE_SOURCE, version=2),
-    "MAX_POOL_2D": coreml_rule(activation(("NONE",))),
-    "RESIZE_BILINEAR": coreml_rule(
-        given(_SIZE), constant(_SIZE), source=(builder("resize_bilinear_op_builder.cc", "IsResizeBilinearOpSupported"),)
-    ),
     "TRANSPOSE_CONV": coreml_rule(*_FILTERED, given(_OUTPUT_SHAPE), constant(_OUTPUT_SHAPE), source=_TRANSPOSE_SOURCE, data=2),
 }

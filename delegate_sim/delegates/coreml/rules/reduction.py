@@ -1,4 +1,4 @@
-"""Reductions."""
+"""Reductions and running sums."""
 
 from __future__ import annotations
 

@@ -34,9 +34,7 @@ def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
 
 RULES: RuleBook[GpuTarget] = RuleBook(
     "gpu",
-    families=family_rules(
-        __name__, "activation", "arithmetic", "conversion", "convolution", "matrix", "recurrent", "reduction", "shape"
-    ),
+    families=family_rules(__name__),
     custom=custom.RULES,
     kinds=KINDS,
     source=SOURCE,

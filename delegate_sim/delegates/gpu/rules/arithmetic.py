@@ -1,4 +1,4 @@
-"""Elementwise arithmetic, comparisons, logic and selection."""
+"""Elementwise arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators that change types, quantise and unpack."""
+"""Changes of type and encoding."""
 
 from __future__ import annotations
 

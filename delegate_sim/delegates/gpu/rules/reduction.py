@@ -1,4 +1,4 @@
-"""Reductions, and sums along an axis."""
+"""Reductions and running sums."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from .checks import SOURCE
 
 RULES: RuleBook[HexagonTarget] = RuleBook(
     "hexagon",
-    families=family_rules(__name__, "activation", "arithmetic", "conversion", "convolution", "matrix", "reduction", "shape"),
+    families=family_rules(__name__),
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that the Hexagon delegate has"),

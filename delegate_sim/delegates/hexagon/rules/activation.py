@@ -1,4 +1,4 @@
-"""Activations and normalisations."""
+"""Activation functions and normalization."""
 
 from __future__ import annotations
 

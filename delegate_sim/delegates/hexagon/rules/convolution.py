@@ -1,15 +1,13 @@
-"""Convolutions, pooling and resizing."""
+"""Convolutions."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, SHAPE
-from ....rules.operands import operand
-from ....rules.vocabulary import check, constant
-from .checks import INT32, NO_ACTIVATION, QUANT8, RELU_ACTIVATION, UP_TO_2, UP_TO_3, hexagon_rule, inputs
+from ....rules.vocabulary import check
+from .checks import INT32, QUANT8, RELU_ACTIVATION, UP_TO_3, hexagon_rule, inputs
 
 _MAX_STRIDE = 3
-_MAX_WINDOW = 12
 _SAME, _VALID = 0, 1
 
 
@@ -47,21 +45,7 @@ def _unknown_padding(node: NodeView) -> str | None:
     return None if node.options.table is not None and node.options.padding in (_SAME, _VALID) else "unknown padding"
 
 
-def _large_padded_window(node: NodeView) -> str | None:
-    options = node.options
-    is_large = max(options.filter_height, options.filter_width) > _MAX_WINDOW
-    if not is_large or options.table is None or options.padding != _SAME:
-        return None
-    return f"a window of {options.filter_height} x {options.filter_width} with padding SAME"
-
-
-def _size_count(node: NodeView) -> str | None:
-    found = node.input(1).element_count
-    return None if found == 2 else f"a size of {found} elements"
-
-
 _CONVOLVED = inputs(QUANT8, QUANT8, INT32)
-_SIZED = (*inputs(QUANT8, INT32), constant(operand(1, "size")))
 _SMALL_STRIDES = check(ATTRIBUTE, f"strides at most {_MAX_STRIDE}", _large_stride, "use smaller strides")
 
 RULES = {
@@ -92,18 +76,4 @@ RULES = {
         check(ATTRIBUTE, "padding SAME or VALID", _unknown_padding),
         version_in=UP_TO_3,
     ),
-    "MAX_POOL_2D": hexagon_rule(
-        *inputs(QUANT8),
-        check(
-            ATTRIBUTE,
-            f"a window of at most {_MAX_WINDOW} x {_MAX_WINDOW}, or padding VALID",
-            _large_padded_window,
-            "pad with an operator of its own, or split the pooling",
-        ),
-        NO_ACTIVATION,
-        version_in=UP_TO_2,
-    ),
-    "AVERAGE_POOL_2D": hexagon_rule(*inputs(QUANT8), NO_ACTIVATION, version_in=UP_TO_2),
-    "RESIZE_NEAREST_NEIGHBOR": hexagon_rule(*_SIZED, version_in=UP_TO_3),
-    "RESIZE_BILINEAR": hexagon_rule(*_SIZED, check(SHAPE, "a size of 2 elements", _size_count), version_in=UP_TO_3),
 }

@@ -19,10 +19,7 @@ from . import custom
 
 RULES: RuleBook[Any] = RuleBook(
     "mldrift",
-    families=family_rules(
-        __name__,
-        *("activation", "arithmetic", "conversion", "convolution", "custom", "matrix", "recurrent", "reduction", "shape"),
-    ),
+    families=family_rules(__name__),
     custom=custom.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,

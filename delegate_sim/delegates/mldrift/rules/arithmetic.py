@@ -1,23 +1,19 @@
-"""Elementwise arithmetic, comparisons, logic and selection."""
+"""Elementwise arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 from ....graph.graph import NodeView
-from ....rules.kinds import BROADCAST, NEIGHBOUR, OPERATOR, SHAPE, TENSOR_TYPE
-from ....rules.operands import operand
+from ....rules.kinds import BROADCAST, NEIGHBOUR, OPERATOR
 from ....rules.rule import Check, OpRule
-from ....rules.vocabulary import check, refused_if, typed, where
+from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import (
     COMPATIBILITY,
-    FLOAT,
     KNOWN_ACTIVATION,
     TWO_OPERANDS,
     operand_pairs,
-    operands,
     shapes,
 )
 from ...gpu_compatibility.questions import runtime_input_count
@@ -122,10 +118,10 @@ def _constant_operands(name: str) -> Checks:
 
 
 _THREE_PAIRS = operand_pairs(((2, 0), (1, 1), (0, 2)), f"{TWO_OPERANDS}; or 2 constant inputs and 1 output")
-_PAIRS: Checks = (*before(SINCE_2_3, *arithmetic.BINARY), *since(SINCE_2_3, _THREE_PAIRS))
+PAIRS: Checks = (*before(SINCE_2_3, *arithmetic.BINARY), *since(SINCE_2_3, _THREE_PAIRS))
 
 
-def _binary(
+def binary(
     name: str,
     *first: Check[object],
     version: Checks | None = None,
@@ -133,13 +129,13 @@ def _binary(
     last: Checks = (),
 ) -> OpRule[object]:
     """Return the rule of an operator of two operands, which ML Drift names so where both are constant."""
-    counts = first or _PAIRS
+    counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
     return parsed_by(_PARSER, *(version or version_up_to(2)), *counts, *RESULTS, *own)
 
 
 _FUSED = FUSABLE.from_source(SOURCE.with_symbol("PreCheckMaybeFuseActivationForElementwiseNode"))
-_ACTIVATED: Checks = (*_PAIRS, KNOWN_ACTIVATION)
+_ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)
 
 _XOR = check(OPERATOR, "an operator that the GPU compatibility list has", lambda node: f"{node.op}, which is not on it")
 
@@ -159,65 +155,10 @@ _SELECT = parsed_by(
     *RESULTS,
 )
 
-
-# StableHLO
-
-
-def _other_than_first(node: NodeView) -> str | None:
-    types = [node.input(position).type for position in range(3)]
-    return None if len(set(types)) == 1 else f"types {', '.join(types)}"
-
-
-def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Of the least value only the first operand is looked at, of the greatest only itself, as the runtime does."""
-
-    def find(node: NodeView) -> str | None:
-        shape, operand_shape = node.input(compared).shape, node.input(1).shape
-        if shape == operand_shape or node.input(scalar).element_count == 1:
-            return None
-        return f"shapes {list(shape)} and {list(operand_shape)}"
-
-    return find
-
-
-_CLAMP = parsed_by(
-    "ClampOperationsParser",
-    operands(3, 0, 1),
-    check(TENSOR_TYPE, "three operands of one type", _other_than_first)
-    .saying("Clamp tensors must all be the same type")
-    .from_source(COMPATIBILITY),
-    check(SHAPE, "a least value of the operand's shape, or a scalar", _unlike_operand(0, 0))
-    .saying("Min tensor must be the same shape as the input, or a scalar")
-    .from_source(COMPATIBILITY),
-    check(SHAPE, "a greatest value of the operand's shape, or a scalar", _unlike_operand(2, 2))
-    .saying("Max tensor must be the same shape as the input, or a scalar")
-    .from_source(COMPATIBILITY),
-    *RESULTS,
-    *readable(0),
-    *readable(1),
-    *readable(2),
-)
-_CBRT = parsed_by(
-    "CbrtOperationParser",
-    operands(1, 0, 1),
-    typed(operand(0), (*FLOAT, "BFLOAT16")).saying("Only support float inputs").from_source(COMPATIBILITY),
-    check(
-        TENSOR_TYPE,
-        "input and output of one type",
-        lambda node: (
-            None if node.input(0).type == node.output(0).type else f"{node.input(0).type} input and {node.output(0).type} output"
-        ),
-    )
-    .saying("Input and output types must match")
-    .from_source(COMPATIBILITY),
-    *RESULTS,
-    *readable(0),
-)
-
 RULES = with_tensors(
     {
         "ABS": unary(5),
-        "ADD": _binary(
+        "ADD": binary(
             "add",
             arithmetic.ADD_OPERANDS,
             arithmetic.ENHANCED_BROADCAST,
@@ -225,30 +166,30 @@ RULES = with_tensors(
             may_be_one=True,
             last=(_FUSED,),
         ),
-        "ADD_N": _binary("add", arithmetic.ADD_N, version=version_up_to(6, older=2), may_be_one=True),
-        "ATAN2": _binary("atan2"),
+        "ADD_N": binary("add", arithmetic.ADD_N, version=version_up_to(6, older=2), may_be_one=True),
+        "ATAN2": binary("atan2"),
         "BITWISE_XOR": parsed_by(
             _PARSER, *version_up_to(2), _XOR.saying("Not supported op BITWISE_XOR").from_source(COMPATIBILITY)
         ),
         "CEIL": unary(),
         "COS": unary(),
-        "DIV": _binary("div", *_ACTIVATED, last=(_FUSED,)),
-        "EQUAL": _binary("equal"),
+        "DIV": binary("div", *_ACTIVATED, last=(_FUSED,)),
+        "EQUAL": binary("equal"),
         "EXP": unary(),
         "FLOOR": unary(),
-        "FLOOR_DIV": _binary("floor_div", version=version_up_to(3)),
-        "FLOOR_MOD": _binary("floor_mod"),
-        "GREATER": _binary("greater"),
-        "GREATER_EQUAL": _binary("greater_equal"),
-        "LESS": _binary("less"),
-        "LESS_EQUAL": _binary("less_equal"),
+        "FLOOR_DIV": binary("floor_div", version=version_up_to(3)),
+        "FLOOR_MOD": binary("floor_mod"),
+        "GREATER": binary("greater"),
+        "GREATER_EQUAL": binary("greater_equal"),
+        "LESS": binary("less"),
+        "LESS_EQUAL": binary("less_equal"),
         "LOG": unary(),
-        "LOGICAL_AND": _binary("logical_and"),
+        "LOGICAL_AND": binary("logical_and"),
         "LOGICAL_NOT": unary(),
-        "LOGICAL_OR": _binary("logical_or"),
-        "MAXIMUM": _binary("maximum", version=version_up_to(4)),
-        "MINIMUM": _binary("minimum", version=version_up_to(4)),
-        "MUL": _binary(
+        "LOGICAL_OR": binary("logical_or"),
+        "MAXIMUM": binary("maximum", version=version_up_to(4)),
+        "MINIMUM": binary("minimum", version=version_up_to(4)),
+        "MUL": binary(
             "mul",
             arithmetic.MUL_OPERANDS,
             arithmetic.ENHANCED_BROADCAST,
@@ -258,9 +199,9 @@ RULES = with_tensors(
             last=(_FUSED,),
         ),
         "NEG": unary(),
-        "NOT_EQUAL": _binary("not_equal"),
-        "POW": _binary("pow"),
-        "RIGHT_SHIFT": _binary("shift_right"),
+        "NOT_EQUAL": binary("not_equal"),
+        "POW": binary("pow"),
+        "RIGHT_SHIFT": binary("shift_right"),
         "ROUND": unary(),
         "RSQRT": unary(),
         "SELECT": _SELECT,
@@ -269,11 +210,7 @@ RULES = with_tensors(
         "SIN": unary(),
         "SQRT": unary(),
         "SQUARE": unary(),
-        "SQUARED_DIFFERENCE": _binary("squared_diff"),
-        "STABLEHLO_CBRT": _CBRT,
-        "STABLEHLO_CLAMP": _CLAMP,
-        "STABLEHLO_REMAINDER": parsed_by("RemainderOperationParser", *_PAIRS, *readable(0), *readable(1), *RESULTS),
-        "STABLEHLO_SHIFT_LEFT": _binary("shift_left"),
-        "SUB": _binary("subtract", *_ACTIVATED, last=(_FUSED,)),
+        "SQUARED_DIFFERENCE": binary("squared_diff"),
+        "SUB": binary("subtract", *_ACTIVATED, last=(_FUSED,)),
     }
 )

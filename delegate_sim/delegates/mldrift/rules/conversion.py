@@ -1,4 +1,4 @@
-"""Operators that change types and quantise."""
+"""Changes of type and encoding."""
 
 from __future__ import annotations
 

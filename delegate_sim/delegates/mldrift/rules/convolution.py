@@ -1,4 +1,4 @@
-"""Convolutions, pooling and resizing."""
+"""Convolutions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ....rules.numbers import counted
 from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.questions import runtime_input_count
-from ..demands.checks import FUSABLE, FUSED, SINCE_2_2, since, version_up_to
+from ..demands.checks import FUSED, SINCE_2_2, since, version_up_to
 from ..demands.parsing import parsed_by
 from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
 from ..demands.tensors import with_tensors
@@ -41,11 +41,8 @@ def _neither_one_nor_two(node: NodeView) -> str | None:
     return None if found in (1, 2) else counted(found, "runtime input")
 
 
-_POOL = parsed_by("Pooling2DOperationParser", *version_up_to(2), *convolution.POOL_2D, *RESULTS, *readable(0), FUSABLE)
-
 RULES = with_tensors(
     {
-        "AVERAGE_POOL_2D": _POOL,
         "CONV_2D": parsed_by(
             "Conv2DOperationParser",
             *version_up_to(6),
@@ -69,13 +66,6 @@ RULES = with_tensors(
             check(OPERAND_COUNT, "1 or 2 runtime inputs", _neither_one_nor_two).saying("Unsupported Depthwise Convolution case."),
             *where(lambda node: runtime_input_count(node) == 1, "with constant weights", *float_constant(1, "filter")),
             *FUSED,
-        ),
-        "MAX_POOL_2D": _POOL,
-        "RESIZE_BILINEAR": parsed_by(
-            "Resize2DOperationParser", *version_up_to(3), *convolution.RESIZE_BILINEAR, *readable(0), *RESULTS
-        ),
-        "RESIZE_NEAREST_NEIGHBOR": parsed_by(
-            "Resize2DOperationParser", *version_up_to(3), *convolution.RESIZE_NEAREST_NEIGHBOR, *readable(0), *RESULTS
         ),
         "TRANSPOSE_CONV": parsed_by(
             "TransposeConvBuiltinOperationParser",

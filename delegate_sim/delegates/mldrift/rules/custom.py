@@ -9,13 +9,11 @@ from __future__ import annotations
 from ....rules.rule import Check, OpRule
 from ...gpu_compatibility import custom
 from ..demands.checks import SINCE_2_2, SINCE_2_3, version_up_to
-from ..demands.composites import ABSOLUTE, ROTARY, carried, composite
+from ..demands.composites import ABSOLUTE, ROTARY, carried
 from ..demands.normalization import normalization
 from ..demands.parsing import parsed_by
 from ..demands.reading import RESULTS, float_constant, readable
 from ..demands.tensors import tensor_checks, with_tensors
-
-RULES = {"STABLEHLO_COMPOSITE": composite()}
 
 
 def _custom(parser: str, *checks: Check[object]) -> OpRule[object]:

@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matrix products and diagonals."""
 
 from __future__ import annotations
 

@@ -1,13 +1,10 @@
-"""Reductions, sums along an axis, and searches for the largest elements."""
+"""Reductions and running sums."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....rules.kinds import CONSTANT
-from ....rules.operands import operand
-from ....rules.vocabulary import check, constant, operand_count, where
+from ....rules.vocabulary import where
 from ...gpu_compatibility import reduction
-from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
 from ..demands.checks import SINCE_2_2, other_inputs, results, runtime_inputs, since, version_up_to
 from ..demands.parsing import parsed_by
 from ..demands.reading import INPUT_AXES, RANKED_RESULT, RESULTS, available, axes, integer_constant, integers, readable
@@ -25,12 +22,6 @@ _AFTER_AXES = (
     *RESULTS,
 )
 _REDUCTION = parsed_by("ReduceOperationParser", *reduction.REDUCTION, *_AFTER_AXES)
-
-
-def _more_than_one(node: NodeView) -> str | None:
-    found = node.input(1).element_count
-    return None if found == 1 else f"k of {found} elements"
-
 
 RULES = with_tensors(
     {
@@ -52,16 +43,5 @@ RULES = with_tensors(
         "REDUCE_MIN": _REDUCTION,
         "REDUCE_PROD": _REDUCTION,
         "SUM": _REDUCTION,
-        "TOPK_V2": parsed_by(
-            "TopKOperationParser",
-            *version_up_to(1),
-            runtime_operands(1, 2).from_source(COMPATIBILITY),
-            *readable(0),
-            available(1),
-            constant(operand(1, "k")).saying("TopK k must be constant tensor."),
-            check(CONSTANT, "k of one element", _more_than_one).saying("TopK k must be scalar."),
-            operand_count(outputs=2).saying("TopK requires 2 output tensors"),
-            *RESULTS,
-        ),
     }
 )

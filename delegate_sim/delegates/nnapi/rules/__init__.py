@@ -13,9 +13,7 @@ from .checks import SOURCE
 
 RULES: RuleBook[NnapiTarget] = RuleBook(
     "nnapi",
-    families=family_rules(
-        __name__, "activation", "arithmetic", "conversion", "convolution", "matrix", "recurrent", "reduction", "shape"
-    ),
+    families=family_rules(__name__),
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that NNAPI has", problem="is not mapped"),

@@ -1,4 +1,4 @@
-"""Arithmetic, comparisons and logic."""
+"""Elementwise arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 

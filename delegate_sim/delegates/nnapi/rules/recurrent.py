@@ -1,15 +1,14 @@
-"""Recurrent operators, and projections by hashing."""
+"""Recurrent layers."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
-from ....rules.numbers import counted, exactly
+from ....rules.numbers import exactly
 from ....rules.operands import OUTPUT, Operand, operand, result
 from ....rules.rule import Check, OpRule, Rules
-from ....rules.vocabulary import check, check_for_target, constant, operand_count, refused_if, typed, where
-from ..kinds import FEATURE_LEVEL, UNSUPPORTED_INPUT_TYPE, UNSUPPORTED_OPERAND_RANK
+from ....rules.vocabulary import check_for_target, constant, operand_count, typed, where
+from ..kinds import FEATURE_LEVEL, UNSUPPORTED_OPERAND_RANK
 from ..questions import is_basic_lstm
 from ..target import NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
@@ -24,8 +23,6 @@ from .checks import (
     op_version,
     quantized_as,
 )
-
-_SPARSE_PROJECTION = 1
 
 
 def _is_unit_range(tensor: Tensor) -> bool:
@@ -43,14 +40,6 @@ def _unit_range(which: Operand) -> Check[object]:
 
 def _normalized_layer(node: NodeView, target: NnapiTarget) -> str | None:
     return f"24 inputs at feature level {target.level}" if len(node.inputs) == 24 else None
-
-
-def _is_sparse(node: NodeView) -> bool:
-    return bool(node.options.type == _SPARSE_PROJECTION)
-
-
-def _weights_of_sparse_projection(node: NodeView) -> str | None:
-    return counted(len(node.inputs), "input") if _is_sparse(node) and len(node.inputs) != 2 else None
 
 
 _BASIC_KERNEL = where(
@@ -80,26 +69,6 @@ _SEQUENCE = (min_level(NNAPI_1_2), NOT_HYBRID)
 
 RULES: Rules[NnapiTarget] = {
     "BIDIRECTIONAL_SEQUENCE_LSTM": OpRule((op_version(1), *_SEQUENCE)),
-    "LSH_PROJECTION": OpRule(
-        (
-            op_version(1),
-            refused_if(
-                OPERAND_VALUE,
-                "a dense projection before NNAPI 1.2",
-                _is_sparse,
-                "a sparse projection",
-                "use a dense projection, or target NNAPI 1.2",
-            )
-            .reported_as(UNSUPPORTED_INPUT_TYPE)
-            .when(below_level(NNAPI_1_2)),
-            check(
-                OPERAND_COUNT,
-                "2 inputs for a sparse projection",
-                _weights_of_sparse_projection,
-                "leave the weights out, or use a dense projection",
-            ),
-        )
-    ),
     "LSTM": OpRule(
         (
             max_op_version(3),

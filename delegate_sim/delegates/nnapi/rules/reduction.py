@@ -1,4 +1,4 @@
-"""Reductions, and what picks elements by their size."""
+"""Reductions and running sums."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ....graph.graph import NodeView
 from ....model import schema
 from ....rules.kinds import TENSOR_TYPE
 from ....rules.numbers import at_least, at_most
-from ....rules.operands import INPUT, OUTPUT, operand
+from ....rules.operands import INPUT, OUTPUT
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, rank, refused_if, typed
 from ..kinds import OUTPUT_TYPE, SCALAR_OUTPUT, UNSUPPORTED_OPERAND_VALUE, UNSUPPORTED_OUTPUT_TYPE
@@ -14,8 +14,6 @@ from ..target import NNAPI_1_1, NNAPI_1_2, NnapiTarget, below_level, from_level
 from .checks import (
     FLOAT,
     FLOAT_QUANT8,
-    FLOAT_QUANT8_INT32,
-    constant_int32,
     max_op_version,
     min_level,
     op_version,
@@ -82,7 +80,4 @@ RULES: Rules[NnapiTarget] = {
     "REDUCE_MIN": _EXTREMUM,
     "REDUCE_PROD": _FOLD,
     "SUM": _FOLD,
-    "TOPK_V2": OpRule(
-        (max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8_INT32), constant_int32(operand(1, "k")))
-    ),
 }

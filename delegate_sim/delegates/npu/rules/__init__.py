@@ -5,35 +5,18 @@ The tables of a family (``rules/FAMILY.py``) have a row for each operator and a 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import FAMILIES, LazyRules
-from ....rules.rule import OpRule, Rules
+from ....rules.families import family_rules
+from ....rules.rule import OpRule
 from ....rules.source import Source
 from ..kinds import KINDS
 from ..target import NpuTarget
 from .checks import ANY as ANYTHING
 from .checks import FILTERED, GOOGLE, INTEL, MEDIATEK, SAMSUNG, column
 
-_FAMILIES = (
-    *("activation", "arithmetic", "conversion", "convolution", "custom", "matrix"),
-    *("recurrent", "reduction", "shape", "variable"),
-)
 _UNKNOWN = Unknown("an operator that the plugin selects", problem="is not selected")
-
-
-def _columns(plugin: str) -> Iterator[LazyRules[NpuTarget]]:
-    """Return a plugin's column of each family's table, which is loaded once a model has such operators."""
-
-    def load(family: str) -> Rules[NpuTarget]:
-        return column(import_module(f"{__name__}.{family}").TABLE, plugin)
-
-    for family in _FAMILIES:
-        yield LazyRules(FAMILIES[family], functools.partial(load, family))
 
 
 def _release(target: NpuTarget) -> Any:
@@ -45,7 +28,7 @@ def _book(
 ) -> RuleBook[NpuTarget]:
     return RuleBook(
         f"npu-{plugin}",
-        families=() if plugin == "samsung" else tuple(_columns(plugin)),
+        families=() if plugin == "samsung" else family_rules(__name__, lambda module: column(module.TABLE, plugin)),
         kinds=KINDS,
         source=source,
         unknown=_UNKNOWN,

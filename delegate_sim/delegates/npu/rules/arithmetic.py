@@ -1,13 +1,12 @@
-"""Elementwise operators."""
+"""Elementwise arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 
-from .checks import ANY, REFUSED, TYPED, PluginRow, PluginTable
+from .checks import ANY, TYPED, PluginRow, PluginTable
 
 TABLE: PluginTable = {
     "ABS": PluginRow(intel=ANY, mediatek=TYPED),
     "ADD": PluginRow(intel=ANY, mediatek=TYPED),
-    "COMPLEX_ABS": PluginRow(google=REFUSED),
     "COS": PluginRow(intel=ANY),
     "DIV": PluginRow(intel=ANY, mediatek=TYPED),
     "EQUAL": PluginRow(intel=ANY),
@@ -16,7 +15,6 @@ TABLE: PluginTable = {
     "FLOOR_MOD": PluginRow(intel=ANY),
     "GREATER": PluginRow(intel=ANY, mediatek=TYPED),
     "GREATER_EQUAL": PluginRow(intel=ANY),
-    "IMAG": PluginRow(google=REFUSED),
     "LESS": PluginRow(intel=ANY, mediatek=TYPED.from_release("litert-2.2.0")),
     "LESS_EQUAL": PluginRow(intel=ANY),
     "LOG": PluginRow(intel=ANY),
@@ -28,8 +26,6 @@ TABLE: PluginTable = {
     "MUL": PluginRow(intel=ANY, mediatek=TYPED),
     "NOT_EQUAL": PluginRow(intel=ANY),
     "POW": PluginRow(intel=ANY),
-    "REAL": PluginRow(google=REFUSED),
-    "RFFT2D": PluginRow(google=REFUSED),
     "RSQRT": PluginRow(intel=ANY, mediatek=TYPED),
     "SELECT": PluginRow(intel=ANY),
     "SELECT_V2": PluginRow(intel=ANY),

@@ -1,17 +1,13 @@
-"""Convolutions, pooling and resizing."""
+"""Convolutions."""
 
 from __future__ import annotations
 
 from .checks import ANY, REFUSED, REFUSED_BEFORE_2_3, TYPED, PluginRow, PluginTable
 
 TABLE: PluginTable = {
-    "AVERAGE_POOL_2D": PluginRow(intel=ANY, mediatek=TYPED),
     "CONV_2D": PluginRow(intel=ANY, mediatek=TYPED),
     "CONV_3D": PluginRow(google=REFUSED_BEFORE_2_3, intel=ANY),
     "CONV_3D_TRANSPOSE": PluginRow(google=REFUSED),
     "DEPTHWISE_CONV_2D": PluginRow(intel=ANY, mediatek=TYPED),
-    "MAX_POOL_2D": PluginRow(intel=ANY, mediatek=TYPED),
-    "RESIZE_BILINEAR": PluginRow(intel=ANY, mediatek=TYPED),
-    "RESIZE_NEAREST_NEIGHBOR": PluginRow(intel=ANY, mediatek=TYPED),
     "TRANSPOSE_CONV": PluginRow(intel=ANY, mediatek=TYPED),
 }

@@ -1,4 +1,4 @@
-"""Products of matrices, and what is done to their diagonals."""
+"""Matrix products and diagonals."""
 
 from __future__ import annotations
 

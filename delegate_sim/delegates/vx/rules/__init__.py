@@ -23,9 +23,7 @@ _WITHOUT_MAPPER = "(in the delegate's log: op {builtin_code}) has no mapper"
 
 RULES: RuleBook[VxTarget] = RuleBook(
     "vx",
-    families=family_rules(
-        __name__, "activation", "arithmetic", "conversion", "convolution", "matrix", "reduction", "shape", "recurrent"
-    ),
+    families=family_rules(__name__),
     custom=custom.RULES,
     kinds=KINDS,
     source=SOURCE,

@@ -21,7 +21,7 @@ from ....rules.numbers import listed
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Source
-from ....rules.vocabulary import check, refused_if, same_type
+from ....rules.vocabulary import check, constant, refused_if, same_type
 from ..kinds import DYNAMIC_SHAPE
 from ..target import VxTarget
 from .upstream import VX_DELEGATE
@@ -35,6 +35,7 @@ TensorFinder = Callable[[Tensor], str | None]
 EIGHT_BITS = ("INT8", "UINT8")
 MAX_RANK = 6
 MAX_SIZE = 65535
+AXIS = constant(operand(1, "axis"))
 
 
 class TensorDemand(NamedTuple):

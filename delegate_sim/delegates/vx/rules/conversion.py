@@ -1,4 +1,4 @@
-"""Changes of type."""
+"""Changes of type and encoding."""
 
 from __future__ import annotations
 

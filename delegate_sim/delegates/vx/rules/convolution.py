@@ -1,4 +1,4 @@
-"""Convolutions, pooling and resizing."""
+"""Convolutions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, SHAPE
 from ....rules.operands import operand
 from ....rules.vocabulary import check, constant
-from .checks import OUTPUT_WITH_DIMENSIONS, SAME_TYPES, of_inputs, quantized_8_bits, vx_rule
+from .checks import OUTPUT_WITH_DIMENSIONS, SAME_TYPES, vx_rule
 
 
 def _grouped_batch(node: NodeView) -> str | None:
@@ -30,21 +30,9 @@ def _dilation(node: NodeView) -> str | None:
 
 _NO_DILATION = check(ATTRIBUTE, "no dilation", _dilation, "use a larger filter instead of dilation")
 
-_POOL = vx_rule("Pool2dMapper::IsOpSupported")
-_RESIZE = vx_rule(
-    "ResizeMapper::IsOpSupported",
-    constant(operand(1, "size")),
-    *of_inputs(quantized_8_bits(), positions=slice(0, 1)),
-)
-"""Their mapper also asks whether a constant size has data, which is always so."""
-
 RULES = {
-    "AVERAGE_POOL_2D": _POOL,
     "CONV_2D": vx_rule("Conv2dMapper::IsOpSupported", SAME_TYPES, _GROUPED_BATCH),
     "CONV_3D": vx_rule("Conv3dMapper::IsOpSupported", _NO_DILATION, SAME_TYPES, constant(operand(1, "filter"))),
     "DEPTHWISE_CONV_2D": vx_rule("DepthwiseConv2dMapper::IsOpSupported", SAME_TYPES),
-    "MAX_POOL_2D": _POOL,
-    "RESIZE_BILINEAR": _RESIZE,
-    "RESIZE_NEAREST_NEIGHBOR": _RESIZE,
     "TRANSPOSE_CONV": vx_rule("TransposeConvMapper::IsOpSupported", OUTPUT_WITH_DIMENSIONS),
 }

@@ -1,4 +1,4 @@
-"""Recurrent cells."""
+"""Recurrent layers."""
 
 from __future__ import annotations
 

@@ -15,9 +15,7 @@ from .upstream import SOURCE
 
 RULES: RuleBook[Visit] = RuleBook(
     "xnnpack",
-    families=family_rules(
-        __name__, "activation", "arithmetic", "conversion", "convolution", "custom", "matrix", "reduction", "shape", "variable"
-    ),
+    families=family_rules(__name__),
     custom=custom.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,

@@ -6,6 +6,7 @@ given. It says why only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from ....graph.graph import NodeView
@@ -136,3 +137,9 @@ def positive(function: str, *names: str) -> Check[object]:
 
 SMALLEST_CONVERSION, LARGEST_CONVERSION = 1.0 / 256.0, 128.0
 """The ratios of scales that XNNPACK converts with."""
+
+
+def elements_of(node: NodeView, position: int) -> Sequence[int]:
+    """Return the elements of a constant operand."""
+    value = node.value(node.input(position))
+    return () if value is None else value.tolist()

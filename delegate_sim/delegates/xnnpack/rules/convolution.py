@@ -29,13 +29,11 @@ from .checks import (
     vector,
     xnnpack_rule,
 )
-from .types import FLOAT, FLOAT16_LAYERS, FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS_LAYERS, of_types
-from .upstream import in_method, method
+from .types import FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS_LAYERS, of_types
+from .upstream import in_method
 from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
 _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
-
-_FLOAT = FLOAT.with_float16_from(FLOAT16_LAYERS)
 
 
 def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
@@ -140,35 +138,7 @@ _TRANSPOSE_PADDING = in_method(
     "CalculateTransposeConvPaddings", check(ATTRIBUTE, TRANSPOSE_PADDING_NEEDS, _unusable_transpose_paddings)
 )
 
-
-def _strides_over_filter(node: NodeView) -> str | None:
-    options = node.options
-    if options.stride_w <= options.filter_width and options.stride_h <= options.filter_height:
-        return None
-    return f"strides {options.stride_h}x{options.stride_w} over filter {options.filter_height}x{options.filter_width}"
-
-
-_POOLING = (
-    positive("CheckPoolingParams", "stride_w", "stride_h"),
-    positive("CheckPoolingParams", "filter_width", "filter_height"),
-    check(ATTRIBUTE, "strides no larger than the filter", _strides_over_filter).from_source(method("CheckPoolingParams")),
-    PADDING,
-    BOUNDING_ACTIVATION,
-)
-
-
-def _empty_first_size(node: NodeView) -> str | None:
-    """Of the new height and width, the delegate looks at the height only."""
-    value = node.value(node.input(1))
-    return f"new height {value[0]}" if value is not None and len(value) and value[0] <= 0 else None
-
-
-_NEW_SIZE = operand(1, "new size")
-
 RULES = {
-    "AVERAGE_POOL_2D": xnnpack_rule(
-        "VisitAveragePool2DNode", operands(1), *of_types(INPUT, _FLOAT), *of_types(OUTPUT, _FLOAT), *_POOLING
-    ),
     "CONV_2D": xnnpack_rule(
         "VisitConv2DNode",
         positive("CheckConvolutionParams", "stride_w", "stride_h"),
@@ -192,25 +162,6 @@ RULES = {
         positive("CheckDepthwiseConvolutionParams", "dilation_w_factor", "dilation_h_factor"),
         PADDING,
         BOUNDING_ACTIVATION,
-    ),
-    "MAX_POOL_2D": xnnpack_rule(
-        "VisitMaxPool2DNode",
-        operands(1),
-        *of_types(INPUT, FLOAT32_OR_8_BITS),
-        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
-        *_POOLING,
-    ),
-    "RESIZE_BILINEAR": xnnpack_rule(
-        "VisitResizeBilinearNode",
-        operands(2),
-        *of_types(INPUT, FLOAT32_OR_8_BITS),
-        *shaped(INPUT, 4),
-        integers(_NEW_SIZE, "INT32"),
-        vector(_NEW_SIZE),
-        stored(_NEW_SIZE),
-        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
-        *shaped(OUTPUT, 4),
-        check(OPERAND_VALUE, "a new height of at least 1", _empty_first_size),
     ),
     "TRANSPOSE_CONV": xnnpack_rule(
         "VisitTransposeConvNode",

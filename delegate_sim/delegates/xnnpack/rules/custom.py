@@ -10,7 +10,7 @@ import struct
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.kinds import ACTIVATION, ATTRIBUTE, OPERAND_COUNT, OPERATOR, SHAPE
+from ....rules.kinds import ACTIVATION, ATTRIBUTE, OPERAND_COUNT, SHAPE
 from ....rules.operands import OUTPUT, operand, result
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where_given
@@ -19,9 +19,7 @@ from ..visit import Visit
 from .checks import BIAS, INPUT, RELU_TO_RELU6, WEIGHTS, operands, shaped, stored_or_unpacked, xnnpack_rule
 from .convolution import TRANSPOSE_PADDING_NEEDS, transpose_padding_problem
 from .types import FLOAT32, of_type
-from .upstream import SOURCE, in_method, method
-
-ATTENTION = "odml.scaled_dot_product_attention"
+from .upstream import in_method, method
 
 _PADDING_MODES = {1: "SAME", 2: "VALID"}
 """``TfLitePadding``."""
@@ -112,7 +110,7 @@ _MASK = operand(3, "mask")
 _NAMED_MASK = refused_if(
     OPERAND_COUNT, "a mask", lambda node: len(node.node.inputs) <= _MASK.position, "no mask", "give the operator a mask"
 )
-_ATTENTION: tuple[Check[Visit], ...] = (
+ATTENTION_CHECKS: tuple[Check[Visit], ...] = (
     _NAMED_MASK.before_release("litert-1.2.0"),
     *of_type(operand(0, "query"), FLOAT32),
     *of_type(operand(1, "key"), FLOAT32),
@@ -123,19 +121,7 @@ _ATTENTION: tuple[Check[Visit], ...] = (
     _same_heads(2, "value"),
     *where_given(_MASK, _same_length(1, "key"), _same_length(2, "value")),
 )
-_ATTENTION_SOURCE = (method("VisitDotAttentionNode"), method("VisitScaledDotAttentionCompositeNode"))
-
-
-def _other_composite(node: NodeView) -> str | None:
-    name = node.options.name or ""
-    return None if name == ATTENTION else f"composite {name!r}"
-
-
-_COMPOSITE: Check[Visit] = check(
-    OPERATOR, f"composite {ATTENTION}", _other_composite, "leave other composites to the CPU"
-).from_source(SOURCE)
-
-RULES = {"STABLEHLO_COMPOSITE": OpRule((_COMPOSITE, *_ATTENTION)).from_source(*_ATTENTION_SOURCE)}
+ATTENTION_SOURCE = (method("VisitDotAttentionNode"), method("VisitScaledDotAttentionCompositeNode"))
 
 CUSTOM_RULES = {
     "Convolution2DTransposeBias": xnnpack_rule(
@@ -175,6 +161,6 @@ CUSTOM_RULES = {
         *_POOLING,
     ),
     "moe": MIXTURE,
-    "odml.scaled_dot_product_attention": OpRule(_ATTENTION).from_source(*_ATTENTION_SOURCE),
+    "odml.scaled_dot_product_attention": OpRule(ATTENTION_CHECKS).from_source(*ATTENTION_SOURCE),
 }
 """Custom operators, by name."""

@@ -1,9 +1,4 @@
-"""Variables: handles, assignments and reads.
-
-Source: ``VisitVarHandleNode``, ``VisitAssignVariableNode`` and ``VisitReadVariableNode``
-(``delegates/xnnpack/xnnpack_delegate.cc``). From litert-1.3.0 on the flag variable_operators has no effect: they are always
-accepted.
-"""
+"""Variables and hash tables."""
 
 from __future__ import annotations
 

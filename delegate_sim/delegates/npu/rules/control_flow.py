@@ -1,4 +1,4 @@
-"""Variables and tables."""
+"""Variables and hash tables."""
 
 from __future__ import annotations
 

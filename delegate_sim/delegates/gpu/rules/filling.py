@@ -1,0 +1,18 @@
+"""Filling, repeating and counting."""
+
+from __future__ import annotations
+
+from ...gpu_compatibility import shape
+from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
+from .checks import INT32, UP_TO_1, gpu_rule
+
+RULES = {
+    "ONE_HOT": gpu_rule(
+        "OneHotOperationParser",
+        *shape.ONE_HOT,
+        version_in=UP_TO_1,
+        cases=(COMPATIBILITY.symbol, "CheckOneHotGpuDelegateCompatibility"),
+        inputs=INT32,
+    ),
+    "TILE": gpu_rule("TileOperationParser", runtime_operands(1, 1)),
+}

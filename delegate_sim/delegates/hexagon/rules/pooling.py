@@ -1,0 +1,47 @@
+"""Pooling and resizing of images."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import ATTRIBUTE, SHAPE
+from ....rules.operands import operand
+from ....rules.vocabulary import check, constant
+from .checks import INT32, NO_ACTIVATION, QUANT8, UP_TO_2, UP_TO_3, hexagon_rule, inputs
+
+_MAX_WINDOW = 12
+
+
+_SAME = 0
+
+
+def _large_padded_window(node: NodeView) -> str | None:
+    options = node.options
+    is_large = max(options.filter_height, options.filter_width) > _MAX_WINDOW
+    if not is_large or options.table is None or options.padding != _SAME:
+        return None
+    return f"a window of {options.filter_height} x {options.filter_width} with padding _SAME"
+
+
+def _size_count(node: NodeView) -> str | None:
+    found = node.input(1).element_count
+    return None if found == 2 else f"a size of {found} elements"
+
+
+_SIZED = (*inputs(QUANT8, INT32), constant(operand(1, "size")))
+
+RULES = {
+    "MAX_POOL_2D": hexagon_rule(
+        *inputs(QUANT8),
+        check(
+            ATTRIBUTE,
+            f"a window of at most {_MAX_WINDOW} x {_MAX_WINDOW}, or padding VALID",
+            _large_padded_window,
+            "pad with an operator of its own, or split the pooling",
+        ),
+        NO_ACTIVATION,
+        version_in=UP_TO_2,
+    ),
+    "AVERAGE_POOL_2D": hexagon_rule(*inputs(QUANT8), NO_ACTIVATION, version_in=UP_TO_2),
+    "RESIZE_NEAREST_NEIGHBOR": hexagon_rule(*_SIZED, version_in=UP_TO_3),
+    "RESIZE_BILINEAR": hexagon_rule(*_SIZED, check(SHAPE, "a size of 2 elements", _size_count), version_in=UP_TO_3),
+}

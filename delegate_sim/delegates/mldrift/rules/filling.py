@@ -1,0 +1,63 @@
+"""Filling, repeating and counting."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import SHAPE
+from ....rules.rule import Check
+from ....rules.vocabulary import check
+from ...gpu_compatibility import shape
+from ...gpu_compatibility.checks import runtime_operands
+from ..demands.checks import (
+    SINCE_2_2,
+    before,
+    inputs_at_least,
+    results,
+    since,
+    version_up_to,
+)
+from ..demands.parsing import parsed_by
+from ..demands.reading import (
+    RESULTS,
+    available,
+    readable,
+)
+from ..demands.tensors import with_tensors
+
+
+def _deep_indices(node: NodeView) -> str | None:
+    found = node.input(0).shape
+    return f"indices of shape {list(found)}" if len(found) >= 4 and found[3] != 1 else None
+
+
+def _misspelt(check: Check[object]) -> Check[object]:
+    """Before LiteRT 2.2 a message had a slip of the pen."""
+    say = check.said
+    assert say is not None
+    return check.saying(lambda node: say(node, None).replace("Unsupported", "Unspported"))
+
+
+_OLD_ONE_HOT = tuple([_misspelt(each) if each.kind is SHAPE else each for each in shape.ONE_HOT])
+_ONE_HOT = parsed_by(
+    "OneHotOperationParser",
+    *version_up_to(1),
+    *before(SINCE_2_2, *_OLD_ONE_HOT),
+    *since(
+        SINCE_2_2,
+        inputs_at_least(4),
+        results(1),
+        *RESULTS,
+        available(0),
+        shape.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
+        check(SHAPE, "indices of one channel", _deep_indices).saying("OneHot indices channel dimension must be 1."),
+    ),
+    *before(SINCE_2_2, *RESULTS),
+    *readable(0),
+)
+
+RULES = with_tensors(
+    {
+        "ONE_HOT": _ONE_HOT,
+        "TILE": parsed_by("TileOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS),
+    }
+)

@@ -1,0 +1,111 @@
+"""Gathering, scattering, lookups and searches."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
+from ....rules.operands import operand
+from ....rules.vocabulary import check, constant, operand_count, typed, where
+from ...gpu_compatibility import shape
+from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
+from ..demands.checks import (
+    SINCE_2_2,
+    before,
+    since,
+    version_up_to,
+)
+from ..demands.parsing import parsed_by
+from ..demands.reading import (
+    RESULTS,
+    available,
+    quantized_weights,
+    readable,
+)
+from ..demands.tensors import with_tensors
+
+
+def _more_than_one(node: NodeView) -> str | None:
+    found = node.input(1).element_count
+    return None if found == 1 else f"k of {found} elements"
+
+
+# Lookups
+
+
+def _other_type(node: NodeView) -> Found | None:
+    source, result = node.input(0).type, node.output(0).type
+    return None if source == result else Found(f"{source} input and {result} output", "Input / output dtype mismatch.")
+
+
+_ONE_DIMENSION, _INT32_INDICES = shape.GATHER[1:]
+_GATHER = parsed_by(
+    "GatherOperationParser",
+    shape.GATHER[0],
+    *before(SINCE_2_2, _ONE_DIMENSION.saying("Only support 1D indices\n"), _INT32_INDICES.saying("Only accept INT32 indices\n")),
+    *since(SINCE_2_2, _ONE_DIMENSION, _INT32_INDICES),
+    *readable(0),
+    *readable(1),
+    *RESULTS,
+    asked(TENSOR_TYPE, "input and output of one type", _other_type),
+)
+
+
+def _unquantized_table(node: NodeView) -> str | None:
+    table = node.input(1)
+    return None if table.quantization is not None or table.type == "FLOAT32" else f"a {table.type} table without scales"
+
+
+def _has_integer_table(node: NodeView) -> bool:
+    return node.input(1).type in ("INT8", "INT4", "INT2")
+
+
+def _looked_up(node: NodeView) -> Found | None:
+    ids, table, result = node.input(0), node.input(1), node.output(0)
+    if ids.rank != 1:
+        return Found(f"ids of rank {ids.rank}", f"Expected 1D, but got {ids.rank}D input #0.")
+    if table.rank < 2:
+        return Found(f"table of rank {table.rank}", f"Expected > 1D, but got {table.rank}D input #1.")
+    if table.rank != result.rank:
+        found = f"table of rank {table.rank} and output of rank {result.rank}"
+        return Found(found, f"Expected {table.rank}, but got {result.rank} for output.")
+    for axis in range(1, result.rank):
+        if table.shape[axis] != result.shape[axis]:
+            said = f"Expected {table.shape[axis]}, but got {result.shape[axis]} for output.dim[{axis}]."
+            return Found(f"table {list(table.shape)} and output {list(result.shape)}", said)
+    return None
+
+
+_EMBEDDING_LOOKUP = parsed_by(
+    "EmbeddingLookupOperationParser",
+    available(1),
+    check(TENSOR_TYPE, "a FLOAT32 or a quantised table", _unquantized_table).saying(
+        "EMBEDDING_LOOKUP: Empty quantization params."
+    ),
+    *where(_has_integer_table, "with a table of integers", quantized_weights(1)),
+    typed(operand(1, "table"), ("INT8", "INT4", "INT2", "FLOAT32")).saying("EMBEDDING_LOOKUP: Unsupported weights type."),
+    *readable(0),
+    *case(
+        operand_count(2).saying(lambda node: f"Expected 2, but got {len(node.node.inputs)} inputs."),
+        operand_count(outputs=1).saying(lambda node: f"Expected 1, but got {len(node.node.outputs)} outputs."),
+        asked(SHAPE, "ids of rank 1, and a table and an output that differ in the first dimension only", _looked_up),
+    ),
+    *RESULTS,
+)
+
+RULES = with_tensors(
+    {
+        "TOPK_V2": parsed_by(
+            "TopKOperationParser",
+            *version_up_to(1),
+            runtime_operands(1, 2).from_source(COMPATIBILITY),
+            *readable(0),
+            available(1),
+            constant(operand(1, "k")).saying("TopK k must be constant tensor."),
+            check(CONSTANT, "k of one element", _more_than_one).saying("TopK k must be scalar."),
+            operand_count(outputs=2).saying("TopK requires 2 output tensors"),
+            *RESULTS,
+        ),
+        "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
+        "GATHER": _GATHER,
+    }
+)

@@ -1,0 +1,12 @@
+"""Pooling and resizing of images."""
+
+from __future__ import annotations
+
+from .checks import ANY, TYPED, PluginRow, PluginTable
+
+TABLE: PluginTable = {
+    "AVERAGE_POOL_2D": PluginRow(intel=ANY, mediatek=TYPED),
+    "MAX_POOL_2D": PluginRow(intel=ANY, mediatek=TYPED),
+    "RESIZE_BILINEAR": PluginRow(intel=ANY, mediatek=TYPED),
+    "RESIZE_NEAREST_NEIGHBOR": PluginRow(intel=ANY, mediatek=TYPED),
+}

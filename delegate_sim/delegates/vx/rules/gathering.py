@@ -1,0 +1,30 @@
+"""Gathering, scattering, lookups and searches."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import HYBRID
+from ....rules.operands import operand
+from ....rules.vocabulary import constant, refused_if
+from .checks import vx_rule
+
+
+def _changes_sign(node: NodeView) -> bool:
+    return node.input(1).type == "UINT8" and node.output(0).type == "INT8"
+
+
+_EMBEDDING_LOOKUP = refused_if(
+    HYBRID,
+    "other types than a UINT8 table with an INT8 output",
+    _changes_sign,
+    "a UINT8 table and an INT8 output",
+    "give table and output one type",
+)
+
+RULES = {
+    "EMBEDDING_LOOKUP": vx_rule("EmbeddingLookup::IsOpSupported", _EMBEDDING_LOOKUP),
+    "GATHER": vx_rule("Gather::IsOpSupported"),
+    "GATHER_ND": vx_rule("GatherNd::IsOpSupported"),
+    "HASHTABLE_LOOKUP": vx_rule("HashtableLookup"),
+    "SCATTER_ND": vx_rule("ScatterNDMapper::IsOpSupported", constant(operand(2, "shape"))),
+}

@@ -1,0 +1,25 @@
+"""StableHLO operators."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView
+from ....rules.kinds import OPERATOR
+from ....rules.rule import Check, OpRule
+from ....rules.vocabulary import check
+from ..visit import Visit
+from .custom import ATTENTION_CHECKS, ATTENTION_SOURCE
+from .upstream import SOURCE
+
+ATTENTION = "odml.scaled_dot_product_attention"
+
+
+def _other_composite(node: NodeView) -> str | None:
+    name = node.options.name or ""
+    return None if name == ATTENTION else f"composite {name!r}"
+
+
+_COMPOSITE: Check[Visit] = check(
+    OPERATOR, f"composite {ATTENTION}", _other_composite, "leave other composites to the CPU"
+).from_source(SOURCE)
+
+RULES = {"STABLEHLO_COMPOSITE": OpRule((_COMPOSITE, *ATTENTION_CHECKS)).from_source(*ATTENTION_SOURCE)}

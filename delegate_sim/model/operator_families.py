@@ -1,0 +1,87 @@
+"""The families of operators: rules, kernels and tests keep an operator in the file that its family names.
+
+``delegates/NAME/rules/FAMILY.py`` has a delegate's rules, ``prepare/kernels/FAMILY.py`` the Prepare functions. A delegate with
+no operators in a family has no such file. A model has operators of a few families, and only the files of these are imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_OPERATORS = {
+    # Activation functions, and normalization over channels or along one dimension.
+    "activation": """
+        ELU GELU HARD_SWISH L2_NORMALIZATION LEAKY_RELU LOCAL_RESPONSE_NORMALIZATION LOGISTIC LOG_SOFTMAX PRELU RELU RELU6
+        RELU_0_TO_1 RELU_N1_TO_1 SOFTMAX TANH
+    """,
+    # Elementwise arithmetic, comparison, logic and selection.
+    "arithmetic": """
+        ABS ADD ADD_N ATAN2 BITWISE_XOR CEIL COS DIV EQUAL EXP FLOOR FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LOG
+        LOGICAL_AND LOGICAL_NOT LOGICAL_OR MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW RIGHT_SHIFT ROUND RSQRT SELECT SELECT_V2 SIGN SIN
+        SQRT SQUARE SQUARED_DIFFERENCE SUB
+    """,
+    # The same elements in another type or encoding.
+    "conversion": "BITCAST BUCKETIZE CAST DENSIFY DEQUANTIZE FAKE_QUANT QUANTIZE",
+    # Convolutions and transposed convolutions.
+    "convolution": "CONV_2D CONV_3D CONV_3D_TRANSPOSE DEPTHWISE_CONV_2D TRANSPOSE_CONV",
+    # Pooling windows and resizing of images.
+    "pooling": "AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
+    # Matrix products and diagonals.
+    "matrix": "BATCH_MATMUL FULLY_CONNECTED MATRIX_DIAG MATRIX_SET_DIAG",
+    # Layers with a state that they carry from step to step.
+    "recurrent": """
+        BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN LSTM RNN SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
+        UNIDIRECTIONAL_SEQUENCE_RNN
+    """,
+    # One result from all elements along some dimensions, or a running one.
+    "reduction": "ARG_MAX ARG_MIN CUMSUM MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM",
+    # All elements in another shape or order of dimensions, and the shape itself.
+    "reshaping": """
+        BATCH_TO_SPACE_ND DEPTH_TO_SPACE EXPAND_DIMS RANK RESHAPE SHAPE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SQUEEZE TRANSPOSE
+    """,
+    # Ranges of a tensor that are read, written or reversed.
+    "slicing": "DYNAMIC_UPDATE_SLICE REVERSE_SEQUENCE REVERSE_V2 SLICE STRIDED_SLICE",
+    # One tensor from several, several from one.
+    "joining": "CONCATENATION PACK SPLIT SPLIT_V UNPACK",
+    # Elements added around a tensor.
+    "padding": "MIRROR_PAD PAD PADV2",
+    # Elements found, read or written by index, key or segment.
+    "gathering": """
+        CONCAT_EMBEDDINGS EMBEDDING_LOOKUP EMBEDDING_LOOKUP_SPARSE GATHER GATHER_ND HASHTABLE_LOOKUP LSH_PROJECTION SCATTER_ND
+        SEGMENT_SUM SKIP_GRAM SPARSE_TO_DENSE TOPK_V2 UNIQUE UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD
+        UNSORTED_SEGMENT_SUM WHERE
+    """,
+    # Tensors filled with repeated, counted or constant values.
+    "filling": "BROADCAST_ARGS BROADCAST_TO FILL ONE_HOT RANGE TILE ZEROS_LIKE",
+    # Random numbers.
+    "random": "MULTINOMIAL RANDOM_STANDARD_NORMAL RANDOM_UNIFORM",
+    # Calls of other subgraphs, and resources that outlive an invocation: variables and hash tables.
+    "control_flow": """
+        ASSIGN_VARIABLE CALL CALL_ONCE DELEGATE HASHTABLE HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_SIZE IF READ_VARIABLE
+        VAR_HANDLE WHILE
+    """,
+    # Choosing among detected boxes.
+    "detection": "NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5",
+    # Fourier transforms and complex numbers.
+    "signal": "COMPLEX_ABS IMAG REAL RFFT2D",
+    # Operators of StableHLO, two of them without its prefix.
+    "stablehlo": """
+        DILATE REDUCE_WINDOW STABLEHLO_ABS STABLEHLO_ADD STABLEHLO_AND STABLEHLO_BROADCAST_IN_DIM STABLEHLO_CASE STABLEHLO_CBRT
+        STABLEHLO_CLAMP STABLEHLO_COMPARE STABLEHLO_COMPOSITE STABLEHLO_CONCATENATE STABLEHLO_CONVERT STABLEHLO_CONVOLUTION
+        STABLEHLO_COSINE STABLEHLO_CUSTOM_CALL STABLEHLO_DIVIDE STABLEHLO_DOT_GENERAL STABLEHLO_DYNAMIC_SLICE
+        STABLEHLO_DYNAMIC_UPDATE_SLICE STABLEHLO_EXPONENTIAL STABLEHLO_FLOOR STABLEHLO_GATHER STABLEHLO_IOTA STABLEHLO_LOG
+        STABLEHLO_LOGISTIC STABLEHLO_MAXIMUM STABLEHLO_MINIMUM STABLEHLO_MULTIPLY STABLEHLO_NEGATE STABLEHLO_OR STABLEHLO_PAD
+        STABLEHLO_POWER STABLEHLO_REDUCE STABLEHLO_REDUCE_WINDOW STABLEHLO_REMAINDER STABLEHLO_RESHAPE
+        STABLEHLO_RNG_BIT_GENERATOR STABLEHLO_RSQRT STABLEHLO_SCATTER STABLEHLO_SELECT STABLEHLO_SHIFT_LEFT STABLEHLO_SLICE
+        STABLEHLO_SORT STABLEHLO_SUBTRACT STABLEHLO_TANH STABLEHLO_TRANSPOSE STABLEHLO_WHILE
+    """,
+    # Custom operators, which have no builtin code of their own.
+    "custom": "",
+}
+
+FAMILIES: Mapping[str, frozenset[str]] = MappingProxyType({name: frozenset(ops.split()) for name, ops in _OPERATORS.items()})
+"""The builtin operators of each family."""
+
+FAMILY_OF: Mapping[str, str] = MappingProxyType({op: family for family, ops in FAMILIES.items() for op in ops})
+"""The family of each builtin operator."""
