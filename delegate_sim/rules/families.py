@@ -43,12 +43,12 @@ class LazyRules(Mapping[str, OpRule[T]]):
         return len(self._rules)
 
 
-def _rules_of(module: ModuleType) -> Rules[T]:
+def _read_rules(module: ModuleType) -> Rules[T]:
     rules: Rules[T] = module.RULES
     return rules
 
 
-def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _rules_of) -> tuple[LazyRules[T], ...]:
+def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_rules) -> tuple[LazyRules[T], ...]:
     """Return the rules in a package's modules that are named for a family: ``RULES`` of each, unless ``read`` says otherwise."""
 
     def load(family: str) -> Rules[T]:

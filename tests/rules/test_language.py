@@ -11,7 +11,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
-from delegate_sim.rules.families import FAMILIES
+from delegate_sim.model.operator_families import FAMILIES, FAMILY_OF
 from delegate_sim.rules.operands import INPUT
 from delegate_sim.rules.vocabulary import has_elements
 from tests.graphs import arena, node_view
@@ -35,7 +35,6 @@ PUBLIC_FUNCTIONS = ("delegate_sim/api/functions.py",)
 """The Python interface, whose functions are named for commands: ``delegate_sim.check``."""
 SHARED_TYPE_NAMES = frozenset[str]()
 """Types that may share a name, each with the reason; none does."""
-FAMILY_OF = {op: family for family, ops in FAMILIES.items() for op in ops}
 
 
 def delegate_packages():

@@ -1,4 +1,4 @@
-"""Convolutions, pooling and resizing."""
+"""Rules of convolutions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,15 @@ import pytest
 
 from tests.delegates.nnapi.rule_cases import (
     BIAS,
-    COMPUTED_PAIR,
     CONSTANT,
-    COUNT,
     FILTER,
     FLOAT,
-    FLOAT_RANK_2,
     HYBRID,
     INPUT_TYPE,
     INT8,
     INT8_FILTER,
-    INT16,
     LEVEL,
     NARROW,
-    PAIR,
-    PERSISTENT_PAIR,
-    RANK,
-    RELU,
     SCALES,
     UINT8,
     UINT8_FILTER,
@@ -87,52 +79,6 @@ accepted(
 variant("TRANSPOSE_CONV", LEVEL.below(29), CONSTANT, inputs={0: arena("INT32", 4)})
 variant("TRANSPOSE_CONV", LEVEL.below(29), CONSTANT, inputs={1: FILTER})
 variant("TRANSPOSE_CONV", VERSION, LEVEL.below(29), CONSTANT, inputs={0: persistent([1, 8, 8, 2]), 1: FILTER}, version=5)
-
-_WINDOW = Failure("nnapi-filter-area", "kUnsupportedOperandSize").with_accelerator(False)
-accepted("AVERAGE_POOL_2D", [FLOAT], [FLOAT], version=2, filter_width=17, filter_height=16)
-variant("AVERAGE_POOL_2D", inputs=[INT8], filter_width=16)
-variant("AVERAGE_POOL_2D", _WINDOW, inputs=[INT8])
-variant("AVERAGE_POOL_2D", VERSION, _WINDOW, inputs=[UINT8], version=3)
-variant("AVERAGE_POOL_2D", VERSION, INPUT_TYPE, inputs=[INT16], version=3)
-
-accepted("MAX_POOL_2D", [FLOAT], [FLOAT], version=2)
-variant("MAX_POOL_2D", VERSION, INPUT_TYPE, inputs=[INT16], version=3)
-
-accepted("L2_POOL_2D", [FLOAT], [FLOAT])
-variant("L2_POOL_2D", VERSION, INPUT_TYPE, VALUE._replace(code="nnapi-activation").below(29),
-        inputs=[INT8], version=2, fused_activation_function=RELU)  # fmt: skip
-
-accepted("RESIZE_BILINEAR", [FLOAT, PAIR], [FLOAT], version=3)
-variant("RESIZE_BILINEAR", COUNT, inputs=[FLOAT])
-variant("RESIZE_BILINEAR", CONSTANT, inputs={1: PERSISTENT_PAIR})
-variant("RESIZE_BILINEAR", VALUE.below(29), outputs=[arena("FLOAT32", 1, 4, 3, 2)])
-variant("RESIZE_BILINEAR", VALUE.below(30), align_corners=True)
-variant("RESIZE_BILINEAR", VALUE.below(30), half_pixel_centers=True)
-variant("RESIZE_BILINEAR", INPUT_TYPE.below(29), inputs={0: INT8})
-variant(
-    "RESIZE_BILINEAR", VERSION, RANK, INPUT_TYPE, CONSTANT, VALUE.below(29), VALUE.below(30), VALUE.below(30),
-    INPUT_TYPE.below(29),
-    inputs=[arena("INT16", 4), COMPUTED_PAIR], outputs=[arena("FLOAT32", 1, 4, 3, 2)], version=4,
-    align_corners=True, half_pixel_centers=True,
-)  # fmt: skip
-variant(
-    "RESIZE_BILINEAR", VERSION, RANK, INPUT_TYPE, COUNT, VALUE.below(29), VALUE.below(30), VALUE.below(30),
-    INPUT_TYPE.below(29),
-    inputs=[arena("INT16", 4)], outputs=[arena("FLOAT32", 1, 4, 3, 2)], version=4,
-    align_corners=True, half_pixel_centers=True,
-)  # fmt: skip
-
-accepted("RESIZE_NEAREST_NEIGHBOR", [FLOAT, PAIR], [arena("FLOAT32", 1, 4, 3, 2)], LEVEL.below(29), version=3)
-variant("RESIZE_NEAREST_NEIGHBOR", LEVEL.below(29), COUNT, inputs=[FLOAT])
-variant("RESIZE_NEAREST_NEIGHBOR", LEVEL.below(29), inputs={0: FLOAT_RANK_2})
-variant(
-    "RESIZE_NEAREST_NEIGHBOR", VERSION, LEVEL.below(29), INPUT_TYPE, CONSTANT, VALUE.below(30), VALUE.below(30),
-    inputs=[INT16, COMPUTED_PAIR], version=4, align_corners=True, half_pixel_centers=True,
-)  # fmt: skip
-variant(
-    "RESIZE_NEAREST_NEIGHBOR", VERSION, LEVEL.below(29), INPUT_TYPE, COUNT, VALUE.below(30), VALUE.below(30),
-    inputs=[INT16], version=4, align_corners=True, half_pixel_centers=True,
-)  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES.all, ids=lambda case: case.name)

@@ -1,4 +1,4 @@
-"""Recurrent operators, and projections by hashing."""
+"""Rules of recurrent layers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from tests.delegates.nnapi.rule_cases import (
     HYBRID,
     INPUT_TYPE,
     INT8,
-    INT32,
     LEVEL,
     QUANTIZATION,
     RANK,
-    VALUE_TYPE,
     VERSION,
     RuleCases,
     assert_failures,
@@ -86,12 +84,6 @@ _RANK_COUNT = RANK._replace(code="nnapi-operand-count")
 accepted("SVDF", [INT8, *[_WEIGHTS] * 4], [FLOAT], _RANK_LEVEL)
 variant("SVDF", INPUT_TYPE, _RANK_LEVEL, INPUT_TYPE, inputs={1: _INT8_WEIGHTS})
 variant("SVDF", VERSION, _RANK_COUNT, INPUT_TYPE, _RANK_LEVEL, INPUT_TYPE, inputs=[FLOAT, _INT8_WEIGHTS], version=2)
-
-SPARSE, DENSE = 1, 2
-accepted("LSH_PROJECTION", [FLOAT, FLOAT, FLOAT], [INT32], type=DENSE)
-variant("LSH_PROJECTION", VALUE_TYPE.below(29), inputs=[FLOAT, FLOAT], type=SPARSE)
-variant("LSH_PROJECTION", VERSION, VALUE_TYPE.below(29), COUNT, type=SPARSE, version=2)
-without_options("LSH_PROJECTION")
 
 
 @pytest.mark.parametrize("case", CASES.all, ids=lambda case: case.name)

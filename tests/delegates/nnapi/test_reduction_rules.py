@@ -1,4 +1,4 @@
-"""Reductions, and what picks elements by their size."""
+"""Rules of reductions and running sums."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from tests.delegates.nnapi.rule_cases import (
     AXIS,
     AXIS_INT64,
     COMPUTED_AXIS,
-    CONSTANT_TYPE,
     FLOAT,
     FLOAT_RANK_2,
     FLOAT_RANK_5,
@@ -19,7 +18,6 @@ from tests.delegates.nnapi.rule_cases import (
     INT64,
     LEVEL,
     OUTPUT_TYPE,
-    PERSISTENT_AXIS,
     RANK_VALUE,
     SCALAR_OUTPUT,
     VERSION,
@@ -61,11 +59,6 @@ for _op in ("REDUCE_MIN", "REDUCE_MAX"):
 for _op in ("REDUCE_PROD", "SUM"):
     accepted(_op, [FLOAT_RANK_5, COMPUTED_AXIS], [FLOAT_RANK_2], LEVEL.below(29))
     variant(_op, VERSION, LEVEL.below(29), SCALAR_OUTPUT, INPUT_TYPE, inputs={0: INT8}, outputs=[FLOAT_SCALAR], version=2)
-
-accepted("TOPK_V2", [FLOAT, AXIS], [FLOAT, INT32], LEVEL.below(29), version=2)
-variant("TOPK_V2", LEVEL.below(29), CONSTANT_TYPE, inputs={1: COMPUTED_AXIS})
-variant("TOPK_V2", LEVEL.below(29), CONSTANT_TYPE, inputs={1: PERSISTENT_AXIS})
-variant("TOPK_V2", VERSION, LEVEL.below(29), INPUT_TYPE, CONSTANT_TYPE, inputs=[INT64, AXIS_INT64], version=3)
 
 
 @pytest.mark.parametrize("case", CASES.all, ids=lambda case: case.name)

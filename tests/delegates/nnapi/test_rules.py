@@ -9,17 +9,23 @@ import pytest
 from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVELS, NnapiTarget
 from delegate_sim.model import schema
+from delegate_sim.model.operator_families import FAMILIES
 from delegate_sim.releases.catalogue import NEWEST
-from delegate_sim.rules.families import FAMILIES
 from tests.delegates.nnapi import (
     test_activation_rules,
     test_arithmetic_rules,
     test_conversion_rules,
     test_convolution_rules,
+    test_filling_rules,
+    test_gathering_rules,
+    test_joining_rules,
     test_matrix_rules,
+    test_padding_rules,
+    test_pooling_rules,
     test_recurrent_rules,
     test_reduction_rules,
-    test_shape_rules,
+    test_reshaping_rules,
+    test_slicing_rules,
 )
 from tests.delegates.nnapi.rule_cases import FLOAT, LEVEL_6, LEVEL_7, TARGETS, UINT8, replaced
 from tests.graphs import arena, node_view
@@ -29,10 +35,16 @@ FAMILY_MODULES = {
     "arithmetic": test_arithmetic_rules,
     "conversion": test_conversion_rules,
     "convolution": test_convolution_rules,
+    "filling": test_filling_rules,
+    "gathering": test_gathering_rules,
+    "joining": test_joining_rules,
     "matrix": test_matrix_rules,
+    "padding": test_padding_rules,
+    "pooling": test_pooling_rules,
     "recurrent": test_recurrent_rules,
     "reduction": test_reduction_rules,
-    "shape": test_shape_rules,
+    "reshaping": test_reshaping_rules,
+    "slicing": test_slicing_rules,
 }
 CASES = [case for module in FAMILY_MODULES.values() for case in module.CASES.all]
 ACCEPTED = {op: case for module in FAMILY_MODULES.values() for op, case in module.CASES.of_operator.items()}

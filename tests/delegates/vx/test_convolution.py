@@ -1,10 +1,12 @@
-"""The rules of convolutions, pooling and resizing, against the mappers in ``op_map.cc``."""
+"""Rules of convolutions, against the mappers in ``op_map.cc``."""
 
 from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import convolution
+from delegate_sim.delegates.vx.rules import (
+    convolution,
+)
 from tests.delegates.vx.cases import (
     ATTRIBUTE,
     COMPUTED_PAIR,
@@ -16,14 +18,10 @@ from tests.delegates.vx.cases import (
     FLOAT_SCALAR,
     HYBRID,
     INT8,
-    INT8_UNSCALED,
     PAIR,
-    PERSISTENT_PAIR,
-    QUANTIZATION,
     RELU_N1_TO_1,
     SHAPE,
     TYPE,
-    UINT8_UNSCALED,
     VxTable,
     assert_verdict,
     name_of,
@@ -67,17 +65,6 @@ variant("CONV_3D", HYBRID, inputs={0: INT8})
 variant("CONV_3D", CONSTANT, inputs={1: WEIGHTS})
 variant("CONV_3D", HYBRID, inputs={1: INT8_WEIGHTS})
 without_options("CONV_3D", None)
-
-for _op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
-    accepted(_op, [FLOAT], [FLOAT])
-    variant(_op, filter_width=100, filter_height=100, fused_activation_function=RELU_N1_TO_1)
-
-for _op in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
-    accepted(_op, [FLOAT, PAIR], [FLOAT])
-    needs_constant(_op, 1, COMPUTED_PAIR, PERSISTENT_PAIR)
-    variant(_op, inputs={0: INT8}, outputs=[INT8])
-    variant(_op, QUANTIZATION, inputs={0: INT8_UNSCALED})
-    variant(_op, QUANTIZATION, inputs={0: UINT8_UNSCALED})
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=name_of)

@@ -1,10 +1,12 @@
-"""The rules of reductions, against the mappers in ``op_map.cc``."""
+"""Rules of reductions and running sums, against the mappers in ``op_map.cc``."""
 
 from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import reduction
+from delegate_sim.delegates.vx.rules import (
+    reduction,
+)
 from tests.delegates.vx.cases import (
     AXIS,
     BOOKS,
