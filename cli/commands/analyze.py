@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from delegate_sim.collection import uncollected
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.options import parse_options
@@ -234,8 +233,7 @@ def _analyze(
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates, is_every=is_every)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
-    answer = uncollected(lambda path: documents.parts(analysis.report(path), forms))
-    for number, parts in enumerate(chosen_models.each(answer)):
+    for number, parts in enumerate(chosen_models.each(lambda path: documents.parts(analysis.report(path), forms))):
         if streams:
             write_lines([Line(""), *parts["text"]] if number else parts["text"])
     if streams and not chosen_models.is_single:

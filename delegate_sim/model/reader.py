@@ -13,7 +13,6 @@ from ..bundles.address import SEPARATOR
 from ..bundles.formats import MODEL, format_of
 from ..bundles.member import BundleError
 from ..bundles.stores import is_url
-from ..collection import uncollected
 from ..errors import ModelError
 from ..files import open_input
 from ..limits import how_to_raise, raised
@@ -53,7 +52,6 @@ _GREATEST_RANK = 256
 """Far beyond what any kernel accepts, and small enough to multiply and to print."""
 
 
-@uncollected
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path (mapped into memory), from its address in a bundle (``app.apk!/assets/m.tflite``) or from bytes.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..collection import uncollected
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..frozen import changed
@@ -57,7 +56,6 @@ def simulate(
     return simulate_chain(model, [(delegate, options)], release, defaults, assumptions=assumptions)[0]
 
 
-@uncollected
 def simulate_chain(
     model: Model,
     targets: Sequence[Application],
