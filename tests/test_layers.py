@@ -23,7 +23,7 @@ LAYERS = (
     ("limits", "mapping", "named_tuples"),
     ("late_numpy",),
     ("single_precision",),
-    ("errors", "frozen", "text", "files", "spreadsheet", "toml", "version"),
+    ("errors", "text", "files", "spreadsheet", "toml", "version"),
     ("bundles", "conversion", "toml_lines"),
     ("model_files",),
     ("releases",),

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..frozen import Frozen
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
@@ -81,7 +81,8 @@ FileNode: TypeAlias = tuple[int, int]
 """A node of the file: its subgraph and its index there."""
 
 
-class Decision(Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class Decision:
     """What a delegate decides about one subgraph.
 
     ``graph`` has the operands as the delegate left them; ``nodes`` are those that it asks the runtime to replace, chosen among
@@ -93,7 +94,7 @@ class Decision(Frozen):
     verdicts: Mapping[int, Verdict]
     nodes: tuple[int, ...] = ()
     preview: tuple[Subset, ...] = ()
-    set_aside: Mapping[int, Reason] = MappingProxyType({})
+    set_aside: Mapping[int, Reason] = field(default_factory=dict)
     initialised: frozenset[Subset] = frozenset()
     failure: KernelFailure | None = None
     warnings: tuple[str, ...] = ()
@@ -105,7 +106,7 @@ class Decision(Frozen):
     """All partitions in running order, where the delegate groups the nodes to replace itself; None: the runtime partitions."""
     calls: tuple[ReplacingCall, ...] = ()
     """What the runtime reports, where the delegate has it replace nodes in several calls; ``subsets`` are those in the end."""
-    origins: Mapping[int, int] = MappingProxyType({})
+    origins: Mapping[int, int] = field(default_factory=dict)
     """Nodes that ``graph`` has behind those of the given graph, each with the node of the given graph that it stems from.
 
     A delegate that inlines a node takes it off the execution plan and adds others; tensors may be added behind the given ones
@@ -119,7 +120,7 @@ class Decision(Frozen):
 
     Unlike ``subsets`` they have the nodes of inlined bodies as such, and none of what is compiled without being grouped.
     """
-    places: Mapping[int, FileNode] = MappingProxyType({})
+    places: Mapping[int, FileNode] = field(default_factory=dict)
     """Where nodes that ``graph`` has behind those of the given graph stand in the file, as far as they do."""
 
     @property
@@ -141,7 +142,8 @@ class Decision(Frozen):
         return self.subsets
 
 
-class LogTraits(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LogTraits:
     """How a delegate shows in a device's log, besides the names of its kernels and its provider."""
 
     switch: str = ""
@@ -154,9 +156,9 @@ class LogTraits(NamedTuple):
     """Whether it hands its partitions to Android's neural networks runtime, whose own lines a log may have."""
     speaks_as: str = ""
     """What its own lines call it, where another delegate's lines say the same of that one."""
-    options_by_kernel: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The options that the name of a kernel tells."""
-    options_by_interface: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The options that follow from the graphics interface that the delegate says it initialises, in lower case."""
 
     @property
@@ -165,14 +167,15 @@ class LogTraits(NamedTuple):
         return f"--{self.switch.replace(' ', '_')}=false"
 
 
-class Levels(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Levels:
     """Feature levels of a delegate's targets."""
 
     option: str
     """The option that sets the level."""
     known: tuple[int, ...]
     """All of them, lowest first."""
-    lowest_by_parameter: Mapping[str, int] = MappingProxyType({})
+    lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
     """The lowest level that is possible where benchmark_model prints a parameter, by its description."""
 
 

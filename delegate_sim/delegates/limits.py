@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from ..frozen import changed
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..options import option_as_typed
@@ -55,7 +55,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
     own = decision.subsets
     if own is not None:
         own = tuple([subset._replace(is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in own])
-    return changed(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
+    return replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:

@@ -6,8 +6,8 @@ Source: ``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc`
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from ..frozen import changed
 from ..model.model import Node
 from ..named_tuples import NamedTuple
 from .graph import Graph
@@ -60,7 +60,7 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
         delegated = [subset for subset in subsets if subset.is_delegated]
         made.update(enumerate(delegated, len(now.nodes)))
         new_nodes, plan = with_kernels(now, subsets, name)
-        now = changed(now, nodes=new_nodes, execution_plan=plan)
+        now = replace(now, nodes=new_nodes, execution_plan=plan)
     taken = {node for nodes in calls[followed:] for node in nodes}
     groups: list[tuple[bool, list[int]]] = []
     for node in now.execution_plan:

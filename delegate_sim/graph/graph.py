@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ..frozen import Frozen, changed
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
@@ -45,7 +45,8 @@ class PrepareFailure(NamedTuple):
     """If it is not a CPU kernel that fails but one of a delegate: its subgraph, and the first of its nodes."""
 
 
-class Graph(Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
     """One subgraph: tensors and nodes in index order, and what preparing it found.
 
     ``inputs`` and ``outputs`` are tensor indices; an input that control flow found unused is -1.
@@ -153,14 +154,14 @@ class Graph(Frozen):
 
     def assuming(self, nodes: frozenset[int]) -> Graph:
         """Return this graph with other nodes that are assumed to be accepted; all else that is found out of it is shared."""
-        graph = changed(self, assumed=nodes)
+        graph = replace(self, assumed=nodes)
         vars(graph).update({name: getattr(self, name) for name in _NOT_OF_ASSUMED})
         return graph
 
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
         """Return this graph with other inputs for some nodes (by node index)."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
-        return changed(self, nodes=nodes)
+        return replace(self, nodes=nodes)
 
 
 _NOT_OF_ASSUMED = ("_kept", "tensor_classes", "node_forms", "node_classes")

@@ -6,6 +6,7 @@ import functools
 import math
 import struct
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 from ..bundles.address import split_address
 from ..errors import ModelError
 from ..files import open_input
-from ..frozen import Frozen, changed
 from ..named_tuples import NamedTuple
 from ..text import printable
 from . import schema
@@ -241,7 +241,8 @@ def _absent_options(table: str) -> Options:
     return Options(None, {slot_field.name: type(slot_field.default)() for slot_field in schema.table_fields(table)})
 
 
-class Model(Frozen):
+@dataclass(frozen=True, eq=False)
+class Model:
     """A model: its subgraphs and tables, and the bytes they were read from (mapped, not loaded)."""
 
     path: str | None
@@ -261,7 +262,7 @@ class Model(Frozen):
     """Digest of what was read of a model in a remote store, of which weights were left out; empty for any other."""
     offset_buffers: frozenset[int] = frozenset()
     """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
-    changed_options: Mapping[int, Mapping[str, Any]] = MappingProxyType({})
+    changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """Options of nodes that are supposed to have others than in the file, by the position, below 0, that such a node names."""
 
     def __repr__(self) -> str:
@@ -325,12 +326,12 @@ class Model(Frozen):
     def _changed_by_values(self) -> dict[tuple[str, str], Options]:
         return {}
 
-    def with_same_bytes(self, **changes: object) -> Model:
+    def with_same_bytes(self, **changes: Any) -> Model:
         """Return a model of the same bytes with other fields changed; what was read of the bytes is kept.
 
         A position of changed options stands for the same in all of them.
         """
-        made = changed(self, **changes)
+        made = replace(self, **changes)
         vars(made).update({name: getattr(self, name) for name in _OF_BYTES})
         return made
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, reduce
 
-from ..frozen import Frozen
 from ..named_tuples import NamedTuple
 from .judging import judge, needed_of
 from .operands import Lifetime, NnOperand, operand_version
@@ -52,6 +52,7 @@ MODEL_LEVEL = Rule(
 
 
 _MODEL = OperandType.MODEL.value
+_PLAIN = Version(1)
 
 
 class NnOperation(NamedTuple):
@@ -64,7 +65,8 @@ class NnOperation(NamedTuple):
     tag: int | None = None
 
 
-class NnModel(Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class NnModel:
     """A finished model. ``operations`` are in run order and without trailing inputs that hold their defaults."""
 
     operands: tuple[NnOperand, ...]
@@ -74,7 +76,7 @@ class NnModel(Frozen):
     relaxed: bool = False
     android: AndroidRelease = AndroidRelease.ANDROID_13
     # What the model needed before trailing inputs were dropped, which is what finish compares with the runtime.
-    required: Version = Version(1)
+    required: Version = _PLAIN
 
     @property
     def order(self) -> list[int]:
@@ -112,7 +114,7 @@ class NnModel(Frozen):
 
 def combine(versions: Iterable[Version]) -> Version:
     """Return what all together need."""
-    return reduce(Version.combine, versions, Version(1))
+    return reduce(Version.combine, versions, _PLAIN)
 
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
@@ -219,7 +221,6 @@ def check_model(
 
 
 _TENSOR_FLOAT32 = OperandType.TENSOR_FLOAT32.value
-_PLAIN = Version(1)
 
 
 def _check_lifetime(index: int, operand: NnOperand) -> None:

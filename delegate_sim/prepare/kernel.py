@@ -11,9 +11,9 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import NoReturn, Protocol
 
-from ..frozen import changed
 from ..graph.classes import classes_of
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import raised
@@ -228,7 +228,7 @@ class KernelSubgraph:
         tensors = list(own)
         for index, tensor in others.items():
             tensors[index] = tensor
-        return changed(
+        return replace(
             self.graph,
             inputs=tuple(self.inputs),
             nodes=tuple(self.nodes) if self._has_changed_nodes else self.graph.nodes,

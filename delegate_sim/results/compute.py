@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ..frozen import Frozen
 from ..graph.alike import AlikeAnswers
 from ..graph.graph import Graph, NodeView
 from ..model import schema
@@ -33,7 +33,8 @@ def multiply_adds(node: NodeView) -> int:
     return counter(node) if counter is not None else 0
 
 
-class Compute(Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class Compute:
     """The multiply-adds of a run. Nodes that an earlier delegate of a chain took are not in the run's plan, nor counted here."""
 
     by_node: tuple[Mapping[int, int], ...]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..delegates.limits import largest_partitions
 from ..errors import OptionError
-from ..frozen import Frozen
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node
@@ -38,7 +38,8 @@ class Viewer(Protocol):
         """Show the page."""
 
 
-class Report(Shown, Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Shown):
     """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
 
     model: Model

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
-from ..frozen import Frozen
 from ..graph.graph import NodeView
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
@@ -70,7 +70,8 @@ class _Checks(NamedTuple):
     """The verdict on a node that meets all of them."""
 
 
-class RuleBook(Frozen, Generic[T]):
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleBook(Generic[T]):
     """The rules of one delegate.
 
     ``families`` are the rules by operator, one for each; ``custom`` are those of custom operators. ``kinds`` are the kinds of
@@ -86,7 +87,7 @@ class RuleBook(Frozen, Generic[T]):
     source: Source
     unknown: Unknown
     policy: Policy = Policy.FIRST_FAILURE
-    custom: Rules[T] = MappingProxyType({})
+    custom: Rules[T] = field(default_factory=dict)
     unknown_custom: Unknown | None = None
     excluded: Callable[[NodeView, T], Reason | None] | None = None
     key: Callable[[T], Hashable] | None = None

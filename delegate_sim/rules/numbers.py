@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
-from ..frozen import Frozen, changed
 
-
-class Numbers(Frozen):
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
     """Numbers that are allowed: ``words`` describe them, as in "at most 4", and ``data`` are them as plain data."""
 
     words: str
@@ -40,7 +40,7 @@ def between(least: int, most: int) -> Numbers:
 
 def up_to_one() -> Numbers:
     """Allow what counts as 1: an operator version of 1, for which a file may also say 0."""
-    return changed(at_most(1), words="1")
+    return replace(at_most(1), words="1")
 
 
 def allowed_numbers(numbers: int | Numbers) -> Numbers:

@@ -7,9 +7,9 @@ what it demands, finds what a node has instead, and is documented and explained 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
-from ..frozen import Frozen, changed
 from ..graph.graph import NodeView
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
@@ -49,14 +49,16 @@ NodeFinder: TypeAlias = Callable[[NodeView], str | None]
 """Returns what was found if a demand is not met, None if it is."""
 
 
-class Condition(Frozen, Generic[TargetT_contra]):
+@dataclass(frozen=True, eq=False)
+class Condition(Generic[TargetT_contra]):
     """Which targets a check applies to; ``words`` describe them in documentation, such as "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
 
 
-class Check(Frozen, Generic[TargetT_contra]):
+@dataclass(frozen=True, eq=False)
+class Check(Generic[TargetT_contra]):
     """One condition of a rule. ``needed`` completes the sentence "needs ...".
 
     ``hint`` and ``native`` (the delegate's own name for this refusal) are the kind's unless given, ``source`` the rule's.
@@ -91,31 +93,31 @@ class Check(Frozen, Generic[TargetT_contra]):
 
     def when(self, condition: Condition[Any]) -> Check[Any]:
         """Return this check for targets of which a condition holds."""
-        return changed(self, conditions=(*self.conditions, condition))
+        return replace(self, conditions=(*self.conditions, condition))
 
     def from_release(self, release: str) -> Check[TargetT_contra]:
         """Return this check for releases of the runtime from this one on."""
-        return changed(self, introduced=parse_release(release))
+        return replace(self, introduced=parse_release(release))
 
     def before_release(self, release: str) -> Check[TargetT_contra]:
         """Return this check for releases of the runtime before this one."""
-        return changed(self, withdrawn=parse_release(release))
+        return replace(self, withdrawn=parse_release(release))
 
     def reported_as(self, native: str) -> Check[TargetT_contra]:
         """Return this check with the delegate's own name for the refusal, where it is not the kind's."""
-        return changed(self, native=native)
+        return replace(self, native=native)
 
     def saying(self, said: str | Callable[[NodeView], str]) -> Check[TargetT_contra]:
         """Return this check with what the delegate says of a refusal: always the same, or something about the node."""
-        return changed(self, said=(lambda node, _: said(node)) if callable(said) else (lambda *_: said))
+        return replace(self, said=(lambda node, _: said(node)) if callable(said) else (lambda *_: said))
 
     def of_kind(self, kind: Kind) -> Check[TargetT_contra]:
         """Return this check as of another kind."""
-        return changed(self, kind=kind)
+        return replace(self, kind=kind)
 
     def from_source(self, source: Source) -> Check[TargetT_contra]:
         """Return this check with its own place upstream."""
-        return changed(self, source=source)
+        return replace(self, source=source)
 
     def counts_in(self, release: Release) -> bool:
         """Whether the check applies in a release of the runtime."""
@@ -124,7 +126,8 @@ class Check(Frozen, Generic[TargetT_contra]):
         )
 
 
-class OpRule(Frozen, Generic[TargetT_contra]):
+@dataclass(frozen=True, eq=False)
+class OpRule(Generic[TargetT_contra]):
     """What a delegate demands of one operator: every check in order, unless ``accepted_early`` accepts the node first."""
 
     checks: tuple[Check[TargetT_contra], ...]
@@ -137,11 +140,11 @@ class OpRule(Frozen, Generic[TargetT_contra]):
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
         """Return this rule for releases of the runtime from this one on; before, the operator is not known."""
-        return changed(self, introduced=parse_release(release))
+        return replace(self, introduced=parse_release(release))
 
     def from_source(self, *source: Source) -> OpRule[TargetT_contra]:
         """Return this rule with its place upstream."""
-        return changed(self, source=source)
+        return replace(self, source=source)
 
     @property
     def all_checks(self) -> tuple[Check[TargetT_contra], ...]:

@@ -11,9 +11,9 @@ Reword those only together with what they demand.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TypeVar
 
-from ..frozen import changed
 from ..graph.activation import fused_activation
 from ..graph.graph import NodeView
 from .kinds import (
@@ -68,7 +68,7 @@ def _only_where(condition: Predicate, words: str, inner: Check[T], data: tuple[o
         return find_inner(node, target) if condition(node) else None
 
     applies = ", ".join(filter(None, (words, inner.applies)))
-    return changed(inner, applies=applies, finder=find, data=(*data, inner.data) if inner.data else ())
+    return replace(inner, applies=applies, finder=find, data=(*data, inner.data) if inner.data else ())
 
 
 def max_version(limit: int) -> Check[object]:

@@ -6,11 +6,11 @@ Source: ``PartitionModel`` (``litert/compiler/plugin/compiler_plugin.cc``); ``li
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ..delegates.base import Delegate, OptionValues
 from ..delegates.registry import DISPATCH_KERNEL
 from ..delegates.selection import ModelFailure
-from ..frozen import changed
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, partition
@@ -73,7 +73,7 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
         inlined = run.decision.graph
         return Dispatched(ChangedPlan(inlined.nodes, inlined.execution_plan, inlined.tensors[given_tensors:], inlined.outputs))
     nodes, plan, added, outputs = plan_after(run.decision.graph, run.plan, kernel_name, given_tensors)
-    graph = changed(
+    graph = replace(
         run.graph, nodes=nodes, execution_plan=plan, tensors=run.graph.tensors[:given_tensors] + added, outputs=outputs
     )
     calls = [index for index in plan if nodes[index].builtin_code == DELEGATE]
@@ -102,7 +102,7 @@ def _graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph
     for graph, subgraph in zip(graphs, model.subgraphs, strict=True):
         assumed = accepted.get(graph.index, frozenset())
         plan = tuple(range(len(subgraph.nodes)))
-        found.append(changed(graph, nodes=subgraph.nodes, execution_plan=plan, assumed=assumed))
+        found.append(replace(graph, nodes=subgraph.nodes, execution_plan=plan, assumed=assumed))
     return tuple(found)
 
 

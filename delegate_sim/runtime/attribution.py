@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..delegates.base import Decision, KernelFailure
-from ..frozen import changed
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..rules.rule import Verdict
@@ -27,7 +27,7 @@ def attributed_decision(graph: Graph, decision: Decision) -> Decision:
         verdicts[origin] = Verdict(before.is_supported and verdict.is_supported, reasons)
     set_aside = {decision.origins.get(index, index): reason for index, reason in decision.set_aside.items()}
     preview = attributed_subsets(graph, decision, decision.preview)
-    return changed(decision, verdicts=verdicts, set_aside=set_aside, preview=preview)
+    return replace(decision, verdicts=verdicts, set_aside=set_aside, preview=preview)
 
 
 def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subset]) -> tuple[Subset, ...]:

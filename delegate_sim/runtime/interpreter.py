@@ -7,10 +7,10 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
-from ..frozen import changed
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
@@ -86,7 +86,7 @@ def simulate_chain(
     is_over = any(defaults == "benchmark" or run.delegate.fails_with_model for run in failed)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(*by_default(), "api")
-        chain.runs[-1] = changed(chain.runs[-1], by_default=True)
+        chain.runs[-1] = replace(chain.runs[-1], by_default=True)
     chain.allocate_tensors(defaults, is_over)
     return tuple(chain.runs)
 
@@ -175,7 +175,7 @@ class _Chain:
                 )
                 self._plans[index] = plan
                 lines += [line] if line else []
-        self.runs[0] = changed(run, log_lines=(*run.log_lines, *lines))
+        self.runs[0] = replace(run, log_lines=(*run.log_lines, *lines))
 
     def _plan_after(self, run: SubgraphRun, name: str) -> ChangedPlan:
         assert run.decision is not None
@@ -201,7 +201,7 @@ class _Chain:
             if failure.kernel is None:
                 self._refuse_to_prepare(not_prepared(self._prepared()[0], failure))
             lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
-            self.runs[-1] = changed(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
+            self.runs[-1] = replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
         stops_before = failure is None and not is_over and not self._is_static
         for number, kernel in self._unprepared:
             run = self.runs[number]
@@ -209,12 +209,12 @@ class _Chain:
             message = f"{'Invoke' if is_at_invoke else 'AllocateTensors'} will fail: {kernel.text}"
             refusal = run.refusal or kernel_refusal(kernel.graph, kernel.failure, message, is_at_invoke=is_at_invoke)
             warnings = (*run.warnings, f"subgraph {kernel.graph.index}: {message}")
-            self.runs[number] = changed(run, refusal=refusal, warnings=warnings)
+            self.runs[number] = replace(run, refusal=refusal, warnings=warnings)
 
     def _refuse_to_prepare(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):
             if run.outcome in ("delegated", "none") and run.refusal is None:
-                self.runs[number] = changed(run, refusal=refusal)
+                self.runs[number] = replace(run, refusal=refusal)
 
     def _is_allocated(self) -> bool:
         """Whether nothing is left for the application to find out when it allocates tensors."""
@@ -266,7 +266,7 @@ class _Chain:
         if graph.index not in self._plans:
             return graph
         nodes, plan, added, outputs = self._plans[graph.index]
-        return changed(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added, outputs=outputs)
+        return replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added, outputs=outputs)
 
     def _take_back(self, failed: Run) -> None:
         """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""
@@ -277,4 +277,4 @@ class _Chain:
         for number, run in enumerate(self.runs):
             if run.outcome == "delegated":
                 subgraphs = tuple([subgraph.without_kernels() for subgraph in run.subgraphs])
-                self.runs[number] = changed(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)
+                self.runs[number] = replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)

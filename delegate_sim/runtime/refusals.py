@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..delegates.base import KernelFailure
-from ..frozen import changed
 from ..graph.graph import Graph, PrepareFailure
 from ..model.model import Model
 from ..releases.wording import NOT_INITIALISED_LINE
@@ -41,8 +42,8 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
 def not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
     """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
     if run.delegate.is_plugin:
-        return changed(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
-    return changed(
+        return replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
+    return replace(
         run,
         outcome=REFUSED,
         refusal=_load_refusal(model, loading),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..delegates.base import Decision, Delegate, OptionValues
-from ..frozen import Frozen
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..named_tuples import NamedTuple
@@ -28,7 +28,8 @@ _IF_SET = frozenset({"stage", "is_at_invoke"})
 """What data of a refusal has only where it is set."""
 
 
-class SubgraphRun(Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class SubgraphRun:
     """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
 
     graph: Graph
@@ -92,7 +93,8 @@ class Refusal(NamedTuple):
         return entry
 
 
-class Run(Frozen):
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
     """One delegate applied to a model."""
 
     delegate: Delegate

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.frozen import changed
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.releases.notes import predicted_build
@@ -66,7 +67,7 @@ def test_groups_of_other_nodes_than_those_to_replace_are_an_error():
     ((delegate, options),) = applied((GroupingDelegate(), {}))
     decision = delegate.decide(file_graph(model), options)
     with pytest.raises(ValueError, match="groups other nodes"):
-        changed(decision, nodes=(0,)).grouped()
+        replace(decision, nodes=(0,)).grouped()
 
 
 def file_graph(model):

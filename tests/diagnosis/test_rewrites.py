@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from delegate_sim import load
 from delegate_sim.diagnosis.rewrites import REWRITES, rewrite
-from delegate_sim.frozen import changed
 from delegate_sim.graph.graph import file_graphs
 from delegate_sim.rules.kinds import Problem
 from tests.diagnosis.diagnoses import diagnosed, target
@@ -66,7 +66,7 @@ def test_a_rewrite_of_floats_is_not_told_of_integers():
     assert rewrite(graph.view(graph.nodes[0]), target("hexagon").delegate) == "", "it has no DIV"
     subgraph = model.subgraphs[0]
     integers = subgraph._replace(tensors=tuple(tensor._replace(type="INT64") for tensor in subgraph.tensors))
-    (graph,) = file_graphs(changed(model, subgraphs=(integers,)))
+    (graph,) = file_graphs(replace(model, subgraphs=(integers,)))
     assert rewrite(graph.view(graph.nodes[0]), target("xnnpack").delegate) == ""
 
 

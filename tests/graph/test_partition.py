@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.frozen import changed
 from delegate_sim.graph.graph import Graph, file_graph
 from delegate_sim.graph.partition import PartitionError, Subset, partition
 from delegate_sim.model.control_dependencies import METADATA_NAME, control_dependencies
@@ -30,7 +31,7 @@ def make_graph(nodes, tensor_count, outputs=(), resources=(), control_edges=None
         Node(index, "ADD", 0, None, 1, tuple(inputs), tuple(results), (), None, None)
         for index, (inputs, results) in enumerate(nodes)
     )
-    return changed(
+    return replace(
         template, nodes=made, outputs=tuple(outputs), execution_plan=tuple(range(len(made))), control_edges=control_edges
     )
 
@@ -250,7 +251,7 @@ def test_control_edges_of_the_model_replace_the_chain():
     nodes = [([0, 4], [1]), ([1, 4], [2]), ([0, 4], [3])]
     graph = make_graph(nodes, 5, [2, 3], resources={4}, control_edges=((1, 2),))
     assert [subset.nodes for subset in partition(graph, {0, 2})] == [(0,), (1,), (2,)]
-    assert [subset.nodes for subset in partition(changed(graph, control_edges=()), {0, 2})] == [(0, 2), (1,)]
+    assert [subset.nodes for subset in partition(replace(graph, control_edges=()), {0, 2})] == [(0, 2), (1,)]
 
 
 THREE = [([0], [1]), ([0], [2]), ([0], [3])]

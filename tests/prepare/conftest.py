@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from delegate_sim.frozen import changed
 from delegate_sim.model import schema
 from delegate_sim.model.model import Allocation, Node, Options, Tensor
 from delegate_sim.prepare.families import find_kernel
@@ -39,7 +39,7 @@ class Kernels:
         **options: Any,
     ) -> KernelNode:
         """Run the Prepare function of ``op``; None stands for an operand left out. No options at all mean an absent table."""
-        model = MODEL if custom_options is None else changed(MODEL, content=memoryview(custom_options))
+        model = MODEL if custom_options is None else replace(MODEL, content=memoryview(custom_options))
         given = [tensor for tensor in inputs if tensor is not None]
         placed = (*given, *outputs, *intermediates)
         tensors = [KernelTensor(MODEL, tensor._replace(index=index)) for index, tensor in enumerate(placed)]

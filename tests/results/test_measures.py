@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import delegate_sim
-from delegate_sim.frozen import changed
 from delegate_sim.results.measures import NOT_RUNNING, measure
 from tests.models import chain_model
 from tests.runtime.test_preparation import model
@@ -35,6 +36,6 @@ def test_outcomes(builder, delegate, reported, measured):
 
 def test_a_prediction_is_that_all_is_undone():
     run = simulated(model(), "xnnpack")
-    predicted = changed(run, refusal=run.refusal._replace(code="mldrift-build", is_predicted=True))
+    predicted = replace(run, refusal=run.refusal._replace(code="mldrift-build", is_predicted=True))
     found = measure(predicted)
     assert (found.outcome, found.delegated_nodes) == ("restored, as predicted", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 import delegate_sim
 from delegate_sim import OptionError, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.frozen import changed
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, parse_release, release_note
 from delegate_sim.results.release_table import release_table
@@ -89,7 +89,7 @@ def rule(*words):
 def test_changes_are_read_from_the_rules():
     old, new = check(RANK, "old", lambda node: None), check(RANK, "new", lambda node: None)
     add = OpRule((old.before_release("litert-2.1.0"), new.from_release("litert-2.1.0")))
-    book = changed(RULES, families=({"ADD": add, "LOG": rule("log").from_release("litert-2.1.6")},))
+    book = replace(RULES, families=({"ADD": add, "LOG": rule("log").from_release("litert-2.1.6")},))
     delegate = TinyDelegate()
     delegate.rules = book
     first, second = rule_changes(delegate)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.frozen import changed
 from delegate_sim.results import rule_set
 from delegate_sim.rules import kinds
 from delegate_sim.rules.kinds import RANK
@@ -52,7 +53,7 @@ def before():
 
 
 def having(**rules):
-    return changed(RULES, families=({**RULES.rules, **rules},))
+    return replace(RULES, families=({**RULES.rules, **rules},))
 
 
 def test_delegates_have_versions_of_their_own():
@@ -85,7 +86,7 @@ def test_a_new_operator_changes_the_version(before):
 
 def test_wording_does_not_change_the_version(before):
     kinds = tuple(kind.reworded(title="x", meaning="y", advice="z", hint="h") for kind in RULES.kinds)
-    assert version_of(with_rules(changed(RULES, kinds=kinds))) == before
+    assert version_of(with_rules(replace(RULES, kinds=kinds))) == before
 
 
 VOCABULARY = {
@@ -126,13 +127,13 @@ OTHER_VALUES = {
 
 def version_with(check):
     every_kind = tuple(kind for kind in vars(kinds).values() if isinstance(kind, kinds.Kind))
-    return version_of(with_rules(changed(having(RELU=OpRule((check,))), kinds=every_kind)))
+    return version_of(with_rules(replace(having(RELU=OpRule((check,))), kinds=every_kind)))
 
 
 @pytest.mark.parametrize("name", VOCABULARY)
 def test_rewording_a_check_of_the_vocabulary_does_not_change_the_version(name):
     check = VOCABULARY[name]
-    reworded = changed(check, needed="other words", applies="other words")
+    reworded = replace(check, needed="other words", applies="other words")
     assert version_with(reworded) == version_with(check)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
 
-from delegate_sim.frozen import changed
 from delegate_sim.releases.catalogue import NEWEST, Release, parse_release
 from delegate_sim.rules import kinds
 from delegate_sim.rules.book import Policy, RuleBook, Unknown
@@ -37,7 +37,7 @@ def book(*checks, **changes):
         source=SOURCE,
         unknown=Unknown("an operator that x has", problem="(op {builtin_code}) has no mapper"),
     )
-    return changed(made, **changes)
+    return replace(made, **changes)
 
 
 def verdict(rules, *, inputs=(INT8,), outputs=(INT8,), target=Target(), op="ABS", **node):  # noqa: B008
@@ -168,7 +168,7 @@ def test_custom_operators_have_rules_of_their_own():
 
 def test_nodes_that_are_assumed_to_be_accepted_are():
     view = node_view("ABS", [INT8], [INT8])
-    view.graph = changed(view.graph, assumed=frozenset({view.node.index}))
+    view.graph = replace(view.graph, assumed=frozenset({view.node.index}))
     assert book(TYPE_OF_INPUT).validate(view, Target()).is_supported
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import delegate_sim
 from delegate_sim import load
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.frozen import changed
 from delegate_sim.model.model import OperatorCode
 from delegate_sim.model.schema import CUSTOM
 from delegate_sim.options import parse_options
@@ -71,7 +72,7 @@ def test_the_first_operator_in_the_file_is_the_one_that_is_told():
 def test_an_operator_that_no_node_uses_is_refused_too():
     model = load(chain_model(["RELU"]).bytes())
     unused = OperatorCode("ADD", 0, None, 77)
-    model = changed(model, operator_codes=(*model.operator_codes, unused))
+    model = replace(model, operator_codes=(*model.operator_codes, unused))
     found = delegate_sim.analyze(model, "nnapi").to_dict()["runs"][0]
     assert found["outcome"] == "refused"
     assert (found["refusal"]["subgraph"], found["refusal"]["node"]) == (0, None)
@@ -187,7 +188,7 @@ def test_types_of_tensors_that_a_release_does_not_load(kind, loads, refuses):
     model = load(typed("INT4").bytes())
     subgraph = model.subgraphs[0]
     tensors = tuple([one._replace(type=kind, shape=(1,)) if one.type == "INT4" else one for one in subgraph.tensors])
-    model = changed(model, subgraphs=(subgraph._replace(tensors=tensors),))
+    model = replace(model, subgraphs=(subgraph._replace(tensors=tensors),))
     assert load_on(model, parse_release(loads)).loads is Loads.YES
     loading = load_on(model, parse_release(refuses))
     assert loading.loads is Loads.NO

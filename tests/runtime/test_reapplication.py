@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import delegate_sim
-from delegate_sim.frozen import changed
 from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
 from delegate_sim.prepare import prepare
@@ -134,6 +135,6 @@ def test_a_subgraph_whose_callers_hand_it_nothing_is_not_delegated_again(has_own
     main, called, *_ = prepare(load(nested(1).bytes()))
     tensors = [one._replace(allocation=Allocation.ARENA if has_own_data else Allocation.CUSTOM) for one in called.tensors]
     again = reapplication.Reapplications(NEWEST)
-    again.note(changed(called, tensors=tuple(tensors)), ["a line"], frozenset(range(len(called.nodes))))
+    again.note(replace(called, tensors=tuple(tensors)), ["a line"], frozenset(range(len(called.nodes))))
     assert ("a line" in list(again.lines(main))) == (not has_own_data)
     assert again.is_cut_short is False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.frozen import changed
 from delegate_sim.model.reader import load
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
@@ -42,7 +42,7 @@ def with_versions(model, version):
     subgraphs = [
         graph._replace(nodes=tuple([node._replace(version=version) for node in graph.nodes])) for graph in model.subgraphs
     ]
-    return changed(model, subgraphs=tuple(subgraphs))
+    return replace(model, subgraphs=tuple(subgraphs))
 
 
 @pytest.mark.parametrize("name", DELEGATE_NAMES)

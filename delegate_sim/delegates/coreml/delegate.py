@@ -6,10 +6,10 @@ Source: ``CoreMlDelegate`` and ``DelegatePrepare`` (``delegates/coreml/coreml_de
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, integer
@@ -111,11 +111,11 @@ class CoreMlDelegate(Delegate):
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         found = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = changed(found, nodes=graph.execution_plan)
+            decision = replace(found, nodes=graph.execution_plan)
         else:
             decision = keep_largest(self, found, _limit(options), minimum_of_nodes(self, options))
         remapped = remapping.apply(graph, decision.nodes)
-        return changed(
+        return replace(
             decision,
             graph=remapped,
             # The operands change after the preview, which then need not stand.

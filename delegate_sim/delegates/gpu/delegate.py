@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model import schema
@@ -139,14 +139,14 @@ class GpuDelegate(Delegate):
         decision = Decision(graph, verdicts, supported, preview, set_aside)
         limit = max(options["max_delegated_partitions"], 1)
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = changed(decision, nodes=graph.execution_plan)
+            decision = replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > limit:
             decision = keep_largest(self, decision, limit, minimum=0)
         remapped = remapping.apply(graph, decision.nodes)
         if remapped is graph:
             return decision
         # The operands change after the preview, so its partitions may no longer hold.
-        return changed(decision, graph=remapped, preview=())
+        return replace(decision, graph=remapped, preview=())
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TypeVar
 
-from ...frozen import changed
 from ...graph.graph import NodeView
 from ...named_tuples import NamedTuple
 from ...rules import kinds
@@ -224,4 +224,4 @@ CONSTANT_INT32_AXES = asked(kinds.CONSTANT, "constant INT32 axes", _axes)
 
 def in_function(symbol: str, one: Check[T]) -> Check[T]:
     """Return a condition with its place: a function of ``gpu_compatibility.cc``."""
-    return changed(one, source=COMPATIBILITY.with_symbol(symbol))
+    return replace(one, source=COMPATIBILITY.with_symbol(symbol))

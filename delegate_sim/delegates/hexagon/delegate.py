@@ -7,7 +7,8 @@ either.
 
 from __future__ import annotations
 
-from ...frozen import changed
+from dataclasses import replace
+
 from ...graph.graph import Graph
 from ...options import Option, integer, option_as_typed
 from ...releases.catalogue import NEWEST, Release
@@ -67,7 +68,7 @@ class HexagonDelegate(Delegate):
         if graph.index > 0:
             return decision
         # What is said once in a process is said of the first subgraph.
-        return changed(
+        return replace(
             decision,
             warnings=(*_capping_warning(options), *decision.warnings),
             log_lines=(_log_line(decision),),

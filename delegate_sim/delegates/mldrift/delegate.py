@@ -6,10 +6,10 @@ Users call it the GPU of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model.model import Model
@@ -161,16 +161,16 @@ class MlDriftDelegate(Delegate):
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = changed(decision, nodes=graph.execution_plan)
+            decision = replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > 1:
             decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
         lines = refusal_lines(graph, _said(verdicts), len(decision.nodes))
         # With the hint, decompositions have to be taken wholly as well: so the binary was seen to do.
         skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
-        decision = changed(decision, log_lines=lines, skipped=skipped)
+        decision = replace(decision, log_lines=lines, skipped=skipped)
         # Operands that change after the preview may change its partitions.
-        return decision if remapped is graph else changed(decision, graph=remapped, preview=())
+        return decision if remapped is graph else replace(decision, graph=remapped, preview=())
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import replace
 
-from ...frozen import changed
 from ...releases.catalogue import Release, parse_release, release_note
 from ...rules.rule import Check
 
@@ -45,7 +45,7 @@ def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
 def _as_measured(check: Check[object]) -> Check[object]:
     if check.introduced is None and check.withdrawn is None:
         return check
-    return changed(check, introduced=_dated(check.introduced), withdrawn=_dated(check.withdrawn))
+    return replace(check, introduced=_dated(check.introduced), withdrawn=_dated(check.withdrawn))
 
 
 def _dated(release: Release | None) -> Release | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...nnapi_runtime.types import AndroidRelease
@@ -96,7 +96,7 @@ class NnapiDelegate(Delegate):
         if not decision.nodes:
             return decision
         partitions = Partitions(decision.graph, options, release)
-        decision = changed(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
+        decision = replace(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
         problem = device_problem(options)
         if problem is not None:
             return _without_device(decision, problem)
@@ -184,7 +184,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         lines += mapped.error_lines
         failure = partitions.failure(subset, lambda: decision.candidates)
         if failure is not None:
-            return changed(decision, nodes=(), failure=failure._replace(log_lines=(*lines, RESTORED_LINE)))
+            return replace(decision, nodes=(), failure=failure._replace(log_lines=(*lines, RESTORED_LINE)))
         supported = answers.supported(subset.nodes, mapped)
         taken += supported
         if len(supported) == len(subset.nodes):
@@ -198,21 +198,21 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         return decision
     if has_float16:
         # The remapping holds for all nodes or none: the delegate takes it back and delegates nothing.
-        return changed(
+        return replace(
             decision,
             nodes=(),
             preview=(),
             set_aside={node: set_aside.get(node, _NOTHING_WITH_FLOAT16) for node in decision.nodes},
         )
     preview = partition(decision.graph, taken) if taken else ()
-    return changed(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
+    return replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
 
 
 def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
     """Apply nothing: an accelerator that is not there is an error, and NNAPI's CPU alone is not used."""
     if problem.failure is not None:
-        return changed(decision, nodes=(), failure=problem.failure)
-    return changed(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
+        return replace(decision, nodes=(), failure=problem.failure)
+    return replace(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
 
 
 def _delegated(subsets: Sequence[Subset]) -> list[Subset]:
@@ -235,7 +235,7 @@ def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
     warnings = decision.warnings
     if order_depends_on_library(candidates, limit):
         warnings += (library_order_warning(decision.graph, limit),)
-    return changed(
+    return replace(
         decision,
         nodes=tuple(node for node in decision.nodes if node in kept),
         set_aside={**decision.set_aside, **dropped},

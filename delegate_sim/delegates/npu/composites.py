@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...frozen import changed
 from ...graph.graph import Graph
 from ...model.model import Model, Node, Subgraph, Tensor
 from ...named_tuples import NamedTuple
@@ -158,7 +157,7 @@ class Inlining:
         for position in graph.execution_plan:
             plan += [each.index for each in added] if position == node.index else [position]
         nodes += added
-        return changed(
+        return replace(
             graph,
             tensors=tuple(tensors),
             nodes=tuple(nodes),

@@ -6,8 +6,8 @@ Source: ``PartitionModel`` and ``PartitionSubgraph`` (``litert/compiler/plugin/c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from ...frozen import changed
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...named_tuples import NamedTuple
@@ -94,7 +94,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
     decision = _decided(work.graph, verdicts, groups, npu_calls, work)
     if strategy.limit and len(groups) > strategy.limit and release.is_at_least(_LIMIT_SINCE):
         failure = _too_many(graph, len(groups), strategy.limit)
-        undone = changed(decision, nodes=(), subsets=None, preview=())
+        undone = replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
     # LiteRT says so after each partition that it cuts out of such a graph; in which order it does is up to addresses in memory.
     lines += [NOT_SORTED_LINE] if decision.warnings else []

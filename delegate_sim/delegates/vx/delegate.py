@@ -6,7 +6,8 @@ initialise and prepare: they build their network only when they are first invoke
 
 from __future__ import annotations
 
-from ...frozen import changed
+from dataclasses import replace
+
 from ...graph.graph import Graph
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
@@ -47,7 +48,7 @@ class VxDelegate(Delegate):
         warnings = tuple(decision_warnings(decision, options, release))
         if graph.index == 0:
             warnings = (*option_warnings(self.options, options), *warnings)
-        return changed(decision, warnings=warnings)
+        return replace(decision, warnings=warnings)
 
 
 DELEGATE = VxDelegate()

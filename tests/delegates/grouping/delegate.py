@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from delegate_sim.delegates.base import Decision, Delegate, KernelFailure, OptionValues, ReleaseOnly, kinds_by_code
 from delegate_sim.delegates.limits import keep_largest
-from delegate_sim.frozen import changed
 from delegate_sim.graph.graph import Graph
 from delegate_sim.graph.partition import Subset, partition
 from delegate_sim.model import schema
@@ -91,4 +91,4 @@ def inlined(graph: Graph) -> tuple[Graph, dict[int, int]]:
             nodes.append(Node(len(nodes), op, code, None, 1, (source,), (result,), (), None, None))
     if not origins:
         return graph, {}
-    return changed(graph, nodes=tuple(nodes), tensors=tuple(tensors), execution_plan=tuple(plan)), origins
+    return replace(graph, nodes=tuple(nodes), tensors=tuple(tensors), execution_plan=tuple(plan)), origins

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ import delegate_sim
 from delegate_sim.delegates.nnapi.mapping import BuiltPartition, MappedPartition
 from delegate_sim.delegates.nnapi.partitions import Partitions
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.frozen import changed
 from delegate_sim.options import parse_options
 from delegate_sim.prepare import prepare
 from delegate_sim.releases.catalogue import NEWEST
@@ -37,7 +37,7 @@ def partition_that_fails():
 def test_a_kernel_that_is_found_again_is_not_built(found, fails):
     delegate, options, decision, subset = partition_that_fails()
     kept = {first: MappedPartition(lambda: BuiltPartition({})) for first in found}
-    decision = changed(decision, findings=Partitions(decision.graph, options, NEWEST, kept=kept))
+    decision = replace(decision, findings=Partitions(decision.graph, options, NEWEST, kept=kept))
     assert (delegate.kernel_failure(decision, subset, options, NEWEST) is not None) == fails
 
 

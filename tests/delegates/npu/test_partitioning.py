@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import delegate_sim
 from delegate_sim.delegates.npu.file_facts import file_facts
 from delegate_sim.delegates.npu.loader import load
-from delegate_sim.frozen import changed
 from delegate_sim.model.model import Sparsity
 from delegate_sim.releases.catalogue import NEWEST, parse_release
 from fixtures.builder import ModelBuilder
@@ -248,7 +249,7 @@ def test_a_result_that_is_left_out():
     model = delegate_sim.load(chain(["RELU"]).bytes())
     (subgraph,) = model.subgraphs
     broken = subgraph._replace(nodes=(subgraph.nodes[0]._replace(outputs=(-1,)),))
-    other = changed(model, subgraphs=(broken,))
+    other = replace(model, subgraphs=(broken,))
     assert load(other, file_facts(model), NEWEST).failure.code == "litert-missing-tensor"
 
 
@@ -256,7 +257,7 @@ def test_sparse_tensors_are_only_warned_about():
     model = delegate_sim.load(chain(["RELU"]).bytes())
     (subgraph,) = model.subgraphs
     sparse = subgraph.tensors[0]._replace(sparsity=Sparsity((), (), ()))
-    other = changed(model, subgraphs=(subgraph._replace(tensors=(sparse, *subgraph.tensors[1:])),))
+    other = replace(model, subgraphs=(subgraph._replace(tensors=(sparse, *subgraph.tensors[1:])),))
     assert load(other, file_facts(model), NEWEST).lines == ("Sparsity tensors may not yet be fully supported.",)
 
 

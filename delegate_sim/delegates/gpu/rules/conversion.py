@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ....frozen import changed
+from dataclasses import replace
+
 from ....graph.graph import NodeView
 from ....rules.kinds import NEIGHBOUR, TENSOR_TYPE
 from ....rules.numbers import counted
@@ -51,7 +52,7 @@ def _cast_types(node: NodeView) -> str | None:
 
 def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
     """Return the rule of an operator that has a parser only if quantised nodes are accepted."""
-    return changed(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
+    return replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
 
 
 RULES = {

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from ....frozen import changed
 from ....graph.graph import NodeView
 from ....model.model import Allocation, Tensor
 from ....rules import kinds
@@ -143,4 +143,4 @@ def _of_op(op: str) -> Checks:
 
 def with_tensors(rules: Rules[object], further: Checks = ()) -> dict[str, OpRule[object]]:
     """Return rules with the checks of all tensors at their end: of the operator's own types, or those given."""
-    return {op: changed(rule, checks=(*rule.checks, *(further or _of_op(op)))) for op, rule in rules.items()}
+    return {op: replace(rule, checks=(*rule.checks, *(further or _of_op(op)))) for op, rule in rules.items()}

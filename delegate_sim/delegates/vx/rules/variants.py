@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
-from ....frozen import changed
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook
 from ....rules.families import with_change
@@ -123,7 +123,7 @@ def _changed(
             op: _placed(changes.get(op, rule), repository, mappers.get(op, "")) for op, rule in rules.items() if op not in without
         }
 
-    return changed(
+    return replace(
         book,
         families=tuple(with_change(rules, adapted) for rules in book.families),
         custom=adapted(book.custom),
@@ -139,4 +139,4 @@ def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRu
 
     own, *common = map(placed, rule.source)
     checks = tuple(check if check.source is None else check.from_source(placed(check.source)) for check in rule.checks)
-    return changed(rule, checks=checks, source=(own.with_symbol(mapper) if mapper else own, *common))
+    return replace(rule, checks=checks, source=(own.with_symbol(mapper) if mapper else own, *common))

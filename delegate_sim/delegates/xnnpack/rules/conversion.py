@@ -7,7 +7,8 @@ delegate visits.
 
 from __future__ import annotations
 
-from ....frozen import changed
+from dataclasses import replace
+
 from ....graph.graph import NodeView
 from ....rules.kinds import CONSTANT, NEIGHBOUR, QUANTIZATION, TENSOR_TYPE
 from ....rules.rule import OpRule
@@ -89,7 +90,7 @@ RULES = {
             _ACCEPTED_READERS,
         )
     ).from_source(PREPARATION),
-    "DEQUANTIZE": changed(
+    "DEQUANTIZE": replace(
         _DEQUANTIZE, checks=(_ACCEPTED_READERS, *_DEQUANTIZE.checks), accepted_early=_UNPACKS_CONSTANT
     ).from_source(method("VisitUnaryNode"), PREPARATION),
     "QUANTIZE": unary(

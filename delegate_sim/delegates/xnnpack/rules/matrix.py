@@ -5,7 +5,8 @@ Source: ``VisitFullyConnectedNode`` and ``VisitBatchMatMulNode`` (``delegates/xn
 
 from __future__ import annotations
 
-from ....frozen import changed
+from dataclasses import replace
+
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE, VERSION
@@ -51,7 +52,7 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
                 return None
             return found
 
-        return changed(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
+        return replace(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
 
     return tuple(unless(each) for each in checks)
 
