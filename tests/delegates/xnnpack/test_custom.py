@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from delegate_sim.delegates.xnnpack.rules import RULES, custom, stablehlo
+from delegate_sim.delegates.xnnpack.rules import RULES, stablehlo
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
