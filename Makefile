@@ -17,7 +17,7 @@ MODELS ?=
 TENSORFLOW ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs schema sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -99,6 +99,9 @@ docs: setup  ## remake docs/rules and docs/suggestions.md from the rules, docs/a
 	$(BIN)/python -m fixtures.suggestions_page > docs/suggestions.md
 	$(BIN)/python -m benchmarks.api_page > docs/api.md
 	$(BIN)/python -m benchmarks.architecture
+
+schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed tflite package
+	$(BIN)/python -m tools.schema
 
 sources: setup  ## whether every place that a rule names exists upstream (TREES="OWNER/NAME=PATH ...", git trees)
 	$(BIN)/python -m benchmarks.sources $(addprefix --tree ,$(TREES))

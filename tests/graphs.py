@@ -23,7 +23,7 @@ MODEL = Model(
     content=memoryview(b""),
 )
 
-_CODES = {name: code for code, name in schema.enum_names("BuiltinOperator").items()}
+_CODES = schema.enum_values("BuiltinOperator")
 
 
 def arena(kind: str, *shape: int, **fields: Any) -> Tensor:
@@ -91,7 +91,7 @@ def node_view(
     view = graph.view(node)
     if options is not None:
         table = schema.options_table(op)
-        defaults = {field.name: field.default for field in schema.table_fields(table)}
+        defaults = schema.default_values(table)
         assert options.keys() <= defaults.keys()
         view._options = Options(table, {**defaults, **options})
     return view

@@ -193,7 +193,7 @@ def _node(generator: random.Random, graph: Any, op: str, tensors: Sequence[int])
     if table and generator.random() < 0.8:
         options = {
             field.name: _option(generator, field)
-            for field in schema.table_fields(table)
+            for field in schema.table_fields(table).values()
             if field.format is not None and generator.random() < 0.7
         }
     if generator.random() < 0.1:

@@ -77,7 +77,7 @@ def _of_table(content: bytes, name: str, table: int) -> Iterator[tuple[Site, tup
         yield Site(VTABLE, place, "<H", f"{name}.{slot}"), None
         if offset:
             entries[slot] = table + offset
-    numbers = {field.slot: field for field in schema.table_fields(name)}
+    numbers = {field.slot: field for field in schema.table_fields(name).values()}
     for slot, place in entries.items():
         field = numbers.get(slot)
         if field is not None and field.format is not None:

@@ -14,7 +14,7 @@ _GREATEST_OLD_CODE = 127
 
 def enum_member(enum: str, name: str) -> int:
     """Return the number of a member of an enumeration."""
-    return next(number for number, member in schema.enum_names(enum).items() if member == name)
+    return schema.enum_values(enum)[name]
 
 
 def operator_code_of(node: Node) -> OperatorCode:
@@ -55,7 +55,7 @@ def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
         table.numbers.pop(slot, None)
         table.references.pop(slot + 1, None)
     for slot, union in ((3, "BuiltinOptions"), (11, "BuiltinOptions2")):
-        number = next((number for number, member in schema.enum_names(union).items() if member == name), None)
+        number = schema.enum_values(union).get(name)
         if number is not None:
             table.numbers[slot] = ("<B", number)
             table.references[slot + 1] = target
@@ -67,7 +67,7 @@ def options_table(name: str, options: Options) -> NewTable:
     """Return options without the fields that have the schema's defaults."""
     table = NewTable()
     values = dict(iter(options))
-    for field in schema.table_fields(name):
+    for field in schema.table_fields(name).values():
         value = values.get(field.name, field.default)
         if field.format is not None:
             if value != field.default:

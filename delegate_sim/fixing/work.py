@@ -140,8 +140,7 @@ class Work:
     def node(self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> Node:
         """Return a new node. Its version is set once the pass is done."""
         table = schema.options_table(op)
-        code = next(code for code, name in schema.enum_names("BuiltinOperator").items() if name == op)
-        node = Node(-1, op, code, None, 1, tuple(inputs), tuple(outputs), (), None, None)
+        node = Node(-1, op, schema.builtin_code(op), None, 1, tuple(inputs), tuple(outputs), (), None, None)
         return self.editor.with_new_options(node, table, options) if table else node
 
     def reshape(self, source: int, target: int) -> Node:

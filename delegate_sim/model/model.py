@@ -238,7 +238,7 @@ class Options:
 
 @functools.cache
 def _absent_options(table: str) -> Options:
-    return Options(None, {slot_field.name: type(slot_field.default)() for slot_field in schema.table_fields(table)})
+    return Options(None, {name: type(default)() for name, default in schema.default_values(table).items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +340,8 @@ class Model:
         if node.options is None or node.options[1] < 0:
             return node.options is not None
         table, position = node.options
-        entry = 4 + 2 * next((field.slot for field in schema.table_fields(table) if field.name == name), -2)
+        field = schema.table_fields(table).get(name)
+        entry = 0 if field is None else 4 + 2 * field.slot
         try:
             vtable = position - _OFFSET.unpack_from(self.content, position)[0]
             if vtable < 0 or entry < 4 or entry + 2 > _SIZE.unpack_from(self.content, vtable)[0]:
@@ -393,14 +394,13 @@ class _Layout(NamedTuple):
 def _layout(name: str, vtable: bytes) -> _Layout:
     """Return the layout of a table."""
     end, elsewhere = 4, []
-    for slot_field in schema.table_fields(name):
+    for slot_field in schema.table_fields(name).values():
         entry = 4 + 2 * slot_field.slot
         offset = int.from_bytes(vtable[entry : entry + 2], "little") if entry + 2 <= len(vtable) else 0
         if offset:
-            width = 4 if slot_field.format is None else struct.calcsize(slot_field.format)
-            end = max(end, offset + width)
+            end = max(end, offset + (4 if slot_field.format is None else slot_field.width))
             if slot_field.format is None:
-                elsewhere.append((offset, struct.calcsize(slot_field.element or "s")))
+                elsewhere.append((offset, slot_field.width))
     return _Layout(vtable, end, tuple(elsewhere))
 
 
@@ -434,12 +434,11 @@ def _table_bytes(
 
 def _read_table(content: memoryview, name: str, position: int) -> Mapping[str, Any]:
     """Read the scalars, vectors of numbers and strings of one table. What lies outside the file reads as absent."""
-    fields = schema.table_fields(name)
-    values = {slot_field.name: slot_field.default for slot_field in fields}
+    values = schema.default_values(name)
     try:
         vtable = position - struct.unpack_from("<i", content, position)[0]
         vtable_size = struct.unpack_from("<H", content, vtable)[0] if vtable >= 0 else 0
-        for slot_field in fields:
+        for slot_field in schema.table_fields(name).values():
             entry = 4 + 2 * slot_field.slot
             offset = struct.unpack_from("<H", content, vtable + entry)[0] if entry + 2 <= vtable_size else 0
             if not offset:

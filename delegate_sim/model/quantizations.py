@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..named_tuples import NamedTuple
-from .flatbuffer import Tables, spread
-from .layouts import OFFSET
+from .flatbuffer import Tables
 from .model import Quantization
 from .numbers import StoredNumbers
 
-_FIELDS = {**dict.fromkeys((2, 3, 5), OFFSET), 4: "<B", 6: "<i"}
-"""How the fields of the tables are stored, by their numbers."""
 _DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
 _NO_SCALES = StoredNumbers("<f4")
 _NO_ZERO_POINTS = StoredNumbers("<i8")
@@ -27,25 +24,15 @@ class Quantizations(NamedTuple):
 
 
 def read_quantizations(tables: Tables) -> Quantizations:
-    """Read how each tensor is quantised. Many writers give every tensor a table, and leave it empty."""
-    numbers, filled = tables.with_any(_FIELDS)
-    parameters, scales, zero_points = _read_filled(filled)
-    count = len(tables)
-    return Quantizations(
-        spread(parameters, numbers, count, None), spread(scales, numbers, count, 0.0), spread(zero_points, numbers, count, 0)
-    )
-
-
-def _read_filled(tables: Tables) -> Quantizations:
     """Affine parameters count only where there are scales; of the other kinds, details decide (``ParseQuantization``)."""
     buffer = tables.buffer
-    scale_starts, scale_counts = tables.vectors(2, 4, "scales")
-    zero_starts, zero_counts = tables.vectors(3, 8, "zero points")
+    scale_starts, scale_counts = tables.vectors("scale", "scales")
+    zero_starts, zero_counts = tables.vectors("zero_point", "zero points")
     buffer.spend(sum(scale_counts) * 4 + sum(zero_counts) * 8, "its scales and zero points")
-    kinds = tables.numbers(4, "<B")
-    places = tables.targets(5, "quantisation details")
+    kinds = tables.numbers("details_type")
+    places = tables.targets("details", "quantisation details")
     positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
-    details = Tables(buffer, "QuantizationDetails", positions)
+    details = Tables(buffer, "BlockwiseQuantization", positions, "QuantizationDetails")
     if not any(scale_counts) and not any(positions):
         return Quantizations([None] * len(tables), [0.0] * len(tables), [0] * len(tables))
     parameters: list[Quantization | None] = []
@@ -54,12 +41,12 @@ def _read_filled(tables: Tables) -> Quantizations:
         scale_counts,
         zero_starts,
         zero_counts,
-        tables.numbers(6, "<i"),
+        tables.numbers("quantized_dimension"),
         kinds,
         positions,
-        details.numbers(0, "<i"),
-        details.numbers(1, "<i"),
-        details.numbers(2, "<i"),
+        details.numbers("scales"),
+        details.numbers("zero_points"),
+        details.numbers("block_size"),
         strict=True,
     ):
         if position:

@@ -19,8 +19,7 @@ from ..limits import how_to_raise, raised
 from ..mapping import is_shrunk, map_file
 from ..text import printable
 from . import schema
-from .flatbuffer import Flatbuffer, Malformed, Tables, split, spread
-from .layouts import OFFSET
+from .flatbuffer import Flatbuffer, Malformed, Tables, split
 from .model import (
     Allocation,
     Model,
@@ -35,15 +34,7 @@ from .quantizations import read_quantizations
 from .repetition import refuse_repetition
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
-_BUFFER = {0: OFFSET, 1: "<Q", 2: "<Q"}
-_TENSOR = {
-    **dict.fromkeys((0, 3, 4, 6, 7, 9), OFFSET),
-    **dict.fromkeys((2, 10), "<I"),
-    1: "<b",
-    **dict.fromkeys((5, 8), "<?"),
-}
-_NODE = {**dict.fromkeys((1, 2, 4, 5, 7, 8, 12), OFFSET), 0: "<I", **dict.fromkeys((3, 11), "<B"), **dict.fromkeys((9, 10), "<Q")}
-"""How the fields of the tables of which a model has many are stored, by their numbers."""
+_CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")
 _SIZE = 4
 """Bytes of one size of a shape."""
 _SMALL = 16 << 20
@@ -159,19 +150,19 @@ def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]
 
 def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
     root = buffer.root("Model")
-    operator_codes = _read_operator_codes(root.child_vectors(1, "OperatorCode")[0])
-    buffers, offset_buffers = _read_buffers(root.child_vectors(4, "Buffer")[0])
-    subgraphs = _read_subgraphs(root.child_vectors(2, "SubGraph")[0], operator_codes, buffers)
+    operator_codes = _read_operator_codes(root.child_vectors("operator_codes")[0])
+    buffers, offset_buffers = _read_buffers(root.child_vectors("buffers")[0])
+    subgraphs = _read_subgraphs(root.child_vectors("subgraphs")[0], operator_codes, buffers)
     refuse_repetition(subgraphs, buffer.size)
     return Model(
         path=path,
         size=buffer.size,
-        version=root.numbers(0, "<I")[0],
-        description=root.strings(3)[0],
+        version=root.numbers("version")[0],
+        description=root.strings("description")[0],
         subgraphs=subgraphs,
         operator_codes=operator_codes,
-        signatures=_read_signatures(root.child_vectors(7, "SignatureDef")[0]),
-        metadata=_read_metadata(root.child_vectors(6, "Metadata")[0], buffers),
+        signatures=_read_signatures(root.child_vectors("signature_defs")[0]),
+        metadata=_read_metadata(root.child_vectors("metadata")[0], buffers),
         content=buffer.content,
         parts_digest=digest,
         offset_buffers=offset_buffers,
@@ -180,22 +171,21 @@ def _read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
 
 def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
     """Return (offset, size) of the bytes of each buffer, None if it has none, and which lie behind the flatbuffer."""
-    numbers, filled = tables.with_any(_BUFFER)
     what = "the data of a buffer"
-    spans = spread(filled.spans(0, 1, 2, what, numbers), numbers, len(tables), None)
-    parts = zip(numbers, filled.targets(0, what), filled.numbers(1, "<Q"), strict=True)
-    return spans, frozenset([number for number, field, offset in parts if not field and offset > 1])
+    spans = tables.spans("data", "offset", "size", what)
+    parts = zip(tables.targets("data", what), tables.numbers("offset"), strict=True)
+    return spans, frozenset([number for number, (inside, offset) in enumerate(parts) if not inside and offset > 1])
 
 
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Old files keep the code in a byte, new ones in an int; the greater one counts (``schema_utils.cc``)."""
     codes = []
     for old, new, custom_code, has_custom_code, version in zip(
-        tables.numbers(0, "<b"),
-        tables.numbers(3, "<i"),
-        tables.strings(1),
-        map(bool, tables.at(1)),
-        tables.numbers(2, "<i", 1),
+        tables.numbers("deprecated_builtin_code"),
+        tables.numbers("builtin_code"),
+        tables.strings("custom_code"),
+        map(bool, tables.at("custom_code")),
+        tables.numbers("version"),
         strict=True,
     ):
         code = max(old, new)
@@ -208,7 +198,7 @@ def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
 
 def _read_metadata(tables: Tables, buffers: Sequence[tuple[int, int] | None]) -> Mapping[str, tuple[int, int]]:
     metadata = {}
-    for name, number in zip(tables.strings(0), tables.numbers(1, "<I"), strict=True):
+    for name, number in zip(tables.strings("name"), tables.numbers("buffer"), strict=True):
         span = buffers[number] if number < len(buffers) else None
         if span is not None:
             metadata[name] = span
@@ -222,19 +212,19 @@ def _read_subgraphs(
         raise Malformed("holds no subgraph")
     if len(set(tables.positions)) != len(tables):
         raise Malformed("is malformed: two of its subgraphs lie at the same place")
-    tensor_blocks, tensor_counts = tables.child_blocks(0, "Tensor", _TENSOR)
-    node_blocks, node_counts = tables.child_blocks(3, "Operator", _NODE)
+    tensor_blocks, tensor_counts = tables.child_blocks("tensors")
+    node_blocks, node_counts = tables.child_blocks("operators")
     tensors = _read_tensors(tensor_blocks, tensor_counts, buffers)
     nodes = _read_nodes(node_blocks, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
     return tuple(
         map(
             Subgraph,
             range(len(tables)),
-            tables.strings(4),
+            tables.strings("name"),
             split(tensors, tensor_counts),
             split(nodes, node_counts),
-            tables.tensor_rows(1, tensor_counts, "an input of subgraph {}".format),
-            tables.tensor_rows(2, tensor_counts, "an output of subgraph {}".format),
+            tables.tensor_rows("inputs", tensor_counts, "an input of subgraph {}".format),
+            tables.tensor_rows("outputs", tensor_counts, "an output of subgraph {}".format),
         )
     )
 
@@ -259,12 +249,12 @@ def _read_block_of_nodes(
     name: Callable[[int], str],
     start: int,
 ) -> list[Node]:
-    codes = tables.numbers(0, "<I")
+    codes = tables.numbers("opcode_index")
     if max(codes, default=-1) >= len(operator_codes):
         index = _first_from(len(operator_codes), codes)
         raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
-    tables.lengths(7, 1, "mutating variable inputs")  # looked at by a delegate only
-    options, further_options = _read_options(tables, 3, 4, ""), _read_options(tables, 11, 12, "2")
+    tables.lengths("mutating_variable_inputs", "mutating variable inputs")  # looked at by a delegate only
+    options, further_options = _read_options(tables, ""), _read_options(tables, "2")
     if any(further_options):
         options = [first or second for first, second in zip(options, further_options, strict=True)]
     return _rows_of(
@@ -275,11 +265,11 @@ def _read_block_of_nodes(
             map([code.builtin_code for code in operator_codes].__getitem__, codes),
             map([code.custom_code for code in operator_codes].__getitem__, codes),
             map([code.version for code in operator_codes].__getitem__, codes),
-            tables.tensor_rows(1, tensor_limits, name),
-            tables.tensor_rows(2, tensor_limits, name),
-            tables.tensor_rows(8, tensor_limits, name),
+            tables.tensor_rows("inputs", tensor_limits, name),
+            tables.tensor_rows("outputs", tensor_limits, name),
+            tables.tensor_rows("intermediates", tensor_limits, name),
             options,
-            tables.spans(5, 9, 10, "the options of a custom operator", range(start, start + len(tables))),
+            tables.spans(*_CUSTOM_OPTIONS, "the options of a custom operator", start),
             strict=True,
         ),
     )
@@ -306,14 +296,14 @@ def _first_from(limit: int, numbers: Sequence[int]) -> int:
     return next(index for index, number in enumerate(numbers) if number >= limit)
 
 
-def _read_options(tables: Tables, kind_slot: int, slot: int, union: str) -> list[tuple[str, int] | None]:
+def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
     """Return (name of the table, its position) of each node's options of one union. What they hold is read when needed."""
     names = schema.enum_names(f"BuiltinOptions{union}")
-    kinds = tables.numbers(kind_slot, "<B")
-    places = tables.targets(slot, "builtin options")
+    kinds = tables.numbers(f"builtin_options{union}_type")
+    places = tables.targets(f"builtin_options{union}", "builtin options")
     tables_of_kind = {kind: names.get(kind, f"UNKNOWN({kind})") for kind in dict.fromkeys(kinds)}
     for kind, name in tables_of_kind.items():
-        references = [field for field in schema.table_fields(name) if field.format is None]
+        references = [field for field in schema.table_fields(name).values() if field.format is None]
         if kind and references:
             positions = [position for own, position in zip(kinds, places, strict=True) if own == kind]
             _spend_on_vectors(Tables(tables.buffer, name, positions), references)
@@ -325,9 +315,8 @@ def _read_options(tables: Tables, kind_slot: int, slot: int, union: str) -> list
 def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> None:
     """Check and count what the vectors and strings in options tables claim to hold."""
     for field in references:
-        width = struct.calcsize(field.element or "s")
-        counts = tables.lengths(field.slot, width, f"a vector of {tables.what}")
-        tables.buffer.spend(sum(counts) * width, f"a vector of {tables.what}")
+        counts = tables.lengths(field.name, f"a vector of {tables.what}")
+        tables.buffer.spend(sum(counts) * field.width, f"a vector of {tables.what}")
 
 
 def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
@@ -358,7 +347,7 @@ class _Shapes(dict[bytes, tuple[int, ...]]):
     def read_signatures(self, tables: Tables) -> list[tuple[int, ...] | None]:
         """Read the shape's signature of each tensor, None where it has none."""
         what = f"a vector of {tables.what}"
-        places = tables.targets(7, what)
+        places = tables.targets("shape_signature", what)
         if not any(places):
             return [None] * len(places)
         shapes = self.read(tables, places, tables.buffer.lengths(places, _SIZE, what))
@@ -374,18 +363,18 @@ def _read_block_of_tensors(
     shapes: _Shapes,
 ) -> list[Tensor]:
     """Read some tensors."""
-    buffer_numbers = tables.numbers(2, "<I")
+    buffer_numbers = tables.numbers("buffer")
     if max(buffer_numbers, default=0) >= len(buffers):
         index = _first_from(len(buffers), buffer_numbers)
         raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, of {buffer_count}")
     data = list(map(buffers.__getitem__, buffer_numbers))
-    kinds = tables.numbers(1, "<b")
+    kinds = tables.numbers("type")
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
     types = list(map(type_names.__getitem__, kinds))
-    is_variable = tables.numbers(5, "<?", False)
-    quantizations = read_quantizations(tables.children(4, "QuantizationParameters"))
-    tables.lengths(9, 4, "variant tensors")  # looked at by a delegate only
-    shape_places = tables.targets(0, "a shape")
+    is_variable = tables.flags("is_variable")
+    quantizations = read_quantizations(tables.children("quantization"))
+    tables.lengths("variant_tensors", "variant tensors")  # looked at by a delegate only
+    shape_places = tables.targets("shape", "a shape")
     ranks = tables.buffer.lengths(shape_places, _SIZE, "a shape")
     if max(ranks, default=0) > raised(_GREATEST_RANK):
         raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions{how_to_raise()}")
@@ -393,18 +382,18 @@ def _read_block_of_tensors(
         Tensor,
         zip(
             numbers,
-            tables.strings(3),
+            tables.strings("name"),
             types,
             shapes.read(tables, shape_places, ranks),
             shapes.read_signatures(tables),
-            tables.numbers(8, "<?", False),
+            tables.flags("has_rank"),
             is_variable,
             _allocations(data, types, is_variable),
             buffer_numbers,
-            tables.numbers(10, "<I"),
+            tables.numbers("external_buffer"),
             data,
             *quantizations,
-            _read_sparsities(tables.children(6, "SparsityParameters")),
+            _read_sparsities(tables.children("sparsity")),
             itertools.repeat(None),
         ),
     )
@@ -422,10 +411,10 @@ def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], i
 def _read_sparsities(tables: Tables) -> list[Sparsity | None]:
     if not any(tables.positions):
         return [None] * len(tables)
-    dimension_tables, counts = tables.child_vectors(2, "DimensionMetadata")
-    formats, sizes = dimension_tables.numbers(0, "<b"), dimension_tables.numbers(1, "<i")
+    dimension_tables, counts = tables.child_vectors("dim_metadata")
+    formats, sizes = dimension_tables.numbers("format"), dimension_tables.numbers("dense_size")
     dimensions = [(form == 0, size) for form, size in zip(formats, sizes, strict=True)]
-    sparsities = map(Sparsity, tables.rows(0, "<i"), tables.rows(1, "<i"), split(dimensions, counts))
+    sparsities = map(Sparsity, tables.rows("traversal_order"), tables.rows("block_map"), split(dimensions, counts))
     return [sparsity if present else None for sparsity, present in zip(sparsities, tables.positions, strict=True)]
 
 
@@ -433,14 +422,14 @@ def _read_signatures(tables: Tables) -> tuple[Signature, ...]:
     return tuple(
         map(
             Signature,
-            tables.strings(2),
-            tables.numbers(4, "<I"),
-            _read_arguments(*tables.child_vectors(0, "TensorMap")),
-            _read_arguments(*tables.child_vectors(1, "TensorMap")),
+            tables.strings("signature_key"),
+            tables.numbers("subgraph_index"),
+            _read_arguments(*tables.child_vectors("inputs")),
+            _read_arguments(*tables.child_vectors("outputs")),
         )
     )
 
 
 def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, int]]:
-    arguments = zip(tables.strings(0), tables.numbers(1, "<I"), strict=True)
+    arguments = zip(tables.strings("name"), tables.numbers("tensor_index"), strict=True)
     return [MappingProxyType(dict(row)) for row in split(arguments, counts)]

@@ -120,8 +120,8 @@ class _RangedFlatbuffer(Flatbuffer):
 
 def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
     """Return where large buffers keep their data, as (offset, size) in bytes."""
-    buffers = buffer.root("Model").child_vectors(4, "Buffer")[0]
-    spans = buffers.spans(0, 1, 2, "the data of a buffer", range(len(buffers)))
+    buffers = buffer.root("Model").child_vectors("buffers")[0]
+    spans = buffers.spans("data", "offset", "size", "the data of a buffer")
     return sorted({span for span in spans if span is not None and span[1] >= _LEAST_LEFT_OUT})
 
 

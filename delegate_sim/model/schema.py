@@ -1,30 +1,18 @@
-"""What the TFLite schema says: names of types and operators, and where a table keeps its fields.
+"""The TFLite schema: names of types and operators, and the fields of tables.
 
-The knowledge is that of the ``tflite`` package. Its modules are loaded one by one, and not through the package itself,
-which imports all of its several hundred modules. What LiteRT's schema has beyond the package's release is listed below
-as additions.
+What the schema says itself is in ``tflite_schema``, which ``make schema`` writes.
 """
 
 from __future__ import annotations
 
-import builtins
 import functools
-import importlib.util
-import os
-import re
+import struct
 from collections.abc import Mapping
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 from ..named_tuples import NamedTuple
-
-_NEWER_MEMBERS: Mapping[str, Mapping[int, str]] = MappingProxyType(
-    {
-        "TensorType": {19: "INT2", 20: "UINT4", 21: "FLOAT8_E4M3FN", 22: "FLOAT8_E5M2"},
-        "BuiltinOperator": {209: "STABLEHLO_CASE"},
-        "BuiltinOptions2": {23: "StablehloCaseOptions"},
-    }
-)
+from .tflite_schema import ENUMS, OPTIONS_TABLES, TABLES
 
 BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
     {
@@ -75,129 +63,7 @@ NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
 CUSTOM = 32
 """The builtin code of a custom operator."""
 
-
-class Field(NamedTuple):
-    """Where a table keeps one field.
-
-    ``format`` is the struct format of a scalar and None for a reference; ``element`` is the struct character of the
-    elements of a vector of numbers, None for scalars, strings and tables. An absent vector reads as (), an absent string
-    as "".
-    """
-
-    name: str
-    slot: int
-    format: str | None
-    default: Any
-    element: str | None = None
-
-
-_NEWER_TABLES: Mapping[str, tuple[Field, ...]] = MappingProxyType(
-    {"StablehloCaseOptions": (Field("branch_subgraph_indices", 0, None, (), "i"),)}
-)
-
-
-@functools.cache
-def _package() -> str:
-    spec = importlib.util.find_spec("tflite")
-    if spec is None or spec.origin is None:  # pragma: no cover - the package is a dependency
-        raise ModuleNotFoundError("the package 'tflite' is not installed")
-    return os.path.dirname(spec.origin)
-
-
-class _StandIn:
-    """Stands in for flatbuffers, its modules and types of numbers, in the package's modules: importing it brings numpy along."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name.removesuffix("Flags").lower()
-
-    def __getattr__(self, name: str) -> _StandIn:
-        return _StandIn(name)
-
-    def __call__(self, number: Any = None) -> Any:
-        return number
-
-
-def _import(name: str, *further: Any) -> Any:
-    return _StandIn(name) if name.partition(".")[0] == "flatbuffers" else builtins.__import__(name, *further)
-
-
-def _module(name: str) -> ModuleType | None:
-    path = os.path.join(_package(), f"{name}.py")
-    if not os.path.isfile(path):
-        return None
-    spec = importlib.util.spec_from_file_location(f"{__name__}.{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    vars(module)["__builtins__"] = vars(builtins) | {"__import__": _import}
-    spec.loader.exec_module(module)
-    return module
-
-
-@functools.cache
-def enum_names(name: str) -> Mapping[int, str]:
-    """Return {value: name} of one enum or union of the schema."""
-    module = _module(name)
-    if module is None:
-        raise KeyError(name)
-    members = {value: key for key, value in vars(getattr(module, name)).items() if not key.startswith("_")}
-    return MappingProxyType({**_NEWER_MEMBERS.get(name, {}), **members})
-
-
-def is_operator(name: str) -> bool:
-    """Whether the schema has a builtin operator of this name."""
-    return name in enum_names("BuiltinOperator").values()
-
-
-def tensor_type_name(value: int) -> str:
-    """Return the name of a tensor type, ``UNKNOWN(value)`` for one newer than the schema."""
-    return enum_names("TensorType").get(value, f"UNKNOWN({value})")
-
-
-def operator_name(value: int) -> str:
-    """Return the name of a builtin operator, ``UNKNOWN(value)`` for one newer than the schema."""
-    return enum_names("BuiltinOperator").get(value, f"UNKNOWN({value})")
-
-
-_SHARED_OPTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "AVERAGE_POOL_2D": "Pool2DOptions",
-        "CONV_3D_TRANSPOSE": "Conv3DOptions",
-        "L2_NORMALIZATION": "L2NormOptions",
-        "L2_POOL_2D": "Pool2DOptions",
-        "MAXIMUM": "MaximumMinimumOptions",
-        "MAX_POOL_2D": "Pool2DOptions",
-        "MEAN": "ReducerOptions",
-        "MINIMUM": "MaximumMinimumOptions",
-        "MULTINOMIAL": "RandomOptions",
-        "RANDOM_STANDARD_NORMAL": "RandomOptions",
-        "RANDOM_UNIFORM": "RandomOptions",
-        "REDUCE_ALL": "ReducerOptions",
-        "REDUCE_ANY": "ReducerOptions",
-        "REDUCE_MAX": "ReducerOptions",
-        "REDUCE_MIN": "ReducerOptions",
-        "REDUCE_PROD": "ReducerOptions",
-        "SUM": "ReducerOptions",
-        "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNNOptions",
-    }
-)
-"""Options tables that are not named after their operator."""
-
-
-@functools.cache
-@functools.lru_cache(maxsize=1 << 10)
-def options_table(op: str) -> str:
-    """Return the name of a builtin operator's options table, "" if it has none (``flatbuffer_conversions.cc``)."""
-    return _SHARED_OPTIONS.get(op) or _options_tables().get(op.replace("_", "").lower(), "")
-
-
-@functools.cache
-def _options_tables() -> Mapping[str, str]:
-    tables = [*enum_names("BuiltinOptions").values(), *enum_names("BuiltinOptions2").values()]
-    return MappingProxyType({table.removesuffix("Options").lower(): table for table in tables})
-
-
-_FORMATS: Mapping[str, str] = MappingProxyType(
+_STRUCT_CODES: Mapping[str, str] = MappingProxyType(
     {
         "bool": "?",
         "int8": "b",
@@ -212,64 +78,100 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
         "float64": "d",
     }
 )
-"""Struct characters by the names that flatbuffers gives to types of numbers."""
+"""Struct's characters for the types of numbers."""
 
 
-class _BuilderRecorder:
-    """Stands in for a flatbuffers builder: records the slot, type and default that a generated Add function names."""
+class Field(NamedTuple):
+    """A field of a table. ``default`` is what it reads as where it is absent."""
 
-    field: tuple[int, str | None, Any]
+    name: str
+    slot: int
+    type: str
+    """As in ``tflite_schema.TABLES``."""
+    default: Any
 
-    def __getattr__(self, method: str) -> Any:
-        kind = _FORMATS.get(method.removeprefix("Prepend").removesuffix("Slot").lower())
+    @property
+    def format(self) -> str | None:
+        """How struct reads a number; None for a reference."""
+        code = _STRUCT_CODES.get(self.type)
+        return None if code is None else f"<{code}"
 
-        def record(slot: int, _value: Any, default: Any) -> None:
-            self.field = (slot, kind and f"<{kind}", default)
+    @property
+    def is_vector(self) -> bool:
+        """Whether the field refers to a vector."""
+        return self.type.startswith("[")
 
-        return record
+    @property
+    def element(self) -> str | None:
+        """Struct's character for the elements of a vector of numbers; None for any other field."""
+        return _STRUCT_CODES.get(self.type[1:-1]) if self.is_vector else None
+
+    @property
+    def target(self) -> str | None:
+        """The table that the field refers to, or a vector of which it refers to; None for any other field."""
+        name = self.type.strip("[]")
+        return name if name in TABLES else None
+
+    @property
+    def width(self) -> int:
+        """Bytes of a number, or of an element of what the field refers to."""
+        if self.format is not None:
+            return struct.calcsize(self.format)
+        if self.target is not None:
+            return 4
+        return struct.calcsize(f"<{self.element or 's'}")
 
 
-class _TableRecorder:
-    """Stands in for a flatbuffers table: records the type of the elements that a generated accessor of a vector names."""
-
-    element: str | None = None
-
-    def Offset(self, slot: int) -> int:  # noqa: N802 - the name that accessors call
-        return slot
-
-    def GetVectorAsNumpy(self, flags: Any, _offset: int) -> None:  # noqa: N802 - the name that accessors call
-        self.element = _FORMATS[flags.name]
+def enum_names(name: str) -> Mapping[int, str]:
+    """Return {value: name} of one enum or union of the schema."""
+    return ENUMS[name]
 
 
 @functools.cache
-def table_fields(name: str) -> tuple[Field, ...]:
-    """Return the fields of one table of the schema under the schema's own names; none if the table is unknown."""
-    module = _module(name)
-    if module is None:
-        return _NEWER_TABLES.get(name, ())
-    fields = []
-    for key, add in vars(module).items():
-        if key.startswith(f"{name}Add") and callable(add):
-            words = key.removeprefix(f"{name}Add")
-            element = _element(getattr(module, name), words)
-            builder = _BuilderRecorder()
-            add(builder, 0)
-            slot, kind, default = builder.field
-            if kind is None:
-                default = () if element else ""
-            fields.append(Field(_snake_case(words), slot, kind, default, element))
-    return tuple(fields)
+def enum_values(name: str) -> Mapping[str, int]:
+    """Return {name: value} of one enum or union of the schema."""
+    return MappingProxyType({member: value for value, member in ENUMS[name].items()})
 
 
-def _element(table: type, words: str) -> str | None:
-    accessor = getattr(table, f"{words}AsNumpy", None)
-    if accessor is None:
-        return None
-    instance = table()
-    instance._tab = recorder = _TableRecorder()
-    accessor(instance)
-    return recorder.element
+def is_operator(name: str) -> bool:
+    """Whether the schema has a builtin operator of this name."""
+    return name in enum_values("BuiltinOperator")
 
 
-def _snake_case(words: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", words).lower()
+def tensor_type_name(value: int) -> str:
+    """Return the name of a tensor type, ``UNKNOWN(value)`` for one newer than the schema."""
+    return ENUMS["TensorType"].get(value, f"UNKNOWN({value})")
+
+
+def operator_name(value: int) -> str:
+    """Return the name of a builtin operator, ``UNKNOWN(value)`` for one newer than the schema."""
+    return ENUMS["BuiltinOperator"].get(value, f"UNKNOWN({value})")
+
+
+def builtin_code(op: str) -> int:
+    """Return the code of a builtin operator."""
+    return enum_values("BuiltinOperator")[op]
+
+
+def options_table(op: str) -> str:
+    """Return the name of a builtin operator's options table, "" if it has none."""
+    return OPTIONS_TABLES.get(op, "")
+
+
+@functools.cache
+def table_fields(table: str) -> Mapping[str, Field]:
+    """Return the fields of a table by name; none if the schema lacks the table."""
+    return MappingProxyType({name: _field(name, *declared) for name, declared in TABLES.get(table, {}).items()})
+
+
+def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Field:
+    """Return a field. An absent vector of numbers reads as (), any other absent reference as an empty string."""
+    field = Field(name, slot, declared_type, default)
+    if field.format is None:
+        return field._replace(default=() if field.element else "")
+    return field
+
+
+def default_values(table: str) -> dict[str, Any]:
+    """Return what the fields of a table read as where they are absent, by name."""
+    return {name: field.default for name, field in table_fields(table).items()}

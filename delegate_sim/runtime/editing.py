@@ -72,10 +72,6 @@ def unchanged(model: Model) -> Edited:
     return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]))
 
 
-def _builtin_code(op: str) -> int:
-    return next(code for code, name in schema.enum_names("BuiltinOperator").items() if name == op)
-
-
 class Editor:
     """The tensors and nodes of one subgraph while they are being changed. Tensors keep their indices; nodes may come and go."""
 
@@ -111,12 +107,12 @@ class Editor:
     def with_new_options(self, node: Node, table: str, values: Mapping[str, Any]) -> Node:
         """Return a node with an options table of its own; fields that are not given have the schema's defaults."""
         position = -next(_POSITIONS)
-        self.options[position] = {**{field.name: field.default for field in schema.table_fields(table)}, **values}
+        self.options[position] = {**schema.default_values(table), **values}
         return node._replace(options=(table, position))
 
     def with_op(self, node: Node, op: str, inputs: tuple[int, ...]) -> Node:
         """Return a node as another operator of the same results, in its first version and without options."""
-        return node._replace(op=op, builtin_code=_builtin_code(op), version=1, inputs=inputs, options=None)
+        return node._replace(op=op, builtin_code=schema.builtin_code(op), version=1, inputs=inputs, options=None)
 
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
         """Let nodes, and the outputs, read other tensors. Of tensors that replace each other in a circle, none is replaced."""
@@ -173,7 +169,7 @@ class Editor:
     def insert(self, op: str, source: int, result: int, *, version: int = 1, at: int | None = None) -> None:
         """Add a node of one operand and result, at the end unless told where."""
         place = len(self.nodes) if at is None else at
-        self.nodes.insert(place, (-1, Node(-1, op, _builtin_code(op), None, version, (source,), (result,), (), None, None)))
+        self.nodes.insert(place, (-1, Node(-1, op, schema.builtin_code(op), None, version, (source,), (result,), (), None, None)))
 
     def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
         """Return the subgraph, its nodes numbered anew, and where each comes from."""

@@ -11,7 +11,7 @@ import enum
 import functools
 from collections.abc import Mapping
 
-from ..model.schema import enum_names
+from ..model import schema
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 from .resolver_table import LOADED, MINIMUM, NEWEST_KNOWN, NEWEST_OPERATORS, NEWEST_TYPES
@@ -77,7 +77,7 @@ def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
     known = _versions(release)
     if known is None or loads(op, version, release) is Loads.YES:
         return ()
-    code = _codes().get(op)
+    code = schema.enum_values("BuiltinOperator").get(op)
     name = op if code is not None else ""
     if code is None:
         code = int(op.removeprefix("UNKNOWN(").removesuffix(")"))
@@ -115,7 +115,7 @@ _PACKED = parse_release("tf-2.12")
 
 
 def _type_code(name: str) -> int:
-    code = _type_codes().get(name)
+    code = schema.enum_values("TensorType").get(name)
     return int(name.removeprefix("UNKNOWN(").removesuffix(")")) if code is None else code
 
 
@@ -133,14 +133,4 @@ def _versions(release: Release) -> _Versions | None:
         [name for since, name in table[release.family].items() if (*release.version, 0) >= since][-1]
         for table in (NEWEST_OPERATORS, NEWEST_TYPES)
     ]
-    return _Versions(maximum, _codes()[newest], _type_codes()[newest_type])
-
-
-@functools.cache
-def _codes() -> Mapping[str, int]:
-    return {name: code for code, name in enum_names("BuiltinOperator").items()}
-
-
-@functools.cache
-def _type_codes() -> Mapping[str, int]:
-    return {name: code for code, name in enum_names("TensorType").items()}
+    return _Versions(maximum, schema.enum_values("BuiltinOperator")[newest], schema.enum_values("TensorType")[newest_type])

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from delegate_sim.model import schema
 from tests.live.sketch import Sketch, SketchTensor
 
-_NUMBERS = {name: number for number, name in schema.enum_names("TensorType").items()}
+_NUMBERS = schema.enum_values("TensorType")
 
 
 def cast(sketch: Sketch, operand: SketchTensor | int, before: str, kind: str, shape: tuple[int, ...]) -> SketchTensor:

@@ -19,7 +19,7 @@ from fixtures.sample import one_of_everything
 INT32 = st.integers(-(2**31), 2**31 - 1)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ROWS = st.lists(INT32, max_size=5)
-TENSOR_TYPES = {name: value for value, name in schema.enum_names("TensorType").items()}
+TENSOR_TYPES = schema.enum_values("TensorType")
 SCALES = st.floats(width=32, allow_nan=False)
 SCALARS = {
     "?": st.booleans(),
@@ -84,7 +84,7 @@ def nodes(draw, tensor_count):
         "custom": draw(st.none() | NAMES),
         "custom_options": draw(st.none() | st.binary(max_size=20)),
     }
-    fields = schema.table_fields(schema.options_table(arguments["op"])) if isinstance(arguments["op"], str) else ()
+    fields = schema.table_fields(schema.options_table(arguments["op"])).values() if isinstance(arguments["op"], str) else ()
     if fields and arguments["custom"] is None and draw(st.booleans()):
         arguments["options"] = {field.name: draw(option_values(field)) for field in fields if draw(st.booleans())}
     return arguments

@@ -241,7 +241,7 @@ def hostile(draw):
     op = draw(st.sampled_from(COUNTED))
     operands = draw(st.lists(st.none() | shapes.map(lambda shape: tensor(*shape)), max_size=48))
     results = draw(st.lists(shapes.map(lambda shape: tensor(*shape)), max_size=2))
-    fields = schema.table_fields(schema.options_table(op))
+    fields = schema.table_fields(schema.options_table(op)).values()
     options = {field.name: draw(VECTORS if isinstance(field.default, tuple) else NUMBERS) for field in fields}
     return node_view(op, operands, results, options=draw(st.none() | st.just(options)))
 

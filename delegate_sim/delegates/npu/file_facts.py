@@ -39,14 +39,16 @@ class FileFacts(NamedTuple):
 def file_facts(model: Model) -> FileFacts:
     """Read them from the bytes of a model that was read before; those of the last models are kept."""
     root = Flatbuffer(model.content).root("Model")
-    subgraphs = root.child_vectors(2, "SubGraph")[0]
-    tensors, tensor_counts = subgraphs.child_vectors(0, "Tensor")
-    nodes, node_counts = subgraphs.child_vectors(3, "Operator")
-    quantization = tensors.children(4, "QuantizationParameters")
-    scales, zero_points = _counts(quantization, 2, 4), _counts(quantization, 3, 8)
+    subgraphs = root.child_vectors("subgraphs")[0]
+    tensors, tensor_counts = subgraphs.child_vectors("tensors")
+    nodes, node_counts = subgraphs.child_vectors("operators")
+    quantization = tensors.children("quantization")
+    scales, zero_points = _counts(quantization, "scale"), _counts(quantization, "zero_point")
     places = _places(tensor_counts)
     invalid, kinds = set(), {}
-    for place, of_scales, of_zero_points, details in zip(places, scales, zero_points, quantization.numbers(4, "<B"), strict=True):
+    for place, of_scales, of_zero_points, details in zip(
+        places, scales, zero_points, quantization.numbers("details_type"), strict=True
+    ):
         if details == _BLOCKWISE_DETAILS or not (of_scales or of_zero_points or details):
             continue
         kind = NONE if not of_scales and not of_zero_points else PER_CHANNEL
@@ -57,8 +59,8 @@ def file_facts(model: Model) -> FileFacts:
         if (not of_scales and of_zero_points) or details > _BLOCKWISE_DETAILS:
             kinds[place] = kind
     return FileFacts(
-        _chosen(_counts(tensors, 9, 4), tensor_counts),
-        _chosen(_counts(nodes, 7, 1), node_counts),
+        _chosen(_counts(tensors, "variant_tensors"), tensor_counts),
+        _chosen(_counts(nodes, "mutating_variable_inputs"), node_counts),
         frozenset(invalid),
         kinds,
     )
@@ -79,8 +81,8 @@ def has_weights(tensor: Tensor) -> bool:
     return tensor.data is not None and tensor.data[1] > 0
 
 
-def _counts(tables: Tables, slot: int, width: int) -> list[int]:
-    return tables.vectors(slot, width, f"a vector of {tables.what}")[1]
+def _counts(tables: Tables, field: str) -> list[int]:
+    return tables.lengths(field, f"a vector of {tables.what}")
 
 
 def _places(counts: Sequence[int]) -> list[FilePlace]:

@@ -109,7 +109,7 @@ def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[_LoaderFault]
 
 def _number(name: str) -> int:
     """Return the schema's number of a type."""
-    numbers = {known: value for value, known in schema.enum_names("TensorType").items()}
+    numbers = schema.enum_values("TensorType")
     return numbers[name] if name in numbers else int(name.removeprefix("UNKNOWN(").removesuffix(")"))
 
 

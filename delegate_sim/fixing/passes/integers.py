@@ -92,7 +92,7 @@ def _cast(work: Work, source: int, target: int) -> Node:
 
 def _type_number(tensor: Tensor) -> int:
     """Return the number of the type of a tensor."""
-    return next(number for number, name in schema.enum_names("TensorType").items() if name == tensor.type)
+    return schema.enum_values("TensorType")[tensor.type]
 
 
 _RESULT_TYPES: Mapping[str, str] = MappingProxyType({"ARG_MAX": "output_type", "ARG_MIN": "output_type", "SHAPE": "out_type"})

@@ -85,7 +85,7 @@ def inlined(graph: Graph) -> tuple[Graph, dict[int, int]]:
         inner = tensors[node.outputs[0]]._replace(index=len(tensors), name="inner")
         tensors.append(inner)
         for op, source, result in zip(PARTS, (node.inputs[0], inner.index), (inner.index, node.outputs[0]), strict=True):
-            code = next(code for code, name in schema.enum_names("BuiltinOperator").items() if name == op)
+            code = schema.builtin_code(op)
             plan.append(len(nodes))
             origins[len(nodes)] = index
             nodes.append(Node(len(nodes), op, code, None, 1, (source,), (result,), (), None, None))

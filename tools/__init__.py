@@ -1,0 +1,1 @@
+"""Programs that write parts of this repository from what other projects publish."""
