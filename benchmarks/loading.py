@@ -105,7 +105,7 @@ def _in_child(interpreter: Any, content: bytes) -> dict[str, str | None]:
 def differences(found: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """Return where loading differs from what is said of the release, and where preparing does."""
     import delegate_sim
-    from delegate_sim.prepare import has_kernel
+    from delegate_sim.prepare.preparation import has_kernel
     from delegate_sim.releases.catalogue import Release
     from delegate_sim.runtime.loading import load_on
     from delegate_sim.runtime.resolver import Loads
@@ -144,7 +144,7 @@ def _says(answer: str, lines: Sequence[str]) -> bool:
 
 
 def _preparing(name: str, model: Any, release: Any, answer: str | None) -> list[str]:
-    from delegate_sim.prepare import prepare
+    from delegate_sim.prepare.preparation import prepare
 
     failure = prepare(model, False, release)[0].failure
     if answer == _CRASH or (failure is None and answer is None):

@@ -9,7 +9,7 @@ import pytest
 
 ROOMS = ("delegates", "diagnosis", "graph", "prepare", "results", "runtime", "versions")
 PACKAGE = Path(__file__).parent.parent / "delegate_sim"
-CHECKED_BEFORE = {"delegates/nnapi/devices.py", "prepare/control_flow.py", "results/outline.py"}
+CHECKED_BEFORE = {"delegates/nnapi/devices.py", "prepare/kernels/control_flow.py", "results/outline.py"}
 """Where an operation was validated, or a condition's outputs counted, before."""
 
 

@@ -9,7 +9,7 @@ import click
 from delegate_sim.delegates.lowered import LoweredModel
 from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
-from delegate_sim.prepare import prepare
+from delegate_sim.prepare.preparation import prepare
 from delegate_sim.runtime.interpreter import Assumptions, simulate
 from delegate_sim.runtime.target import Target
 

@@ -9,8 +9,8 @@ from ..graph.classes import derived
 from ..late_numpy import np
 from ..model import schema
 from ..model.model import Model, Tensor
-from ..prepare import fold
 from ..prepare.folding import FoldedGraph
+from ..prepare.preparation import fold
 from ..releases.catalogue import Release
 from ..runtime.editing import Edited, Editor, edited
 from ..text import printable

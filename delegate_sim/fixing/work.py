@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..late_numpy import np
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
-from ..prepare import fold
+from ..prepare.preparation import fold
 from ..rules.malformed import is_whole
 from ..runtime.editing import Editor
 

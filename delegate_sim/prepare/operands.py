@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..late_numpy import np
 from ..model.numbers import FlatNumbers, read_as
-from .kernel import KernelTensor
+from .kernel import KernelNode, KernelTensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+
+def only_operand(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
+    """Return the operand and the result of an operator that has one of each."""
+    node.ensure_counts(1, 1)
+    return node.input(0), node.output()
 
 
 def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:

@@ -28,6 +28,7 @@ _NARROW_DEQUANTIZE_TYPES = {
     "UINT4": parse_release("litert-2.1.3"),
 }
 """Since when DEQUANTIZE takes each of these."""
+HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
 
 
 def dequantized_types(release: Release) -> tuple[str, ...]:

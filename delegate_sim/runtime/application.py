@@ -14,7 +14,7 @@ from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph, PrepareFailure
 from ..graph.partition import PartitionError, Subset
 from ..named_tuples import NamedTuple
-from ..prepare import Repreparation
+from ..prepare.preparation import Repreparation
 from ..releases.catalogue import Release
 from ..releases.notes import predicted_build
 from ..releases.row import shared

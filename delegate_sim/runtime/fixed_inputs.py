@@ -10,8 +10,8 @@ from ..graph.classes import derived
 from ..graph.graph import file_graphs
 from ..late_numpy import np
 from ..model.model import Allocation, Model, Subgraph, Tensor
-from ..prepare import fold
 from ..prepare.folding import FoldedGraph
+from ..prepare.preparation import fold
 from ..releases.catalogue import Release
 from ..versions.why import expected_version
 from .editing import Edited, Editor, edited, unchanged

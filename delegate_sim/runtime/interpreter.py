@@ -14,7 +14,7 @@ from ..errors import OptionError
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
-from ..prepare import Taken, prepare, prepare_around, prepare_rest
+from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..releases.catalogue import Release
 from ..releases.wording import (
     NOT_ALLOCATED_LINE,

@@ -16,7 +16,7 @@ from ..model.model import Model, OperatorCode, Tensor
 from ..model.precompiled import precompiled
 from ..model.schema import CUSTOM
 from ..named_tuples import NamedTuple
-from ..prepare import has_kernel
+from ..prepare.preparation import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.wording import FLEX
 from .parameters import InvalidNode, invalid_node

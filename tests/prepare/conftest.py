@@ -11,8 +11,8 @@ import pytest
 
 from delegate_sim.model import schema
 from delegate_sim.model.model import Allocation, Node, Options, Tensor
-from delegate_sim.prepare.families import find_kernel
 from delegate_sim.prepare.kernel import KernelNode, KernelTensor
+from delegate_sim.prepare.kernels import find_kernel
 from delegate_sim.releases.catalogue import NEWEST, Release
 from tests import graphs
 from tests.graphs import MODEL

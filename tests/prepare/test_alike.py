@@ -8,11 +8,11 @@ import pytest
 
 import delegate_sim
 from delegate_sim import load
-from delegate_sim import prepare as preparing
 from delegate_sim.graph.classes import derived
 from delegate_sim.model.model import Allocation
 from delegate_sim.model.numbers import kind_of, shape_of
-from delegate_sim.prepare import PrepareError, prepare
+from delegate_sim.prepare import preparation as preparing
+from delegate_sim.prepare.preparation import PrepareError, prepare
 from delegate_sim.runtime.suppositions import NodeKey, Supposition, changed
 from fixtures.builder import ModelBuilder
 from tests.alike import CORPORA, FIXTURES, models, sample

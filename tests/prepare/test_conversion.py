@@ -1,10 +1,10 @@
-"""Prepare of conversions between types."""
+"""Prepare of changes of type and encoding."""
 
 from __future__ import annotations
 
 import pytest
 
-from delegate_sim.model.model import Allocation
+from delegate_sim.model.model import Allocation, Sparsity
 from delegate_sim.prepare.kernel import PrepareError
 
 
@@ -105,18 +105,6 @@ def test_fake_quant_refuses_a_narrow_range(kernels):
         kernels.prepare("FAKE_QUANT", *operands, narrow_range=True)
 
 
-@pytest.mark.parametrize("op", ["REAL", "IMAG", "COMPLEX_ABS"])
-def test_parts_of_complex_numbers(kernels, op):
-    kernels.assert_static(kernels.prepare(op, [kernels.arena("COMPLEX64", 3)], [kernels.arena("FLOAT32")]), (3,))
-    kernels.assert_static(kernels.prepare(op, [kernels.arena("COMPLEX128", 3)], [kernels.arena("FLOAT64")]), (3,))
-    for source, result, message in (
-        ("COMPLEX64", "FLOAT64", "tensor 1 is FLOAT64"),
-        ("FLOAT32", "FLOAT32", "tensor 0 is FLOAT32"),
-    ):
-        with pytest.raises(PrepareError, match=message):
-            kernels.prepare(op, [kernels.arena(source, 3)], [kernels.arena(result)])
-
-
 def test_bucketize_makes_int32_of_sorted_boundaries(kernels):
     operands = [kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")]
     node = kernels.prepare("BUCKETIZE", *operands, boundaries=(1.0, 1.0, 2.0))
@@ -124,3 +112,14 @@ def test_bucketize_makes_int32_of_sorted_boundaries(kernels):
     assert node.output().type == "INT32"
     with pytest.raises(PrepareError, match="the boundaries are not in order"):
         kernels.prepare("BUCKETIZE", *operands, boundaries=(2.0, 1.0))
+
+
+def test_densify_keeps_its_result(kernels):
+    sparse = kernels.constant([[0, 1], [2, 3]], "FLOAT16", sparsity=Sparsity((0, 1), (), ((True, 2), (False, 0))))
+    node = kernels.prepare("DENSIFY", [sparse], [kernels.arena("FLOAT32")])
+    assert node.output().allocation is Allocation.VARIABLE
+    assert (node.output().type, node.output().shape) == ("FLOAT16", (2, 2))
+    with pytest.raises(PrepareError, match="not constant"):
+        kernels.prepare("DENSIFY", [sparse._replace(allocation=Allocation.ARENA)], [kernels.arena("FLOAT32")])
+    with pytest.raises(PrepareError, match="not sparse"):
+        kernels.prepare("DENSIFY", [sparse._replace(sparsity=None)], [kernels.arena("FLOAT32")])

@@ -1,9 +1,8 @@
-"""Prepare of operators at the end of object detectors."""
+"""Prepare of the selection of detected boxes."""
 
 from __future__ import annotations
 
 import pytest
-from flatbuffers import flexbuffers
 
 from delegate_sim.prepare.kernel import PrepareError
 
@@ -45,30 +44,3 @@ class TestNonMaxSuppression:
             self.suppress(kernels, kernels.constant(-1))
         with pytest.raises(PrepareError, match="outputs"):
             self.suppress(kernels, limit, is_soft=True, outputs=2)
-
-
-class TestDetectionPostProcess:
-    def post_process(self, kernels, options, *, anchors=None, results=None):
-        inputs = [
-            kernels.arena("FLOAT32", 1, 10, 4),
-            kernels.arena("FLOAT32", 1, 10, 3),
-            anchors or kernels.arena("FLOAT32", 10, 4),
-        ]
-        results = results or [kernels.arena("INT32", 7)] * 4
-        return kernels.prepare("CUSTOM:TFLite_Detection_PostProcess", inputs, results, custom_options=flexbuffers.Dumps(options))
-
-    def test_shapes_come_from_the_options(self, kernels):
-        node = self.post_process(kernels, {"max_detections": 25, "max_classes_per_detection": 2})
-        kernels.assert_static(node, (1, 50, 4), (1, 50), (1, 50), (1,))
-        assert {node.output(position).type for position in range(4)} == {"FLOAT32"}
-
-    def test_what_cannot_be_resized_stays(self, kernels):
-        results = [kernels.arena("FLOAT32", 7)] * 4
-        node = self.post_process(kernels, {"max_detections": -1, "max_classes_per_detection": 2}, results=results)
-        kernels.assert_static(node, (7,), (7,), (7,), (1,))
-
-    def test_refuses_other_operands(self, kernels):
-        with pytest.raises(PrepareError, match="dimensions"):
-            self.post_process(kernels, {}, anchors=kernels.arena("FLOAT32", 1, 10, 4))
-        with pytest.raises(PrepareError, match="outputs"):
-            self.post_process(kernels, {}, results=[kernels.arena("FLOAT32")] * 3)

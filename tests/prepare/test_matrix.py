@@ -1,10 +1,9 @@
-"""Prepare of matrix products, lookups, and matrices from diagonals and sparse values."""
+"""Prepare of matrix products and diagonals."""
 
 from __future__ import annotations
 
 import pytest
 
-from delegate_sim.model.model import Allocation, Sparsity
 from delegate_sim.prepare.kernel import PrepareError
 
 TANH = 4
@@ -13,8 +12,6 @@ INT32, INT64 = 2, 4
 """Values of the schema's TensorType."""
 SHUFFLED = 1
 """Value of the schema's FullyConnectedOptionsWeightsFormat."""
-UNKNOWN, SPARSE, DENSE = range(3)
-"""Values of the schema's LSHProjectionType."""
 
 
 def fully_connected(kernels, source, weights, bias=None, result="FLOAT32", **options):
@@ -195,89 +192,6 @@ def test_batch_matmul_quantisation(kernels):
     kernels.prepare("BATCH_MATMUL", negative, [result._replace(type="INT32")])
 
 
-def embedding_lookup(kernels, table, lookup=None, result="FLOAT32"):
-    return kernels.prepare("EMBEDDING_LOOKUP", [lookup or kernels.arena("INT32", 7), table], [kernels.arena(result)])
-
-
-def test_embedding_lookup(kernels):
-    kernels.assert_static(embedding_lookup(kernels, kernels.arena("FLOAT32", 10, 3, 4)), (7, 3, 4))
-    with pytest.raises(PrepareError, match="dimensions"):
-        embedding_lookup(kernels, kernels.arena("FLOAT32", 10))
-    with pytest.raises(PrepareError, match="INT64"):
-        embedding_lookup(kernels, kernels.arena("FLOAT32", 10, 3), kernels.arena("INT64", 7))
-
-
-def test_embedding_lookup_scales(kernels):
-    table = kernels.arena("INT8", 2, 3)
-    embedding_lookup(kernels, kernels.quantized(table, 0.5, 0.25))
-    embedding_lookup(kernels, kernels.quantized(table, 0.5, zero_point=1), result="INT8")
-    with pytest.raises(PrepareError, match="zero point"):
-        embedding_lookup(kernels, kernels.quantized(table, 0.5, zero_point=1))
-    with pytest.raises(PrepareError, match="along the rows"):
-        embedding_lookup(kernels, kernels.quantized(table, 0.5, 0.25, 1.0, dimension=1))
-    with pytest.raises(PrepareError, match="INT8"):
-        embedding_lookup(kernels, kernels.quantized(table, 0.5, 0.25), result="INT8")
-
-
-def test_embedding_lookup_sparse_is_always_dynamic(kernels):
-    inputs = [
-        kernels.constant([0, 1]),
-        kernels.constant([[0, 0], [1, 0]]),
-        kernels.constant([2, 1]),
-        kernels.constant([1, 1], "FLOAT32"),
-        kernels.arena("FLOAT32", 10, 3),
-    ]
-    kernels.assert_dynamic(kernels.prepare("EMBEDDING_LOOKUP_SPARSE", inputs, [kernels.arena("FLOAT32")]), cause=None)
-    with pytest.raises(PrepareError, match="number"):
-        kernels.prepare("EMBEDDING_LOOKUP_SPARSE", [kernels.constant([0]), *inputs[1:]], [kernels.arena("FLOAT32")])
-
-
-def hashtable_lookup(kernels, values, result=None):
-    inputs = [kernels.arena("INT32", 7), kernels.arena("INT32", 10), values]
-    return kernels.prepare("HASHTABLE_LOOKUP", inputs, [result or kernels.arena(values.type), kernels.arena("UINT8")])
-
-
-def test_hashtable_lookup(kernels):
-    kernels.assert_static(hashtable_lookup(kernels, kernels.arena("FLOAT32", 10, 3)), (7, 3), (7,))
-    with pytest.raises(PrepareError, match="number"):
-        hashtable_lookup(kernels, kernels.arena("FLOAT32", 9, 3))
-    with pytest.raises(PrepareError, match="types"):
-        hashtable_lookup(kernels, kernels.arena("FLOAT32", 10, 3), kernels.arena("INT32"))
-
-
-def test_hashtable_lookup_leaves_strings_alone(kernels):
-    strings = kernels.arena("STRING", 1, allocation=Allocation.DYNAMIC)
-    node = hashtable_lookup(kernels, kernels.arena("STRING", 10), strings)
-    assert node.output(0).shape == (1,)
-    assert node.output(1).shape == (7,)
-    with pytest.raises(PrepareError, match="vector"):
-        hashtable_lookup(kernels, kernels.arena("STRING", 10, 3), strings)
-
-
-@pytest.mark.parametrize(("kind", "expected"), [(SPARSE, (3,)), (DENSE, (12,))])
-def test_lsh_projection(kernels, kind, expected):
-    inputs = [kernels.arena("FLOAT32", 3, 4), kernels.arena("INT32", 5, 2), kernels.arena("FLOAT32", 5)]
-    kernels.assert_static(kernels.prepare("LSH_PROJECTION", inputs, [kernels.arena("INT32")], type=kind), expected)
-
-
-def test_lsh_projection_refuses(kernels):
-    functions, source = kernels.arena("FLOAT32", 3, 4), kernels.arena("INT32", 5, 2)
-    for inputs, kind, message in (
-        ([functions, source], UNKNOWN, "the type of the projection is unknown"),
-        ([kernels.arena("FLOAT32", 3, 33), source], DENSE, "a hash has more than 32 bits"),
-        ([functions, kernels.arena("INT32", 0, 2)], DENSE, "the input is empty"),
-        ([functions, source, kernels.arena("FLOAT32", 4)], DENSE, "there is not one weight for each item of the input"),
-    ):
-        with pytest.raises(PrepareError, match=message):
-            kernels.prepare("LSH_PROJECTION", inputs, [kernels.arena("INT32")], type=kind)
-
-
-def test_skip_gram_takes_strings_only(kernels):
-    kernels.prepare("SKIP_GRAM", [kernels.arena("STRING", 1)], [kernels.arena("STRING")])
-    with pytest.raises(PrepareError, match="INT32"):
-        kernels.prepare("SKIP_GRAM", [kernels.arena("STRING", 1)], [kernels.arena("INT32")])
-
-
 def test_matrix_diag(kernels):
     node = kernels.prepare("MATRIX_DIAG", [kernels.arena("INT8", 2, 3)], [kernels.arena("FLOAT32")])
     kernels.assert_static(node, (2, 3, 3))
@@ -292,52 +206,3 @@ def test_matrix_set_diag(kernels):
     kernels.assert_static(node, (2, 3, 4))
     with pytest.raises(PrepareError, match="dimensions"):
         kernels.prepare("MATRIX_SET_DIAG", [kernels.arena("INT8", 4), diagonal], [kernels.arena("INT8")])
-
-
-def test_densify_keeps_its_result(kernels):
-    sparse = kernels.constant([[0, 1], [2, 3]], "FLOAT16", sparsity=Sparsity((0, 1), (), ((True, 2), (False, 0))))
-    node = kernels.prepare("DENSIFY", [sparse], [kernels.arena("FLOAT32")])
-    assert node.output().allocation is Allocation.VARIABLE
-    assert (node.output().type, node.output().shape) == ("FLOAT16", (2, 2))
-    with pytest.raises(PrepareError, match="not constant"):
-        kernels.prepare("DENSIFY", [sparse._replace(allocation=Allocation.ARENA)], [kernels.arena("FLOAT32")])
-    with pytest.raises(PrepareError, match="not sparse"):
-        kernels.prepare("DENSIFY", [sparse._replace(sparsity=None)], [kernels.arena("FLOAT32")])
-
-
-def sparse_to_dense(kernels, indices, shape, values, default=None):
-    inputs = [kernels.arena("INT32", *indices), shape, kernels.arena("FLOAT32", *values)]
-    return kernels.prepare("SPARSE_TO_DENSE", [*inputs, default or kernels.arena("FLOAT32")], [kernels.arena("INT8")])
-
-
-@pytest.mark.parametrize(
-    ("indices", "shape", "values"), [((), [9], ()), ((4,), [9], (4,)), ((4, 2), [9, 8], ()), ((4, 2), [9, 8], (4,))]
-)
-def test_sparse_to_dense(kernels, indices, shape, values):
-    node = sparse_to_dense(kernels, indices, kernels.constant(shape, "INT64"), values)
-    kernels.assert_static(node, tuple(shape))
-    assert node.output().type == "FLOAT32"
-
-
-def test_sparse_to_dense_unknown_shape(kernels):
-    kernels.assert_dynamic(sparse_to_dense(kernels, (4, 2), kernels.arena("INT32", 2), (4,)), cause=1)
-
-
-@pytest.mark.parametrize(
-    ("indices", "shape", "values", "message"),
-    [
-        ((4, 3), [9, 8], (4,), "indices and output shape differ in the number of dimensions"),
-        ((4, 2), [9, 8], (3,), "there is not one value for each index"),
-        ((4,), [9, 8], (4,), "indices and output shape differ in the number of dimensions"),
-        ((1, 4, 2), [9, 8], (), "the indices have more than 2 dimensions"),
-    ],
-)
-def test_sparse_to_dense_refuses_shapes(kernels, indices, shape, values, message):
-    with pytest.raises(PrepareError, match=message):
-        sparse_to_dense(kernels, indices, kernels.constant(shape), values)
-
-
-def test_sparse_to_dense_refuses_other_defaults(kernels):
-    for default in (kernels.arena("INT32"), kernels.arena("FLOAT32", 2)):
-        with pytest.raises(PrepareError, match="default"):
-            sparse_to_dense(kernels, (4,), kernels.constant([9]), (4,), default)

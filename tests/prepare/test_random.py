@@ -47,23 +47,3 @@ class TestMultinomial:
             self.multinomial(kernels, kernels.arena("FLOAT32", 3, 2), kernels.constant(7, "INT64"))
         with pytest.raises(PrepareError, match="FLOAT16"):
             self.multinomial(kernels, kernels.arena("FLOAT16", 3, 2), kernels.constant(7))
-
-
-class TestRngBitGenerator:
-    def generate(self, kernels, state, next_state, numbers):
-        return kernels.prepare("STABLEHLO_RNG_BIT_GENERATOR", [state], [next_state, numbers])
-
-    def test_shapes_are_those_of_the_file(self, kernels):
-        state = kernels.arena("UINT64", 2)
-        kernels.assert_static(self.generate(kernels, state, state, kernels.arena("UINT32", 4, 5)), (2,), (4, 5))
-
-    def test_refuses_other_states_and_numbers(self, kernels):
-        state, numbers = kernels.arena("UINT64", 2), kernels.arena("INT64", 4)
-        with pytest.raises(PrepareError, match="shape"):
-            self.generate(kernels, state, kernels.arena("UINT64", 3), numbers)
-        with pytest.raises(PrepareError, match="INT64"):
-            self.generate(kernels, kernels.arena("INT64", 2), state, numbers)
-        with pytest.raises(PrepareError, match="vector"):
-            self.generate(kernels, kernels.arena("UINT64", 1, 2), state, numbers)
-        with pytest.raises(PrepareError, match="FLOAT32"):
-            self.generate(kernels, state, state, kernels.arena("FLOAT32", 4))

@@ -1,4 +1,4 @@
-"""Prepare of reductions and of ARG_MAX and ARG_MIN."""
+"""Prepare of reductions and running sums."""
 
 from __future__ import annotations
 
@@ -7,6 +7,22 @@ import pytest
 
 from delegate_sim.model.model import Quantization
 from delegate_sim.prepare.kernel import PrepareError
+
+
+@pytest.mark.parametrize(
+    ("source", "axis", "message"),
+    [
+        (("FLOAT16", 3), ("INT32",), "tensor 0 is FLOAT16"),
+        (("FLOAT32", 3), ("INT64",), "tensor 1 is INT64"),
+        (("FLOAT32", 3), ("INT32", 2), "the axis is not a single number"),
+        (("FLOAT32",), ("INT32",), "the input is a scalar"),
+    ],
+)
+def test_cumsum_refuses(kernels, source, axis, message):
+    kernels.prepare("CUMSUM", [kernels.arena("INT64", 3), kernels.arena("INT32", 1)], [kernels.arena("INT64")])
+    with pytest.raises(PrepareError, match=message):
+        kernels.prepare("CUMSUM", [kernels.arena(*source), kernels.arena(*axis)], [kernels.arena("FLOAT32")])
+
 
 INT32, INT64 = 2, 4
 """Values of the schema's TensorType."""

@@ -9,8 +9,8 @@ import pytest
 
 from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
-from delegate_sim.prepare import PrepareError, prepare
 from delegate_sim.prepare.kernel import KernelNode
+from delegate_sim.prepare.preparation import PrepareError, prepare
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, Release, parse_release
 from fixtures.builder import ModelBuilder
 from tests.prepare.conftest import Kernels

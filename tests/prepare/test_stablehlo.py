@@ -7,9 +7,30 @@ import pytest
 
 from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
-from delegate_sim.prepare import prepare
 from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.preparation import prepare
 from fixtures.builder import ModelBuilder
+
+
+class TestRngBitGenerator:
+    def generate(self, kernels, state, next_state, numbers):
+        return kernels.prepare("STABLEHLO_RNG_BIT_GENERATOR", [state], [next_state, numbers])
+
+    def test_shapes_are_those_of_the_file(self, kernels):
+        state = kernels.arena("UINT64", 2)
+        kernels.assert_static(self.generate(kernels, state, state, kernels.arena("UINT32", 4, 5)), (2,), (4, 5))
+
+    def test_refuses_other_states_and_numbers(self, kernels):
+        state, numbers = kernels.arena("UINT64", 2), kernels.arena("INT64", 4)
+        with pytest.raises(PrepareError, match="shape"):
+            self.generate(kernels, state, kernels.arena("UINT64", 3), numbers)
+        with pytest.raises(PrepareError, match="INT64"):
+            self.generate(kernels, kernels.arena("INT64", 2), state, numbers)
+        with pytest.raises(PrepareError, match="vector"):
+            self.generate(kernels, kernels.arena("UINT64", 1, 2), state, numbers)
+        with pytest.raises(PrepareError, match="FLOAT32"):
+            self.generate(kernels, state, state, kernels.arena("FLOAT32", 4))
+
 
 ELEMENTWISE = ["STABLEHLO_ADD", "STABLEHLO_AND", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM", "STABLEHLO_MULTIPLY"]
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim import load, prepare
+from delegate_sim import load
+from delegate_sim.prepare import preparation
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
@@ -189,8 +190,8 @@ def test_what_other_subgraphs_were_prepared_for_is_not_taken_for_another_release
 
 def test_a_model_is_prepared_no_more_often_than_releases_differ(monkeypatch):
     prepared = []
-    make = prepare._Interpreter.prepared_graph
-    monkeypatch.setattr(prepare._Interpreter, "prepared_graph", lambda *given: prepared.append(given) or make(*given))
+    make = preparation._Interpreter.prepared_graph
+    monkeypatch.setattr(preparation._Interpreter, "prepared_graph", lambda *given: prepared.append(given) or make(*given))
     table(load(refused_by_the_newest(40)), "vx")
     assert len(prepared) <= 40 * 4
 

@@ -9,7 +9,7 @@ import pytest
 import delegate_sim
 from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
-from delegate_sim.prepare import prepare
+from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime import reapplication
 from fixtures.builder import ModelBuilder

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from ...graph.graph import DynamicTensor, Graph
 from ...options import Option
-from ...prepare import prepare
+from ...prepare.preparation import prepare
 from ...releases.catalogue import Release
 from ..base import Decision, OptionValues
 

@@ -12,7 +12,7 @@ from delegate_sim.delegates.nnapi.mapping import BuiltPartition, MappedPartition
 from delegate_sim.delegates.nnapi.partitions import Partitions
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.options import parse_options
-from delegate_sim.prepare import prepare
+from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import NEWEST
 from fixtures.builder import ModelBuilder
 

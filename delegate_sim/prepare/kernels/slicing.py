@@ -6,12 +6,12 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from ..model import schema
-from ..model.numbers import StoredNumbers, kind_of, picked, read_as
-from ..named_tuples import NamedTuple
-from ..releases.catalogue import parse_release
-from .kernel import KernelNode, KernelTensor, kernel
-from .operands import (
+from ...model import schema
+from ...model.numbers import StoredNumbers, kind_of, picked, read_as
+from ...named_tuples import NamedTuple
+from ...releases.catalogue import parse_release
+from ..kernel import KernelNode, KernelTensor, kernel
+from ..operands import (
     first_unknown,
     has_unspecified_dimension,
     known_elements,

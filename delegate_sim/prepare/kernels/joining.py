@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..late_numpy import np
-from ..model.numbers import StoredNumbers, kind_of
-from ..releases.catalogue import parse_release
-from .kernel import KernelNode, KernelTensor, kernel
-from .operands import as_int32, first_unknown, known_elements, wrapped
+from ...late_numpy import np
+from ...model.numbers import StoredNumbers, kind_of
+from ...releases.catalogue import parse_release
+from ..kernel import KernelNode, KernelTensor, kernel
+from ..operands import as_int32, first_unknown, known_elements, wrapped
 
 _LARGEST_DIMENSION = 2**31 - 1
 _SCALARS_REFUSED = parse_release("litert-2.1.6")

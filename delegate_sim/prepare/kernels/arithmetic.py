@@ -1,22 +1,18 @@
-"""Prepare of elementwise operators: arithmetic, comparisons, selection and conversion. Activations have a module of their own."""
+"""Prepare of elementwise arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..graph.activation import fused_activation
-from ..late_numpy import np
-from ..model import schema
-from ..model.model import Allocation
-from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
-from .operands import first_unknown, known_array
-from .quantization import (
+from ...graph.activation import fused_activation
+from ...late_numpy import np
+from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from ..operands import first_unknown, known_array, only_operand
+from ..quantization import (
     affine_quantization,
     check_activation_range,
     check_symmetric,
-    dequantized_types,
     power_of_two_exponent,
 )
 
@@ -51,17 +47,6 @@ _ROUNDED_TYPES = {
     "ROUND": ("FLOAT32", "FLOAT16", "BFLOAT16"),
 }
 _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
-_BUCKETIZE_TYPES = ("INT32", "FLOAT32", "INT64", "FLOAT64")
-_CUMSUM_TYPES = ("INT32", "FLOAT32", "INT64")
-_QUANTIZE_TYPES = {
-    "FLOAT32": ("UINT8", "INT8", "INT16", "INT4", "UINT4"),
-    "INT32": ("INT8", "INT16"),
-    "INT16": ("INT8", "INT16", "INT32"),
-    "INT8": ("UINT8", "INT8", "INT16"),
-    "UINT8": ("UINT8", "INT8", "INT16"),
-}
-"""What QUANTIZE makes of each type of input."""
-_COMPLEX_PARTS = {"COMPLEX64": "FLOAT32", "COMPLEX128": "FLOAT64"}
 
 _MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
@@ -77,12 +62,6 @@ def _pair_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor, Ker
     first, second, result = node.input(0), node.input(1), node.output()
     node.ensure(first.type == second.type, "the operands have different types")
     return first, second, result
-
-
-def _single(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
-    """Return the operand and the result of a unary operator."""
-    node.ensure_counts(1, 1)
-    return node.input(0), node.output()
 
 
 def _resize_to_broadcast(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
@@ -262,7 +241,7 @@ def prepare_comparison(node: KernelNode) -> None:
 @kernel(*_UNARY_TYPES)
 def prepare_unary(node: KernelNode) -> None:
     """``kernels/elementwise.cc: GenericPrepare``."""
-    source, result = _single(node)
+    source, result = only_operand(node)
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure_type(source, _UNARY_TYPES[node.op])
     if source.type == "INT8" or (source.type == "INT16" and source.quantization is not None):
@@ -282,16 +261,16 @@ def _check_unary_quantization(node: KernelNode, *tensors: KernelTensor) -> None:
 @kernel(*_ROUNDED_TYPES)
 def prepare_rounding(node: KernelNode) -> None:
     """``kernels/ceil.cc: Prepare``, ``kernels/floor.cc: Prepare``, ``kernels/round.cc: Prepare``."""
-    source, result = _single(node)
+    source, result = only_operand(node)
     node.ensure_type(source, _ROUNDED_TYPES[node.op])
     result.type = source.type
     node.resize(result, source.shape)
 
 
-@kernel("NEG", "ZEROS_LIKE")
-def prepare_same_type_and_shape(node: KernelNode) -> None:
-    """``kernels/neg.cc: Prepare``, ``kernels/zeros_like.cc: Prepare``."""
-    source, result = _single(node)
+@kernel("NEG")
+def prepare_neg(node: KernelNode) -> None:
+    """``kernels/neg.cc: Prepare``."""
+    source, result = only_operand(node)
     result.type = source.type
     node.resize(result, source.shape)
 
@@ -299,7 +278,7 @@ def prepare_same_type_and_shape(node: KernelNode) -> None:
 @kernel("EXP")
 def prepare_exp(node: KernelNode) -> None:
     """``kernels/exp.cc: Prepare``."""
-    source, result = _single(node)
+    source, result = only_operand(node)
     result.type = source.type
     if source.type == "INT16":
         check_symmetric(node, source, result)
@@ -312,18 +291,6 @@ def prepare_sign(node: KernelNode) -> None:
     node.ensure(node.input_count == 1, "does not have exactly one input")
     source, result = node.input(0), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
-    node.resize(result, source.shape)
-
-
-@kernel("CUMSUM")
-def prepare_cumsum(node: KernelNode) -> None:
-    """``kernels/cumsum.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, axis, result = node.input(0), node.input(1), node.output()
-    node.ensure_type(source, _CUMSUM_TYPES)
-    node.ensure_type(axis, "INT32")
-    node.ensure(axis.element_count == 1, "the axis is not a single number")
-    node.ensure(source.rank >= 1, "the input is a scalar")
     node.resize(result, source.shape)
 
 
@@ -361,88 +328,3 @@ def prepare_select(node: KernelNode) -> None:
         shape = broadcast_shape(broadcast_shape(condition.shape, first.shape), second.shape)
         node.ensure(len(shape) <= _SELECT_MAX_RANK, "the result has more than 8 dimensions")
         node.resize(result, shape)
-
-
-@kernel("CAST")
-def prepare_cast(node: KernelNode) -> None:
-    """``kernels/cast.cc: Prepare``. The type of the output is that of the file, whatever the options say."""
-    source, result = _single(node)
-    node.resize(result, source.shape)
-
-
-@kernel("BITCAST")
-def prepare_bitcast(node: KernelNode) -> None:
-    """``kernels/bitcast.cc: Prepare, CalculateShape``. The parts of a larger element make one more dimension."""
-    source, result = _single(node)
-    source_size, result_size = _unpacked_size(node, source), _unpacked_size(node, result)
-    if source_size > result_size:
-        node.resize(result, (*source.shape, source_size // result_size))
-    elif source_size < result_size:
-        is_whole = source.shape[-1:] == (result_size // source_size,)
-        node.ensure(is_whole, "the last dimension of the input does not make up one element")
-        node.resize(result, source.shape[:-1])
-    else:
-        node.resize(result, source.shape)
-
-
-def _unpacked_size(node: KernelNode, tensor: KernelTensor) -> int:
-    """``util.cc: GetSizeOfType``: the size of an element in bytes, those that are packed counted as one byte."""
-    bits = schema.BITS_PER_ELEMENT.get(tensor.type)
-    if bits is None:
-        node.fail(f"elements of type {tensor.type} have no size")
-    return (bits + 7) // 8
-
-
-@kernel("QUANTIZE")
-def prepare_quantize(node: KernelNode) -> None:
-    """``kernels/quantize.cc: Prepare``."""
-    source, result = _single(node)
-    node.ensure(affine_quantization(result) is not None, "the output has no affine quantisation")
-    node.ensure_type(source, _QUANTIZE_TYPES)
-    node.ensure_type(result, _QUANTIZE_TYPES[source.type])
-    if source.type == result.type == "INT16":
-        check_symmetric(node, source, result)
-    node.resize(result, source.shape)
-
-
-@kernel("DEQUANTIZE")
-def prepare_dequantize(node: KernelNode) -> None:
-    """``kernels/dequantize.cc: Prepare``. What a constant is widened to is kept, so that later runs need not do it again."""
-    source, result = _single(node)
-    node.ensure_type(source, dequantized_types(node.release))
-    if source.type == "INT16":
-        check_symmetric(node, source)
-    result.type = "FLOAT32"
-    if source.is_constant:
-        result.allocation = Allocation.VARIABLE
-    node.resize(result, source.shape)
-
-
-@kernel("FAKE_QUANT")
-def prepare_fake_quant(node: KernelNode) -> None:
-    """``kernels/fake_quant.cc: Prepare``."""
-    source, result = _single(node)
-    node.ensure(not node.options.narrow_range, "narrow_range is only for weights")
-    result.type = source.type
-    node.resize(result, source.shape)
-
-
-@kernel("REAL", "IMAG", "COMPLEX_ABS")
-def prepare_complex_part(node: KernelNode) -> None:
-    """``kernels/complex_support.cc: Prepare``."""
-    source, result = _single(node)
-    node.ensure_type(source, _COMPLEX_PARTS)
-    node.ensure_type(result, _COMPLEX_PARTS[source.type])
-    node.resize(result, source.shape)
-
-
-@kernel("BUCKETIZE")
-def prepare_bucketize(node: KernelNode) -> None:
-    """``kernels/bucketize.cc: Prepare``."""
-    source, result = _single(node)
-    boundaries = node.options.boundaries
-    is_sorted = not any(later < earlier for earlier, later in itertools.pairwise(boundaries))
-    node.ensure(is_sorted, "the boundaries are not in order")
-    node.ensure_type(source, _BUCKETIZE_TYPES)
-    result.type = "INT32"
-    node.resize(result, source.shape)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import schema
-from ..model.model import OPTIONAL_TENSOR, Allocation
-from ..releases.catalogue import parse_release
-from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
+from ...model import schema
+from ...model.model import OPTIONAL_TENSOR, Allocation
+from ...releases.catalogue import parse_release
+from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
 
 _KNOWN_VARIABLES = parse_release("tf-2.12")
 """Since when the result of READ_VARIABLE has the shape that the file gives it; before, it was dynamic. Measured with wheels."""

@@ -1,12 +1,9 @@
-"""Prepare of operators at the end of object detectors."""
+"""Prepare of the selection of detected boxes."""
 
 from __future__ import annotations
 
-import contextlib
-
-from ..model.flexbuffer import custom_options
-from .kernel import KernelNode, KernelTensor, PrepareError, kernel
-from .operands import first_unknown
+from ..kernel import KernelNode, KernelTensor, kernel
+from ..operands import first_unknown
 
 
 @kernel("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
@@ -41,25 +38,3 @@ def prepare_non_max_suppression(node: KernelNode) -> None:
 def _ensure_scalar(node: KernelNode, tensor: KernelTensor, scalar_type: str) -> None:
     node.ensure_type(tensor, scalar_type)
     node.ensure(tensor.rank == 0, f"tensor {tensor.index} is not a scalar")
-
-
-@kernel("CUSTOM:TFLite_Detection_PostProcess")
-def prepare_detection_postprocess(node: KernelNode) -> None:
-    """``kernels/detection_postprocess.cc: Prepare``."""
-    node.ensure(node.input_count == 3, f"has {node.input_count} inputs")
-    for position, rank in enumerate((3, 3, 2)):
-        operand = node.input(position)
-        node.ensure(operand.rank == rank, f"tensor {operand.index} has {operand.rank} dimensions and not {rank}")
-    node.ensure(node.output_count == 4, f"has {node.output_count} outputs")
-    options = custom_options(node.model, node.node)
-    boxes = (options.integer("max_detections") or 0) * (options.integer("max_classes_per_detection") or 0)
-    for position, shape in enumerate(((1, boxes, 4), (1, boxes), (1, boxes), (1,))):
-        result = node.output(position)
-        result.type = "FLOAT32"
-        _resize_if_possible(node, result, shape)
-
-
-def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-    """The kernel does not check whether it could resize its results."""
-    with contextlib.suppress(PrepareError):
-        node.resize(tensor, shape)

@@ -1,30 +1,12 @@
-"""Prepare of transforms of signals, and of the comparison that a debugger of quantised models inserts."""
+"""Prepare of the runtime's own custom operators."""
 
 from __future__ import annotations
 
-from ..model.flexbuffer import custom_options
-from ..model.model import Allocation
-from .kernel import KernelNode, kernel
-from .operands import first_unknown
+import contextlib
 
-
-@kernel("RFFT2D")
-def prepare_rfft2d(node: KernelNode) -> None:
-    """``kernels/rfft2d.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, length, result = node.input(0), node.input(1), node.output()
-    node.ensure(source.rank >= 2, f"the input has {source.rank} dimensions")
-    node.ensure_type(source, "FLOAT32")
-    node.ensure(length.shape == (2,), "the lengths are not a vector of two elements")
-    node.ensure_type(length, "INT32")
-    result.type = "COMPLEX64"
-    if unknown := first_unknown(length):
-        node.set_dynamic(result, unknown)
-        return
-    height, width = length.integers()[:2]
-    for size in (height, width):
-        node.ensure((size & 0xFFFFFFFF).bit_count() == 1, f"the length {size} is not a power of two")
-    node.resize(result, (*source.shape[:-2], height, width // 2 + 1))
+from ...model.flexbuffer import custom_options
+from ...model.model import Allocation
+from ..kernel import KernelNode, KernelTensor, PrepareError, kernel
 
 
 @kernel("CUSTOM:AudioSpectrogram")
@@ -76,3 +58,25 @@ def prepare_numeric_verify(node: KernelNode) -> None:
     result.type = "FLOAT32"
     result.allocation = Allocation.VARIABLE
     node.resize(result, quantized.shape)
+
+
+@kernel("CUSTOM:TFLite_Detection_PostProcess")
+def prepare_detection_postprocess(node: KernelNode) -> None:
+    """``kernels/detection_postprocess.cc: Prepare``."""
+    node.ensure(node.input_count == 3, f"has {node.input_count} inputs")
+    for position, rank in enumerate((3, 3, 2)):
+        operand = node.input(position)
+        node.ensure(operand.rank == rank, f"tensor {operand.index} has {operand.rank} dimensions and not {rank}")
+    node.ensure(node.output_count == 4, f"has {node.output_count} outputs")
+    options = custom_options(node.model, node.node)
+    boxes = (options.integer("max_detections") or 0) * (options.integer("max_classes_per_detection") or 0)
+    for position, shape in enumerate(((1, boxes, 4), (1, boxes), (1, boxes), (1,))):
+        result = node.output(position)
+        result.type = "FLOAT32"
+        _resize_if_possible(node, result, shape)
+
+
+def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
+    """The kernel does not check whether it could resize its results."""
+    with contextlib.suppress(PrepareError):
+        node.resize(tensor, shape)

@@ -1,16 +1,29 @@
-"""Prepare of operators that repeat or generate elements: BROADCAST_TO, TILE, FILL, RANGE, ONE_HOT and their like."""
+"""Prepare of operators that repeat, count or fill: BROADCAST_TO, TILE, FILL, RANGE, ONE_HOT, ZEROS_LIKE."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ..model import schema
-from ..model.numbers import StoredNumbers, picked
-from ..single_precision import float32, quotient
-from .kernel import KernelNode, KernelTensor, kernel
-from .operands import as_int32, first_unknown, known_elements, positions_in
+from ...model import schema
+from ...model.numbers import StoredNumbers, picked
+from ...single_precision import float32, quotient
+from ..kernel import KernelNode, KernelTensor, kernel
+from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
+
+if TYPE_CHECKING:
+    pass
+
+
+@kernel("ZEROS_LIKE")
+def prepare_zeros_like(node: KernelNode) -> None:
+    """``kernels/zeros_like.cc: Prepare``."""
+    source, result = only_operand(node)
+    result.type = source.type
+    node.resize(result, source.shape)
+
 
 _LARGEST_DIMENSION = 2**31 - 1
 

@@ -1,4 +1,4 @@
-"""Prepare of elementwise operators, conversions and activations."""
+"""Prepare of elementwise arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 
@@ -350,18 +350,3 @@ def test_add_n_demands_equal_shapes_and_types(kernels):
     ):
         with pytest.raises(PrepareError, match=message):
             kernels.prepare("ADD_N", [first, first, other], [kernels.arena("INT32")])
-
-
-@pytest.mark.parametrize(
-    ("source", "axis", "message"),
-    [
-        (("FLOAT16", 3), ("INT32",), "tensor 0 is FLOAT16"),
-        (("FLOAT32", 3), ("INT64",), "tensor 1 is INT64"),
-        (("FLOAT32", 3), ("INT32", 2), "the axis is not a single number"),
-        (("FLOAT32",), ("INT32",), "the input is a scalar"),
-    ],
-)
-def test_cumsum_refuses(kernels, source, axis, message):
-    kernels.prepare("CUMSUM", [kernels.arena("INT64", 3), kernels.arena("INT32", 1)], [kernels.arena("INT64")])
-    with pytest.raises(PrepareError, match=message):
-        kernels.prepare("CUMSUM", [kernels.arena(*source), kernels.arena(*axis)], [kernels.arena("FLOAT32")])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..model import schema
+from ...model import schema
+from ..kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
+from ..operands import as_int32
 from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass_operands, return_results, shapes_of_outputs
-from .kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
-from .operands import as_int32
 
 _INDEX_TYPES = ("INT32", "INT64")
 
@@ -254,3 +254,17 @@ def _share_types_and_scales(node: KernelNode, branch: KernelSubgraph) -> None:
 
 def _share_scale(tensor: KernelTensor, other: KernelTensor) -> None:
     tensor.source = tensor.source._replace(scale=other.scale, zero_point=other.zero_point)
+
+
+@kernel("STABLEHLO_RNG_BIT_GENERATOR")
+def prepare_rng_bit_generator(node: KernelNode) -> None:
+    """``kernels/rng_bit_generator.cc: Prepare``. The shape of the numbers is that of the file."""
+    node.ensure_counts(1, 2)
+    state, next_state, numbers = node.input(0), node.output(0), node.output(1)
+    node.ensure_type(state, "UINT64")
+    node.ensure(state.rank == 1, "the state is not a vector")
+    node.ensure_type(next_state, "UINT64")
+    node.ensure(next_state.shape == state.shape, "the state changes its shape")
+    node.resize(next_state, next_state.shape)
+    node.ensure_type(numbers, ("INT32", "INT64", "UINT32", "UINT64"))
+    node.resize(numbers, numbers.shape)

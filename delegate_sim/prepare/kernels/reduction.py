@@ -1,4 +1,4 @@
-"""Prepare of operators that reduce dimensions of a tensor: MEAN, SUM, REDUCE_*, ARG_MAX, ARG_MIN."""
+"""Prepare of reductions and running sums."""
 
 from __future__ import annotations
 
@@ -6,14 +6,28 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..late_numpy import np
-from ..model import schema
-from ..releases.catalogue import parse_release
-from .kernel import KernelNode, KernelTensor, kernel
-from .operands import first_unknown, known_array, wrapped
+from ...late_numpy import np
+from ...model import schema
+from ...releases.catalogue import parse_release
+from ..kernel import KernelNode, KernelTensor, kernel
+from ..operands import first_unknown, known_array, wrapped
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+_CUMSUM_TYPES = ("INT32", "FLOAT32", "INT64")
+
+
+@kernel("CUMSUM")
+def prepare_cumsum(node: KernelNode) -> None:
+    """``kernels/cumsum.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, axis, result = node.input(0), node.input(1), node.output()
+    node.ensure_type(source, _CUMSUM_TYPES)
+    node.ensure_type(axis, "INT32")
+    node.ensure(axis.element_count == 1, "the axis is not a single number")
+    node.ensure(source.rank >= 1, "the input is a scalar")
+    node.resize(result, source.shape)
+
 
 _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8

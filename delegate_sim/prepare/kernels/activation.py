@@ -1,11 +1,11 @@
-"""Prepare of activations and normalisations, each of which keeps the shape of its input."""
+"""Prepare of activation functions and normalization, which keep the shape of their input."""
 
 from __future__ import annotations
 
-from ..graph.activation import fused_activation
-from ..releases.catalogue import parse_release
-from .kernel import KernelNode, KernelTensor, broadcast_shape, kernel
-from .quantization import check_symmetric, power_of_two_exponent
+from ...graph.activation import fused_activation
+from ...releases.catalogue import parse_release
+from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from ..quantization import check_symmetric, power_of_two_exponent
 
 _SOFTMAX_RESULTS = {"INT8": (1 / 256, -128), "INT16": (1 / 32768, 0)}
 _LOGISTIC_SCALES = {"UINT8": 1 / 256, "INT8": 1 / 256, "INT16": 1 / 32768}

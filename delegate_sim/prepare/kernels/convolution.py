@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model.numbers import FlatNumbers, StoredNumbers
-from ..releases.catalogue import parse_release
-from .kernel import KernelNode, KernelTensor, kernel
-from .quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
-from .windows import INT16_MAX, checked_output_sizes, ensure_int32, ensure_positive, ensure_steps, output_size, padding_of
+from ...model.numbers import FlatNumbers, StoredNumbers
+from ...releases.catalogue import parse_release
+from ..kernel import KernelNode, KernelTensor, kernel
+from ..quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
+from ..windows import INT16_MAX, checked_output_sizes, ensure_int32, ensure_positive, ensure_steps, output_size, padding_of
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 _TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .kernel import KernelNode, kernel
-from .windows import ensure_positive, output_size, padding_of
+from ..kernel import KernelNode, kernel
+from ..windows import ensure_positive, output_size, padding_of
 
 
 @kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")

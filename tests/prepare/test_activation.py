@@ -1,4 +1,4 @@
-"""Prepare of activations and normalisations."""
+"""Prepare of activation functions and normalization."""
 
 from __future__ import annotations
 

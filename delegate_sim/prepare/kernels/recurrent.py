@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import schema
-from ..model.model import Allocation
-from ..named_tuples import NamedTuple
-from .kernel import KernelNode, KernelTensor, kernel
-from .quantization import affine_quantization
+from ...model import schema
+from ...model.model import Allocation
+from ...named_tuples import NamedTuple
+from ..kernel import KernelNode, KernelTensor, kernel
+from ..quantization import affine_quantization
 
 _INPUT_TO_INPUT, _INPUT_TO_FORGET, _INPUT_TO_CELL, _INPUT_TO_OUTPUT = range(1, 5)
 _RECURRENT_TO_INPUT, _RECURRENT_TO_FORGET, _RECURRENT_TO_CELL, _RECURRENT_TO_OUTPUT = range(5, 9)

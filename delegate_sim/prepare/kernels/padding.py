@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..releases.catalogue import parse_release
-from .kernel import KernelNode, KernelTensor, kernel
+from ...releases.catalogue import parse_release
+from ..kernel import KernelNode, KernelTensor, kernel
 
 _LARGEST_INT32 = 2**31 - 1
 _PAD_MAX_RANK = 5

@@ -1,0 +1,154 @@
+"""Prepare of matrix products and diagonals."""
+
+from __future__ import annotations
+
+import math
+
+from ...graph.activation import fused_activation
+from ...releases.catalogue import parse_release
+from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from ..quantization import (
+    HYBRID_WEIGHT_TYPES,
+    affine_quantization,
+    check_activation_range,
+    check_product_scale,
+    check_quantized_bias_type,
+    check_symmetric,
+)
+
+_QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
+_INTEGER_BIAS_TYPES = ("INT32", "INT64")
+_DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
+
+_BATCH_MATMUL_OF_INT16_AND_INT8 = parse_release("litert-2.1.5")
+"""Since when BATCH_MATMUL takes an INT8 right operand with an INT16 left one; measured in 2.1.3 and 2.1.5, not in between."""
+
+
+@kernel("FULLY_CONNECTED")
+def prepare_fully_connected(node: KernelNode) -> None:
+    """``kernels/fully_connected.cc: Prepare, PrepareImpl``."""
+    source, weights = node.input(0), node.input(1)
+    _check_fully_connected_options(node, source, weights)
+    options = node.options
+    node.ensure_counts((2, 3), 1 if options.weights_format == _DEFAULT_WEIGHTS else 2)
+    bias, result = node.optional_input(2), node.output()
+    _check_fully_connected_types(node, source, weights, bias, result)
+    node.ensure_rank(weights, 2)
+    units, depth = weights.shape
+    if depth == 0:
+        rows = math.prod(source.shape[:-1])
+        node.resize(result, (*source.shape[:-1], units) if options.keep_num_dims else (rows, units))
+        return
+    if bias is not None:
+        node.ensure(bias.element_count == units, "the bias does not have one element for each unit")
+    if source.type in _QUANTIZED_TYPES:
+        _check_fully_connected_quantization(node, source, weights, bias, result)
+    if source.type == result.type == "INT16":
+        check_symmetric(node, source, result)
+        check_quantized_bias_type(node, bias)
+    if options.keep_num_dims:
+        node.ensure(source.shape[-1] == depth, "the last dimension of the input is not that of the weights")
+        node.resize(result, (*source.shape[:-1], units))
+    else:
+        node.resize(result, (source.element_count // depth, units))
+
+
+def _check_fully_connected_options(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:
+    is_hybrid = source.type == "FLOAT32" and weights.type in HYBRID_WEIGHT_TYPES
+    node.ensure(is_hybrid or fused_activation(node) not in ("TANH", "SIGN_BIT"), "the fused activation is not supported")
+    quantization = affine_quantization(weights)
+    if weights.type in ("INT4", "INT2") and quantization is not None:
+        node.ensure(not quantization.zero_points.any(), "a zero point of the weights is not 0")
+
+
+def _check_fully_connected_types(
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
+) -> None:
+    """``CheckTypes``."""
+    is_quantized = weights.type in (*HYBRID_WEIGHT_TYPES, "INT16")
+    expected: tuple[str | tuple[str, ...], str | tuple[str, ...], str | tuple[str, ...]]
+    if is_quantized and node.options.weights_format == _SHUFFLED_WEIGHTS:
+        node.ensure_type(weights, "UINT8")
+        expected = ("UINT8", "INT16", _INTEGER_BIAS_TYPES)
+    elif not is_quantized:
+        node.ensure_type(weights, "FLOAT32")
+        expected = ("FLOAT32", "FLOAT32", "FLOAT32")
+    elif weights.type == "INT16":
+        expected = ("INT16", "INT16", _INTEGER_BIAS_TYPES)
+    elif source.type == "FLOAT32":
+        expected = ("FLOAT32", "FLOAT32", "FLOAT32")
+    else:
+        expected = (_QUANTIZED_TYPES, _QUANTIZED_TYPES, _INTEGER_BIAS_TYPES)
+    node.ensure_type(source, expected[0])
+    node.ensure_type(result, expected[1])
+    if bias is not None:
+        node.ensure_type(bias, expected[2])
+
+
+def _check_fully_connected_quantization(
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
+) -> None:
+    quantization = affine_quantization(weights)
+    node.ensure(affine_quantization(source) is not None, "the input has no affine quantisation")
+    if quantization is None:
+        node.fail("the weights have no affine quantisation")
+    if quantization.is_per_channel:
+        node.ensure_type(source, ("INT8", "INT16"))
+        node.ensure_type(weights, ("INT8", "INT4", "INT2", "INT16"))
+        node.ensure(quantization.dimension == 0, "the scales are not along the units")
+        node.ensure(len(quantization.scales) == weights.shape[0], "the weights do not have one scale for each unit")
+    else:
+        check_product_scale(node, source, weights, bias, result)
+    if source.type == "UINT8" and result.type == "INT16":
+        node.ensure_type(weights, "UINT8")
+    check_activation_range(node, result, fused_activation(node))
+
+
+@kernel("BATCH_MATMUL")
+def prepare_batch_matmul(node: KernelNode) -> None:
+    """``kernels/batch_matmul.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    left, right, result = node.input(0), node.input(1), node.output()
+    _check_batch_matmul_types(node, left, right, result)
+    node.ensure(2 <= left.rank <= 5 and 2 <= right.rank <= 5, "an input does not have 2 to 5 dimensions")
+    rows, left_depth = left.shape[-2:]
+    right_depth, columns = right.shape[-2:]
+    if node.options.adj_x:
+        rows, left_depth = left_depth, rows
+    if node.options.adj_y:
+        right_depth, columns = columns, right_depth
+    node.ensure(left_depth == right_depth, "columns of the left and rows of the right matrix differ")
+    node.resize(result, (*broadcast_shape(left.shape[:-2], right.shape[:-2]), rows, columns))
+
+
+def _check_batch_matmul_types(node: KernelNode, left: KernelTensor, right: KernelTensor, result: KernelTensor) -> None:
+    if left.type in ("INT8", "INT16") and result.type != "INT32":
+        check_product_scale(node, left, right, None, result)
+    if left.type == "INT16":
+        check_symmetric(node, left, right, result)
+    node.ensure_type(left, ("FLOAT32", "INT8", "INT16"))
+    if left.type == "INT8":
+        node.ensure_type(right, "INT8")
+    else:
+        has_hybrid = left.type != "INT16" or node.release.is_at_least(_BATCH_MATMUL_OF_INT16_AND_INT8)
+        node.ensure_type(right, (left.type, "INT8") if has_hybrid else left.type)
+
+
+@kernel("MATRIX_DIAG")
+def prepare_matrix_diag(node: KernelNode) -> None:
+    """``kernels/matrix_diag.cc: Prepare``."""
+    node.ensure_counts(1, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank >= 1, "the input is a scalar")
+    result.type = source.type
+    node.resize(result, (*source.shape, source.shape[-1]))
+
+
+@kernel("MATRIX_SET_DIAG")
+def prepare_matrix_set_diag(node: KernelNode) -> None:
+    """``kernels/matrix_set_diag.cc: Prepare``. The diagonal is not checked."""
+    node.ensure_counts(2, 1)
+    source, result = node.input(0), node.output()
+    node.ensure(source.rank >= 2, "the input has fewer than 2 dimensions")
+    result.type = source.type
+    node.resize(result, source.shape)

@@ -1,0 +1,395 @@
+"""From a ``Model`` to graphs as the interpreter prepares them: shapes, allocations, and the first dynamic tensor.
+
+Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/subgraph.cc``; each kernel's Prepare in
+``kernels/*.cc``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ..graph import graph as graphs
+from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..graph.last_found import LastFound
+from ..limits import how_to_raise, raised
+from ..model.model import Allocation, Model, Node
+from ..named_tuples import NamedTuple
+from ..releases.catalogue import NEWEST, Release
+from ..releases.row import shared
+from ..releases.wording import prepare_failure_line, unregistered_line
+from .alike import NO_EFFECT, Effect, effect_of
+from .kernel import ComputedElements, KernelNode, KernelSubgraph, PrepareError
+from .kernels import find_kernel
+
+if TYPE_CHECKING:
+    from .folding import FoldedGraph, Folding
+
+NOTHING: Mapping[int, Any] = MappingProxyType({})
+"""Of no subgraph anything."""
+
+_DEEPEST_CALL = 100
+_MOST_CALLS = 100
+"""How often subgraphs may be prepared for their callers, on average; with more, the runtime would hardly come to an end."""
+
+
+def prepare(
+    model: Model,
+    fixed_shapes: bool = False,
+    release: Release = NEWEST,
+    repaired: frozenset[tuple[int, int]] = frozenset(),
+    unregistered: frozenset[str] = frozenset(),
+) -> tuple[Graph, ...]:
+    """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
+
+    With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
+    been converted so that it is known; text has no size that a file could give. Kernels of ``repaired`` nodes (subgraph and
+    node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers. The graphs of the last
+    model and release are kept, as several delegates are often asked about the same one.
+    """
+    what = ("prepare", fixed_shapes, repaired, unregistered)
+    return shared(what, model, release, lambda asked: _prepared(model, fixed_shapes, asked, repaired, unregistered))
+
+
+@functools.lru_cache(maxsize=2)
+def _prepared(
+    model: Model,
+    fixed_shapes: bool,
+    release: Release,
+    repaired: frozenset[tuple[int, int]],
+    unregistered: frozenset[str],
+) -> tuple[Graph, ...]:
+    taken = {index: Taken(nodes) for index, nodes in _by_subgraph(repaired).items()}
+    interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
+    return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
+
+
+def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for subgraph, node in nodes:
+        found.setdefault(subgraph, set()).add(node)
+    return found
+
+
+class Taken(NamedTuple):
+    """What delegates took of a subgraph: the nodes whose CPU kernels are not asked, and the order that this left."""
+
+    delegated: Collection[int]
+    order: tuple[int, ...] = ()
+    """All nodes as they run, those of a delegate's kernel at its place; empty if the order is that of the file."""
+    failing: Mapping[int, tuple[str, ...]] = NOTHING
+    """The first node of each kernel of a delegate that cannot be prepared, and what the runtime then prints."""
+
+
+def prepare_rest(
+    model: Model,
+    taken: Mapping[int, Taken],
+    fixed_shapes: bool = False,
+    release: Release = NEWEST,
+    unregistered: frozenset[str] = frozenset(),
+) -> PrepareFailure | None:
+    """Prepare the first subgraph once delegates have taken nodes; return the first failure before any dynamic result.
+
+    ``taken`` has the subgraphs of which delegates took nodes. What shapes the delegate gives their results is not known: those
+    of the CPU kernel where it would not refuse, else those of the file.
+    """
+    return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
+
+
+def prepare_around(
+    model: Model,
+    delegated: Mapping[int, Collection[int]],
+    fixed_shapes: bool = False,
+    release: Release = NEWEST,
+    unregistered: frozenset[str] = frozenset(),
+) -> tuple[Graph, ...]:
+    """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model (see ``prepare_rest``)."""
+    taken = {index: Taken(nodes) for index, nodes in delegated.items()}
+    interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
+    return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
+
+
+def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
+    """Prepare every subgraph as a converter sees it: what follows from known shapes is computed, and becomes constant."""
+    interpreter = _FoldingInterpreter(model, release)
+    return tuple(interpreter.folded_graph(index) for index in range(len(model.subgraphs)))
+
+
+class Repreparation:
+    """Prepares nodes of a prepared graph once more, with operands that a delegate changed."""
+
+    def __init__(self, graph: Graph, release: Release = NEWEST) -> None:
+        self._graph = graph
+        self._interpreter = _Interpreter(graph.model, release=release)
+
+    def refusal(self, node: Node) -> str | None:
+        """Return why the CPU kernel of this node refuses, None if it does not."""
+        try:
+            self._interpreter.prepare_node(self._graph, node)
+        except PrepareError as error:
+            return str(error)
+        return None
+
+
+def has_kernel(op: str, *, is_custom: bool) -> bool:
+    """Whether the runtime's own kernels include this operator and its Prepare is modelled here."""
+    return find_kernel(_kernel_name(op, is_custom)) is not None
+
+
+def _kernel_name(op: str, is_custom: bool) -> str:
+    return f"CUSTOM:{op}" if is_custom else op
+
+
+def _run_kernel(node: KernelNode) -> None:
+    function = find_kernel(_kernel_name(node.op, node.node.is_custom))
+    if function is None:
+        if node.node.is_custom:
+            _keep_variants(node)
+        return
+    try:
+        function(node)
+    except (IndexError, OverflowError, ZeroDivisionError, ValueError) as error:
+        # A kernel would read past an array here, or divide by zero: the shapes of its results cannot be known.
+        raise PrepareError(f"its operands do not fit together ({type(error).__name__})") from error
+
+
+def _run_on_delegate(node: KernelNode) -> None:
+    """Take the results' shapes from the CPU kernel, if it knows them; the delegate's kernel is prepared in its place."""
+    results = [node.tensors[index] for index in node.node.outputs if index >= 0]
+    before = [(result.type, result.shape, result.allocation, result.computed) for result in results]
+    with suppress(PrepareError):
+        _run_kernel(node)
+        if not node.has_dynamic_result:
+            return
+    for result, state in zip(results, before, strict=True):
+        result.type, result.shape, result.allocation, result.computed = state
+
+
+def _keep_variants(node: KernelNode) -> None:
+    """A custom operator of the application allocates its VARIANT results itself, as those for lists do.
+
+    They then count as an allocation of their own, which is not dynamic (``kernels/variants/list_kernels/*.cc``).
+    """
+    for position in range(node.output_count):
+        result = node.output(position)
+        if result.type == "VARIANT" and result.is_dynamic:
+            result.allocation = Allocation.ARENA
+
+
+class _FoundOut(NamedTuple):
+    """What preparations on a release have found out about a model's nodes, where the same operators are registered."""
+
+    effects: dict[int, Effect]
+    """What preparing the nodes of a class did, which is theirs at that moment."""
+    apart: set[int]
+    """Classes of nodes that are prepared one by one."""
+
+
+_KNOWN = LastFound(lambda: _FoundOut({}, set()))
+"""By the release and the operators that nobody registers."""
+
+
+class _Interpreter:
+    """Prepares subgraphs, including those that kernels call before their turn (``kernel.Interpreter``)."""
+
+    def __init__(
+        self,
+        model: Model,
+        fixed_shapes: bool = False,
+        release: Release = NEWEST,
+        taken: Mapping[int, Taken] = NOTHING,
+        unregistered: frozenset[str] = frozenset(),
+    ) -> None:
+        self.model = model
+        self.fixed_shapes = fixed_shapes
+        self.release = release
+        self._taken = taken
+        self._unregistered = unregistered
+        self._subgraphs: dict[int, KernelSubgraph] = {}
+        self._preparing: list[KernelSubgraph] = []
+        self._prepared: dict[int, tuple[_Interface, int]] = {}
+        """The inputs and outputs that a caller last had a subgraph prepared with, and the count of changes at that time."""
+        self._changes = 0
+        self._elements = ComputedElements()
+        self._calls_made = 0
+        self._effects, self._apart = _KNOWN.of(model, release, unregistered)
+
+    def prepared_graph(self, index: int) -> Graph:
+        """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
+        subgraph = self.subgraph(index)
+        self._prepare(subgraph)
+        return subgraph.freeze()
+
+    def prepare_node(self, graph: Graph, node: Node) -> None:
+        """Prepare one node of a graph that has been prepared; raises PrepareError."""
+        subgraph = self._subgraphs.get(graph.index)
+        if subgraph is None:
+            subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
+            self._preparing.append(subgraph)
+        _run_kernel(KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements))
+
+    def subgraph_count(self) -> int:
+        return len(self.model.subgraphs)
+
+    def subgraph(self, index: int) -> KernelSubgraph:
+        if not 0 <= index < len(self.model.subgraphs):
+            raise PrepareError(f"there is no subgraph {index}")
+        if index not in self._subgraphs:
+            graph = graphs.file_graph(self.model, self.model.subgraphs[index])
+            self._subgraphs[index] = KernelSubgraph(self.model, graph)
+        return self._subgraphs[index]
+
+    def current_subgraph(self) -> KernelSubgraph:
+        return self._preparing[-1]
+
+    def allocate_tensors(self, subgraph: KernelSubgraph) -> None:
+        index = subgraph.graph.index
+        if subgraph in self._preparing:
+            raise PrepareError(f"subgraph {index} calls itself")
+        interface = _interface(subgraph)
+        known_interface, known_changes = self._prepared.get(index, (None, 0))
+        self._changes += interface != known_interface
+        if known_changes != self._changes:
+            self._prepare_for_caller(subgraph)
+            self._prepared[index] = interface, self._changes
+        if subgraph.failure is not None:
+            failure = subgraph.failure
+            message = f"node {failure.node} of subgraph {index}: {failure.message}"
+            raise PrepareError(message, failure.lines, failure.kernel, failure.unregistered)
+
+    @functools.cached_property
+    def _most_calls(self) -> int:
+        return raised(_MOST_CALLS) * sum([1 + len(subgraph.nodes) for subgraph in self.model.subgraphs])
+
+    def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
+        self._calls_made += 1 + len(subgraph.nodes)
+        if self._calls_made > self._most_calls or len(self._preparing) > _DEEPEST_CALL:
+            raise PrepareError(f"subgraphs call each other too often{how_to_raise()}")
+        self._prepare(subgraph)
+
+    def _prepare(self, subgraph: KernelSubgraph) -> None:
+        """``PrepareOpsStartingAt``: node by node, until one has a dynamic result or cannot be prepared."""
+        self._preparing.append(subgraph)
+        # Callers may have changed what they reach of it.
+        subgraph.classify(list(subgraph.tensors))
+        if self.fixed_shapes:
+            self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
+        subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
+        subgraph.failure = None
+        taken = self._taken.get(subgraph.graph.index, _NOTHING_TAKEN)
+        for position in taken.order or range(len(subgraph.nodes)):
+            node = subgraph.nodes[position]
+            if position in taken.failing:
+                kernel = (subgraph.graph.index, position)
+                subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel=kernel)
+                break
+            if position in taken.delegated:
+                _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements))
+                subgraph.classify(node.inputs + node.outputs)
+                continue
+            key = subgraph.class_of(position, node)
+            effect = None if key is None else self._effects.get(key)
+            if effect is NO_EFFECT:
+                continue
+            if effect is not None and effect.elements and not self._elements.take(effect.elements):
+                effect, key = None, None
+            try:
+                is_dynamic, cause = effect.apply(subgraph, node) if effect else self._run(subgraph, position, node, key)
+            except PrepareError as error:
+                lines = (*error.lines, prepare_failure_line(node.index, node.op))
+                subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, kernel=error.kernel)
+                break
+            if not is_dynamic:
+                continue
+            outputs = subgraph.nodes[position].outputs
+            if self.fixed_shapes:
+                self._fix_shapes(subgraph, outputs)
+                continue
+            before = subgraph.dynamic
+            left_open = DynamicTensor(outputs[0], node.index, cause, -1 if before is None else before.named)
+            subgraph.dynamic = _first_dynamic(subgraph, outputs, node.index, cause) or left_open
+            break
+        self._preparing.pop()
+
+    def _run(self, subgraph: KernelSubgraph, position: int, node: Node, key: int | None) -> tuple[bool, int | None]:
+        """Prepare a node of a class, if it has one; return whether a result is dynamic, and the cause."""
+        self._refuse_unregistered(node)
+        running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
+        if key is not None and key not in self._apart:
+            effect = effect_of(running, _run_kernel)
+            if effect is not None:
+                self._effects[key] = effect
+                return effect.apply(subgraph, node)
+            self._apart.add(key)
+        _run_kernel(running)
+        subgraph.nodes[position] = running.node
+        subgraph.classify(node.inputs + node.outputs)
+        return running.has_dynamic_result, running.cause
+
+    def _refuse_unregistered(self, node: Node) -> None:
+        """``Subgraph::OpPrepare``: a custom operator without a registration has no Prepare function that could be called."""
+        if node.is_custom and node.op in self._unregistered:
+            raise PrepareError(f"nobody registers custom operator {node.op}", (unregistered_line(node.op),), unregistered=node.op)
+
+    def _fix_shapes(self, subgraph: KernelSubgraph, tensors: Iterable[int]) -> None:
+        for index in tensors:
+            if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
+                subgraph.tensors[index].allocation = Allocation.ARENA
+                subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape
+                subgraph.classify((index,))
+
+
+_NOTHING_TAKEN = Taken(())
+
+
+class _FoldingInterpreter(_Interpreter):
+    """Prepares whole subgraphs: a node that cannot be prepared, or has dynamic results, leaves these open and stops nothing."""
+
+    def __init__(self, model: Model, release: Release) -> None:
+        super().__init__(model, release=release)
+        self._foldings: dict[int, Folding] = {}
+
+    def folded_graph(self, index: int) -> FoldedGraph:
+        """Prepare a subgraph and return it with what became constant."""
+        subgraph = self.subgraph(index)
+        self._prepare(subgraph)
+        return self._foldings[index].freeze()
+
+    def _prepare(self, subgraph: KernelSubgraph) -> None:
+        from .folding import Folding  # few commands fold
+
+        folding = self._foldings[subgraph.graph.index] = Folding(subgraph)
+        self._preparing.append(subgraph)
+        subgraph.failure = None
+        for position, node in enumerate(subgraph.nodes):
+            running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
+            try:
+                _run_kernel(running)
+                is_prepared = True
+            except PrepareError:
+                is_prepared = False
+            subgraph.nodes[position] = running.node
+            folding.note(running, is_prepared)
+        self._preparing.pop()
+
+
+_Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
+
+
+def _interface(subgraph: KernelSubgraph) -> _Interface:
+    """Return what callers set of a subgraph's inputs and outputs."""
+    tensors = [subgraph.tensors[index] for index in (*subgraph.inputs, *subgraph.outputs) if index >= 0]
+    return tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
+
+
+def _first_dynamic(
+    subgraph: KernelSubgraph, indices: tuple[int, ...], node: int | None, cause: int | None
+) -> DynamicTensor | None:
+    tensors = subgraph.tensors
+    for index in indices:
+        if index >= 0 and tensors[index].allocation is Allocation.DYNAMIC:
+            return DynamicTensor(index, node, cause, index)
+    return None
