@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import delegate_sim
 from delegate_sim import load
-from delegate_sim.prepare import preparation
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import parse_options
+from delegate_sim.prepare import preparation
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.releases.row import AskedLate, ReleasesInRow, shared
 from delegate_sim.results.release_table import release_table
