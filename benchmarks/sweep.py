@@ -23,7 +23,8 @@ from delegate_sim.conversion.converters import Converter, find_converters, route
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.diagnosis.diagnose import Cost, cost_without, diagnose
+from delegate_sim.diagnosis.diagnose import Cost, diagnose
+from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.diagnosis.settings import settings_for
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
@@ -92,10 +93,11 @@ def foretold(found: Swept) -> dict[str, Any]:
         diagnosis = diagnose(model, target)
         asked = [(finding.cause, settings_for(model, target.delegate, finding.cause)) for finding in diagnosis.findings]
         causes = [cause for cause, settings in asked if settings]
+        without = Examiner(model, target).simulate(*diagnosis.blockers.without(causes))
         answers[label] = {
             "now": _cost(diagnosis.now),
             "settings": sorted({each.value for _, settings in asked for together in settings[:1] for each in together}),
-            "then": _cost(cost_without(diagnosis, causes)),
+            "then": _cost(without.cost()),
             "others": [cause.name for cause, settings in asked if not settings],
         }
     return answers

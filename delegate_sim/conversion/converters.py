@@ -58,7 +58,6 @@ _KNOWN: Mapping[str, _Known] = MappingProxyType(
         ),
     }
 )
-NAMES = tuple(_KNOWN)
 QUANTIZER = "ai-edge-quantizer"
 
 
@@ -123,7 +122,7 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
-    """Return every converter of ``NAMES`` in every interpreter that has it, without importing any; missing ones at the end.
+    """Return every known converter in every interpreter that has it, without importing any; missing ones at the end.
 
     ``pythons`` are paths of interpreters, by default this one. Raises OptionError for one that cannot be run.
     """

@@ -22,9 +22,8 @@ _QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True)
 class QuantizationMode:
-    """What becomes of weights and data: in words, who knows it, and TensorFlow's lines for it."""
+    """The converters that know a quantization, and TensorFlow's lines for it."""
 
-    words: str
     known_to: tuple[str, ...]
     lines: tuple[str, ...] = ()
     calibrates: bool = False
@@ -35,89 +34,65 @@ class QuantizationMode:
 
 @dataclass(frozen=True)
 class ConverterOption:
-    """A further setting: in words, who knows it, the quantisations that it goes with (none for all), and TensorFlow's lines."""
+    """The converters that know a further setting, the quantizations that it goes with (none for all), and TensorFlow's lines."""
 
-    words: str
     known_to: tuple[str, ...]
     goes_with: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
-    advice: tuple[str, ...] = ()
-    """How texts of advice name it."""
 
 
 QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
     {
-        "float": QuantizationMode("weights and data in float", _ALL),
+        "float": QuantizationMode(_ALL),
+        # Weights in float16, data in float.
         "float16": QuantizationMode(
-            "weights in float16, data in float",
             (*_TENSORFLOW, _QUANTIZER),
             (attributes.OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]"),
         ),
-        "dynamic-range": QuantizationMode(
-            "weights in int8, data quantised at run time", (*_TENSORFLOW, _QUANTIZER), (attributes.OPTIMIZED,)
-        ),
+        # Weights in int8, data quantized at run time.
+        "dynamic-range": QuantizationMode((*_TENSORFLOW, _QUANTIZER), (attributes.OPTIMIZED,)),
         "int8": QuantizationMode(
-            "weights and data in int8",
             (*_TENSORFLOW, _QUANTIZER),
             (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT8)),
             True,
             "int8",
         ),
+        # Weights in int8, data in int16.
         "int16x8": QuantizationMode(
-            "weights in int8, data in int16",
             (*_TENSORFLOW, _QUANTIZER),
             (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT16X8)),
             True,
             "int16",
         ),
-        "weights-int8": QuantizationMode("weights in int8, made float again before each use", (_QUANTIZER,)),
-        "weights-int4": QuantizationMode("weights in int4, made float again before each use", (_QUANTIZER,)),
-        "dynamic-range-int4": QuantizationMode("weights in int4, data quantised at run time", (_QUANTIZER,)),
+        # These two are made float again before each use.
+        "weights-int8": QuantizationMode((_QUANTIZER,)),
+        "weights-int4": QuantizationMode((_QUANTIZER,)),
+        # Weights in int4, data quantized at run time.
+        "dynamic-range-int4": QuantizationMode((_QUANTIZER,)),
     }
 )
 _INTEGER = ("int8", "int16x8")
 _QUANTIZED_BY_BOTH = ("dynamic-range", *_INTEGER)
-_QUANTIZED = ("dynamic-range", *_INTEGER, "weights-int8", "weights-int4", "dynamic-range-int4")
 
 OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
     {
+        # Inputs and outputs are integers too.
         "integer-io": ConverterOption(
-            "inputs and outputs are integers too",
             (*_TENSORFLOW, _QUANTIZER),
             _INTEGER,
             ("converter.inference_input_type = tf.{type}", "converter.inference_output_type = tf.{type}"),
-            ("converter.inference_input_type",),
         ),
-        "dense-per-tensor": ConverterOption(
-            "one scale for all channels of dense layers",
-            (*_TENSORFLOW, _QUANTIZER),
-            _QUANTIZED_BY_BOTH,
-            (attributes.DENSE_PER_TENSOR,),
-            ("_experimental_disable_per_channel_quantization_for_dense_layers",),
-        ),
-        "per-tensor": ConverterOption(
-            "one scale for all channels of every layer",
-            (*_TENSORFLOW, _QUANTIZER),
-            _QUANTIZED_BY_BOTH,
-            (attributes.PER_TENSOR,),
-            ("_experimental_disable_per_channel",),
-        ),
-        "old-quantizer": ConverterOption(
-            "quantised by TensorFlow's older quantiser",
-            _TENSORFLOW,
-            _QUANTIZED_BY_BOTH,
-            ("{quantizer}",),
-            ("experimental_new_quantizer", "experimental_new_dynamic_range_quantizer"),
-        ),
-        "fixed": ConverterOption("inputs of fixed sizes", _ALL, advice=("inputs of fixed sizes",)),
-        "unfolded": ConverterOption(
-            "FULLY_CONNECTED for each matrix in place of BATCH_MATMUL of known sizes",
-            _TENSORFLOW,
-            (),
-            (attributes.UNFOLDED,),
-            ("unfold_batchmatmul",),
-        ),
-        "channels-last": ConverterOption("inputs of 4 dimensions have their channels last", ("litert-torch",)),
+        # One scale for all channels of dense layers, or of every layer.
+        "dense-per-tensor": ConverterOption((*_TENSORFLOW, _QUANTIZER), _QUANTIZED_BY_BOTH, (attributes.DENSE_PER_TENSOR,)),
+        "per-tensor": ConverterOption((*_TENSORFLOW, _QUANTIZER), _QUANTIZED_BY_BOTH, (attributes.PER_TENSOR,)),
+        # TensorFlow's older quantizer.
+        "old-quantizer": ConverterOption(_TENSORFLOW, _QUANTIZED_BY_BOTH, ("{quantizer}",)),
+        # Inputs of fixed sizes.
+        "fixed": ConverterOption(_ALL),
+        # FULLY_CONNECTED for each matrix in place of BATCH_MATMUL of known sizes.
+        "unfolded": ConverterOption(_TENSORFLOW, (), (attributes.UNFOLDED,)),
+        # Inputs of 4 dimensions have their channels last.
+        "channels-last": ConverterOption(("litert-torch",)),
     }
 )
 """In the order in which a name has them."""
@@ -167,10 +142,6 @@ class Settings:
         """Return the same with another quantisation, without the options that do not go with it."""
         kept = tuple([option for option in self.options if goes_with(option, name)])
         return dataclasses.replace(self, quantization=name, options=kept)
-
-    def with_shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> Settings:
-        """Return the same with inputs of these sizes."""
-        return dataclasses.replace(self, options=(*self.options, "fixed"), shapes=tuple(shapes.items()))
 
     @property
     def calibrates(self) -> bool:
@@ -246,19 +217,6 @@ def _is_known(converter: str, settings: Settings) -> bool:
     return all(converter in each for each in known)
 
 
-def options_in(text: str) -> tuple[str, ...]:
-    """Return the options whose setting a text of advice names, such as ``converter.unfold_batchmatmul = True``."""
-    words = set(re.findall(r"[\w.]+", text))
-    words |= {word.rpartition(".")[2] for word in words}
-    return tuple(
-        [
-            name
-            for name, option in OPTIONS.items()
-            if any(each in words or (" " in each and each in text) for each in option.advice)
-        ]
-    )
-
-
 def tensorflow_lines(settings: Settings) -> Iterator[str]:
     """Return the lines that set TensorFlow's ``converter``; ``samples`` in them is the function that yields data."""
     quantization = QUANTIZATIONS[settings.quantization]
@@ -271,10 +229,3 @@ def tensorflow_lines(settings: Settings) -> Iterator[str]:
     }
     for name in settings.options:
         yield from [line.format(**values) for line in OPTIONS[name].lines]
-
-
-def describe(settings: Settings) -> str:
-    """Say in words what settings do."""
-    parts = [QUANTIZATIONS[settings.quantization].words, *[OPTIONS[name].words for name in settings.options]]
-    parts += [f"{name} of {' x '.join(map(str, sizes))}" for name, sizes in settings.shapes]
-    return printable(", ".join(parts))

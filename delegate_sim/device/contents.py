@@ -46,8 +46,6 @@ class Replacement(NamedTuple):
     partitions: int
     subgraph: int | None
     name: str | None
-    wording: str
-    """``plain``, ``whole graph``, ``out of, whole graph``, ``subgraph`` or ``named subgraph``."""
 
 
 class PluginLine(NamedTuple):

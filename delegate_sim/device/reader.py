@@ -419,12 +419,6 @@ def _flags(text: str) -> dict[str, str] | None:
 
 
 def _replacement(found: re.Match[str]) -> Replacement:
-    if found["subgraph"] is not None:
-        wording = "subgraph" if found["name"] is None else "named subgraph"
-    elif found["whole"] is None:
-        wording = "plain"
-    else:
-        wording = "whole graph" if found["total"] is None else "out of, whole graph"
     return Replacement(
         found[0],
         found["kernel"],
@@ -433,5 +427,4 @@ def _replacement(found: re.Match[str]) -> Replacement:
         int(found["partitions"]),
         None if found["subgraph"] is None else int(found["subgraph"]),
         found["name"],
-        wording,
     )

@@ -22,7 +22,7 @@ DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR = "dynamic-error", "immutable-error
 CALL_ERROR, BUILD_ERROR, PREPARATION_ERROR, FAILURE, OTHER_ERROR = (
     "call-error", "build-error", "preparation-error", "failure", "other-error",
 )  # fmt: skip
-NOT_APPLIED, APPLIED, CREATED = "not-applied", "applied", "created"
+NOT_APPLIED, APPLIED = "not-applied", "applied"
 CRASH, BENCHMARK_FAILED, LOAD_ERROR = "crash", "benchmark-failed", "load-error"
 COMPILED, REGISTERED, NOT_REGISTERED, LIBRARY, SKIPPED, LITERT = (
     "compiled", "registered", "not-registered", "library", "skipped", "litert",

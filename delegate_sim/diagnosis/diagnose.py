@@ -11,7 +11,6 @@ from ..fixing.passes.base import Pass
 from ..model.model import Model
 from ..named_tuples import NamedTuple
 from ..results.compute import multiply_adds
-from ..results.measures import Measures
 from ..results.nodes import on_cpu
 from ..results.shown import Shown, Table
 from ..rules.kinds import PARTITION_LIMIT
@@ -27,7 +26,7 @@ from .fixes import PassFinder
 from .followers import followers_of
 from .ranking import TRIED_AT_LEAST, TRIED_AT_MOST, Ranking, rank
 
-__all__ = ["Blockers", "Cause", "Cost", "Diagnosis", "RankedCause", "diagnose", "predict"]
+__all__ = ["Blockers", "Cause", "Cost", "Diagnosis", "RankedCause", "diagnose"]
 
 
 class RankedCause(NamedTuple):
@@ -63,7 +62,7 @@ class Diagnosis(Shown):
     without_all: Cost
     limited: int
     blockers: Blockers
-    """The same causes with what each node has of them, for ``predict`` and ``search``."""
+    """The same causes with what each node has of them, for ``search``."""
 
     @property
     def is_dynamic(self) -> bool:
@@ -133,17 +132,6 @@ def diagnose(model: Model, target: Target) -> Diagnosis:
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
     )
-
-
-def predict(diagnosis: Diagnosis, causes: Iterable[Cause]) -> Measures:
-    """Return what would be without some causes."""
-    return cost_without(diagnosis, causes).measures
-
-
-def cost_without(diagnosis: Diagnosis, causes: Iterable[Cause]) -> Cost:
-    """Return what would be without some causes, with the multiply-adds."""
-    examiner = Examiner(diagnosis.model, diagnosis.target)
-    return examiner.simulate(*diagnosis.blockers.without(causes)).cost()
 
 
 def _finding(

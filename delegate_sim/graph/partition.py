@@ -36,37 +36,23 @@ class Subset(NamedTuple):
     outputs: tuple[int, ...]
 
 
-def partition(
-    graph: Graph,
-    delegated: Collection[int],
-    *,
-    clustering: bool = True,
-    fusion: bool = True,
-) -> tuple[Subset, ...]:
+def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
     """Split the graph's execution plan into subsets of delegated and other nodes, in running order.
 
-    ``clustering`` False keeps the order of the execution plan (``DisableDelegateClustering``); ``fusion`` False makes each
-    node a subset (``DisableDelegateNodeFusion``). Unless the graph has control edges of its own, clustering chains the nodes
-    with side effects. Raises PartitionError if the graph has a cycle.
+    Unless the graph has control edges of its own, the nodes with side effects are chained. Raises PartitionError if the graph
+    has a cycle.
     """
-    return _partitioned(graph, tuple(delegated), clustering, fusion)
+    return _partitioned(graph, tuple(delegated))
 
 
 @functools.lru_cache(maxsize=4)
-def _partitioned(graph: Graph, delegated: tuple[int, ...], clustering: bool, fusion: bool) -> tuple[Subset, ...]:
+def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]:
     """Return the same for all delegates that accept the same nodes of a graph, as those of one family often do."""
-    control_edges = graph.control_edges
-    if control_edges is None:
-        control_edges = _side_effect_chain(graph) if clustering else ()
-    if fusion and clustering and _is_in_order(graph) and all(before < after for before, after in control_edges):
+    control_edges = _side_effect_chain(graph) if graph.control_edges is None else graph.control_edges
+    if _is_in_order(graph) and all(before < after for before, after in control_edges):
         return _in_one_scan(graph, delegated, control_edges)
     run = _Partitioner(graph, delegated, control_edges)
-    if not fusion:
-        run.gather_singly()
-    elif clustering:
-        run.gather_greedily()
-    else:
-        run.gather_in_order()
+    run.gather()
     return run.finish()
 
 
@@ -222,7 +208,7 @@ class _Partitioner:
             if not count:
                 self.ready[self.is_delegated[position]].append(position)
 
-    def gather_greedily(self) -> None:
+    def gather(self) -> None:
         """Each epoch takes every node of its type that becomes ready, in passes over the execution plan."""
         is_delegated, assign = self.is_delegated, self._assign
         while self._has_ready():
@@ -239,27 +225,6 @@ class _Partitioner:
                 if not this_pass:
                     this_pass, next_pass = next_pass, this_pass
 
-    def gather_in_order(self) -> None:
-        """Each epoch takes a run of the execution plan, up to the first node that does not fit.
-
-        A run that reaches the end of the plan continues with what has become ready earlier in the plan.
-        """
-        while self._has_ready():
-            kind = self._start_epoch()
-            position = len(self.nodes)
-            while position == len(self.nodes) and self._first_ready(kind) is not None:
-                position = heappop(self.ready[kind])
-                self._assign_and_release(position)
-                position += 1
-                while position < len(self.nodes) and self._may_run(position, kind):
-                    self._assign_and_release(position)
-                    position += 1
-
-    def gather_singly(self) -> None:
-        """Each epoch takes one node."""
-        while self._has_ready():
-            self._assign_and_release(heappop(self.ready[self._start_epoch()]))
-
     def _has_ready(self) -> bool:
         return self._first_ready(False) is not None or self._first_ready(True) is not None
 
@@ -268,13 +233,6 @@ class _Partitioner:
         while heap and self.is_done[heap[0]]:
             heappop(heap)
         return heap[0] if heap else None
-
-    def _may_run(self, position: int, kind: bool) -> bool:
-        return not self.waiting_for[position] and not self.is_done[position] and self.is_delegated[position] == kind
-
-    def _assign_and_release(self, position: int) -> None:
-        for released in self._assign(position):
-            heappush(self.ready[self.is_delegated[released]], released)
 
     def _start_epoch(self) -> bool:
         """Open an epoch of the type of the first ready node of the execution plan."""

@@ -9,7 +9,7 @@ from ..model.model import Model, Tensor
 from ..named_tuples import NamedTuple
 from ..text import printable
 from .difference import Difference, Facing, compare
-from .inputs import InputArray, from_file, made_up
+from .inputs import from_file, made_up
 
 _REAL = frozenset({"FLOAT32", "FLOAT16"})
 _WHOLE = frozenset({"INT32", "INT64"})
@@ -20,11 +20,10 @@ def compare_models(
     second: Model,
     data: Sequence[str] = (),
     samples: int = 2,
-    given: Sequence[Sequence[InputArray]] = (),
     *,
     is_timed: bool = True,
 ) -> Difference:
-    """Run two models on the same inputs: made up ones, those of .npz files, and those ``given`` in the order of the first's.
+    """Run two models on the same inputs: made up ones, and those of .npz files.
 
     What one of them stores as integers with a scale and the other in another type compares as the real numbers that it stands
     for. Without ``is_timed`` each model runs once on each input, and latency and what differs from run to run are not looked
@@ -34,7 +33,7 @@ def compare_models(
     graph = first.subgraphs[0]
     facing = _facing(first, second)
     inputs = [from_file(each, first, graph) for each in data] + [made_up(first, graph, seed, {}) for seed in range(samples)]
-    return compare(first, second, [*given, *inputs], {}, 2 if is_timed else 0, facing=facing, looks_for_unsteady=is_timed)
+    return compare(first, second, inputs, {}, 2 if is_timed else 0, facing=facing, looks_for_unsteady=is_timed)
 
 
 def _facing(first: Model, second: Model) -> Facing | None:

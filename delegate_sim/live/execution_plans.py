@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from ai_edge_litert.interpreter import Interpreter
 
 from ..named_tuples import NamedTuple
 
@@ -121,16 +121,6 @@ def plans(model: bytes) -> list[NodePlan]:
     interpreter = Interpreter(model_content=model)
     interpreter.allocate_tensors()
     return _current_plans(interpreter)
-
-
-def prepares_without_delegate(model: bytes) -> bool:
-    """Tell whether the runtime can prepare the model with its own kernels alone."""
-    resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    try:
-        Interpreter(model_content=model, experimental_op_resolver_type=resolver).allocate_tensors()
-    except (ValueError, RuntimeError):
-        return False
-    return True
 
 
 def _current_plans(interpreter: Interpreter) -> list[NodePlan]:

@@ -72,9 +72,7 @@ class Compilation(NamedTuple):
     refusal: NnRefusal | None = None
 
 
-def compile_model(
-    model: NnModel, devices: Sequence[Device], options: CompilationOptions, cpu: Device | None = None
-) -> Compilation:
+def compile_model(model: NnModel, devices: Sequence[Device], options: CompilationOptions) -> Compilation:
     """Compile a finished model on devices, in their order, as the runtime does; raise ProcessAborted where that ends the process.
 
     What differs before Android 13 is read from the sources. Upstream: CompilationBuilder.cpp finish.
@@ -92,7 +90,7 @@ def compile_model(
                 return Compilation(refusal.result, PlanKind.EMPTY if is_empty else PlanKind.ERROR, plan, refusal=refusal)
         else:
             return Compilation(0, PlanKind.COMPOUND if plan.device is None else PlanKind.SIMPLE, plan)
-    fallback = Plan(cpu or CpuDevice(model.android), models=[model])
+    fallback = Plan(CpuDevice(model.android), models=[model])
     return Compilation(0, PlanKind.SIMPLE, fallback, fell_back=True, refusal=refusal)
 
 

@@ -105,13 +105,13 @@ def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | 
     return check(OPERAND_COUNT, needed, find, data=("operand count", *[(side, numbers.data) for numbers, side in sides]))
 
 
-def given(which: Operand, hint: str = "") -> Check[object]:
+def given(which: Operand) -> Check[object]:
     """Demand that the node has this operand."""
 
     def find(node: NodeView) -> str | None:
         return None if which.is_given(node) else f"no {which.name}"
 
-    return check(OPERAND_COUNT, which.name, find, hint, data=("given", *which.data))
+    return check(OPERAND_COUNT, which.name, find, data=("given", *which.data))
 
 
 def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[object]:
@@ -161,7 +161,7 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
     return check(RANK, f"{side}s of rank at most {limit}", find, data=("ranks", side, limit))
 
 
-def has_elements(which: Operand, *, allows_negative: bool = True, kind: Kind = SHAPE, hint: str = "") -> Check[object]:
+def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[object]:
     """Demand that no dimension of a tensor is 0. Only malformed files have negative ones; not every delegate looks for them."""
     tensor_of = which.tensor
 
@@ -171,19 +171,19 @@ def has_elements(which: Operand, *, allows_negative: bool = True, kind: Kind = S
         return f"{which.name} of shape {list(shape)}" if is_empty else None
 
     data = ("elements", *which.data, *(() if allows_negative else ("none below 0",)))
-    return check(kind, f"{which.name} without dimensions of 0", find, hint, data=data)
+    return check(SHAPE, f"{which.name} without dimensions of 0", find, data=data)
 
 
-def constant(which: Operand, *, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:
+def constant(which: Operand, *, hint: str = "") -> Check[object]:
     """Demand that an operand is stored in the model file (``kTfLiteMmapRo``); one that is left out is not."""
 
     def find(node: NodeView) -> str | None:
         return None if which.tensor(node).is_constant else f"{which.name} is not constant"
 
-    return check(kind, f"a constant {which.name}", find, hint, data=("constant", *which.data))
+    return check(CONSTANT, f"a constant {which.name}", find, hint, data=("constant", *which.data))
 
 
-def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[object]:
+def constants(*which: Operand) -> Check[object]:
     """Demand that all of these operands are stored in the model file."""
 
     def find(node: NodeView) -> str | None:
@@ -191,7 +191,7 @@ def constants(*which: Operand, kind: Kind = CONSTANT, hint: str = "") -> Check[o
 
     names = [each.name for each in which]
     data = ("constant", *[each.data for each in which])
-    return check(kind, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, hint, data=data)
+    return check(CONSTANT, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, data=data)
 
 
 def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
@@ -207,7 +207,7 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
     return check(ACTIVATION, needed, find, hint, data=("activation", sorted(allowed)))
 
 
-def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
+def option(name: str, allowed: int | Numbers, *, hint: str = "") -> Check[object]:
     """Demand that a builtin option has one of these values; a flag that is not set counts as 0."""
     numbers = allowed_numbers(allowed)
 
@@ -215,7 +215,7 @@ def option(name: str, allowed: int | Numbers, *, kind: Kind = ATTRIBUTE, hint: s
         found = getattr(node.options, name)
         return None if found in numbers else f"{name} {found}"
 
-    return check(kind, f"{name} {numbers.words}", find, hint, data=("option", name, numbers.data))
+    return check(ATTRIBUTE, f"{name} {numbers.words}", find, hint, data=("option", name, numbers.data))
 
 
 def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:

@@ -17,8 +17,6 @@ from .job import Job, JobAnswer, failed
 _AHEAD = 3
 """Batches that each process has or that wait for it, so that memory does not grow with their number."""
 
-_GUILTY = "ends the process that judges it; please report it with the model"
-
 
 def usable_cores() -> int:
     """Return how many cores this process may use."""

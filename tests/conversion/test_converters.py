@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.conversion.converters import NAMES, Converter, Route, find_converters, routes
+from delegate_sim.conversion.converters import Converter, Route, find_converters, routes
 from delegate_sim.conversion.sources import SourceKind, SourceModel
 from delegate_sim.errors import OptionError
 
+NAMES = ("tensorflow", "onnx2tf", "litert-torch", "ai-edge-quantizer")
 ALL = tuple([Converter(name, "1", "/p") for name in NAMES])
 
 

@@ -2,24 +2,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.conversion.attributes import DENSE_PER_TENSOR
 from delegate_sim.conversion.converters import Converter, Route
 from delegate_sim.conversion.settings import (
     FLOAT,
     OPTIONS,
     QUANTIZATIONS,
     Settings,
-    describe,
     goes_with,
     knows,
-    options_in,
     parse_settings,
     settings_for,
     tensorflow_lines,
 )
-from delegate_sim.diagnosis.rewrites import REWRITES
 from delegate_sim.errors import OptionError
-from delegate_sim.versions.features import FEATURES
 
 TENSORFLOW, TORCH = Converter("tensorflow", "1"), Converter("litert-torch", "1")
 QUANTIZER = Converter("ai-edge-quantizer", "1")
@@ -47,16 +42,11 @@ def any_settings(draw):
 def test_a_name_says_everything(settings):
     assert parse_settings(settings.name) == settings
     assert settings.name.isprintable()
-    assert describe(settings).isprintable()
 
 
 def test_names_are_short_where_they_can_be():
     settings = parse_settings("int8+fixed+dense-per-tensor+serving_default_x:0=1x224x224x3")
     assert settings.name == "int8+dense-per-tensor+fixed+serving_default_x:0=1x224x224x3"
-    assert describe(settings) == (
-        "weights and data in int8, one scale for all channels of dense layers, inputs of fixed sizes, "
-        "serving_default_x:0 of 1 x 224 x 224 x 3"
-    )
 
 
 @pytest.mark.parametrize(
@@ -107,21 +97,6 @@ def test_steps_share_the_settings_out():
 def test_another_quantisation_leaves_out_what_does_not_go_with_it():
     settings = parse_settings("int8+integer-io+fixed+x=1x2")
     assert settings.with_quantization("float").name == "float+fixed+x=1x2"
-
-
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        (f"quantise dense layers per tensor: {DENSE_PER_TENSOR}", ("dense-per-tensor",)),
-        (REWRITES["BATCH_MATMUL"][0].words, ("unfolded",)),
-        (FEATURES["asymmetric-quantize-inputs"].advice, ("per-tensor", "old-quantizer")),
-        (FEATURES["per-channel"].advice, ("dense-per-tensor", "per-tensor")),
-        ("convert again with inputs of fixed sizes, such as 1x2", ("fixed",)),
-        ("write it otherwise", ()),
-    ],
-)
-def test_advice_names_settings(text, options):
-    assert options_in(text) == options
 
 
 @pytest.mark.parametrize(

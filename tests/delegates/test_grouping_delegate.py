@@ -35,7 +35,7 @@ def groups_of(found):
 
 
 def branches():
-    """RELU, CEIL and RELU of one input: clustering puts both RELU into one partition, runs of consecutive nodes do not."""
+    """RELU, CEIL and RELU of one input: the runtime would put both RELU into one partition, runs of consecutive nodes do not."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     given = graph.input("in", "FLOAT32", (1, 4))

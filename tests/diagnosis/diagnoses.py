@@ -5,6 +5,7 @@ from __future__ import annotations
 from delegate_sim import load
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
@@ -19,3 +20,8 @@ def target(delegate="nnapi", options=None, runtime=DEFAULT_RELEASE, own_resolver
 def diagnosed(model, delegate="nnapi", runtime=DEFAULT_RELEASE, own_resolver=False, **options):
     """The diagnosis of a builder's model, or of the bytes of one."""
     return diagnose(load(model if isinstance(model, bytes) else model.bytes()), target(delegate, options, runtime, own_resolver))
+
+
+def cost_without(diagnosis, causes):
+    examiner = Examiner(diagnosis.model, diagnosis.target)
+    return examiner.simulate(*diagnosis.blockers.without(causes)).cost()

@@ -5,14 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.diagnosis.problems import Problem
 from delegate_sim.runtime.suppositions import NodeKey
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from fixtures.runtime_cases import int64_tensor
-from tests.diagnosis.diagnoses import diagnosed
+from tests.diagnosis.diagnoses import cost_without, diagnosed
 from tests.gate.models import classifier, reshaper
 from tests.models import chain_model
 
@@ -82,7 +81,7 @@ def test_every_node_on_the_cpu_has_a_cause_and_without_all_of_them_none_is_left(
     with_cause = {key for finding in diagnosis.findings for key in finding.cause.nodes}
     delegated = {NodeKey(0, index) for index in diagnosis.run.subgraphs[0].delegated}
     assert with_cause | delegated == {NodeKey(0, index) for index in range(len(ops))}
-    assert predict(diagnosis, [finding.cause for finding in diagnosis.findings]) == diagnosis.without_all.measures
+    assert cost_without(diagnosis, [finding.cause for finding in diagnosis.findings]).measures == diagnosis.without_all.measures
     examiner = Examiner(diagnosis.model, diagnosis.target)
     left = examiner.simulate(*diagnosis.blockers.without([finding.cause for finding in diagnosis.findings])).on_cpu()
     # The QUANTIZE and DEQUANTIZE nodes of a conversion may split the graph into more partitions than a limit allows.

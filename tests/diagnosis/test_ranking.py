@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from delegate_sim.diagnosis.causes import Cause, Identity, Remedy
-from delegate_sim.diagnosis.diagnose import cost_without
 from delegate_sim.diagnosis.effort import Tries
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import gain, rank
 from delegate_sim.results.measures import Measures, measure
 from delegate_sim.rules.kinds import Problem
 from delegate_sim.runtime.suppositions import NodeKey
-from tests.diagnosis.diagnoses import diagnosed
+from tests.diagnosis.diagnoses import cost_without, diagnosed
 from tests.models import chain_model
 
 

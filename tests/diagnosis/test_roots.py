@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.diagnosis.causes import Identity
-from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.rules.kinds import Problem
 from delegate_sim.runtime.suppositions import NodeKey
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from fixtures.runtime_cases import dynamic_shape_chain
-from tests.diagnosis.diagnoses import diagnosed
+from tests.diagnosis.diagnoses import cost_without, diagnosed
 from tests.models import chain_model
 from tests.runtime.conversions import convolutions, open_batch
 
@@ -78,7 +77,7 @@ def test_operators_that_no_rewriting_helps(custom, name, suggestion):
     diagnosis = diagnosed(_built(build))
     assert [(finding.cause.name, finding.cause.suggestion) for finding in diagnosis.findings] == [(name, suggestion)]
     if suggestion == "analyse-source":
-        assert predict(diagnosis, [diagnosis.findings[0].cause]) == diagnosis.now.measures, "nothing is foretold"
+        assert cost_without(diagnosis, [diagnosis.findings[0].cause]).measures == diagnosis.now.measures, "nothing is foretold"
 
 
 @pytest.mark.parametrize("has_open_batch", [True, False])

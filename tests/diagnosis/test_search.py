@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from delegate_sim.diagnosis import search as searching
-from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.diagnosis.search import search
-from tests.diagnosis.diagnoses import diagnosed
+from tests.diagnosis.diagnoses import cost_without, diagnosed
 from tests.models import chain_model
 
 REFUSED = ("GELU", "ROUND", "CEIL", "ADD 4", "SIGN")
@@ -38,7 +37,7 @@ def test_no_smaller_set_is_enough(ops, limit):
     causes = [finding.cause for finding in diagnosis.findings]
 
     def is_enough(chosen):
-        measures = predict(diagnosis, chosen)
+        measures = cost_without(diagnosis, chosen).measures
         return measures.is_delegated and measures.partitions <= limit
 
     for way in found.ways:

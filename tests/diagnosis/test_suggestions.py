@@ -6,7 +6,6 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.diagnosis.problems import SUGGESTION_FOR, SUGGESTIONS
 from delegate_sim.diagnosis.rewrites import REWRITES
 from delegate_sim.model.schema import is_operator
@@ -14,7 +13,7 @@ from delegate_sim.results.measures import measure
 from delegate_sim.rules.kinds import Problem
 from delegate_sim.runtime.interpreter import simulate
 from fixtures.suggestion_cases import EXAMPLES
-from tests.diagnosis.diagnoses import diagnosed, target
+from tests.diagnosis.diagnoses import cost_without, diagnosed, target
 
 BY_CODE = {example.code: example for example in EXAMPLES}
 EFFECTS = ("partitions", "delegate_kernels", "fallback_nodes", "outcome")
@@ -26,7 +25,7 @@ def test_the_change_has_the_effect_that_was_foretold(code):
     diagnosis = diagnosed(example.before(), example.delegate, example.runtime, **example.options)
     removed = [finding.cause for finding in diagnosis.findings if finding.cause.suggestion in (code, *example.with_it)]
     assert code in {cause.suggestion for cause in removed}
-    foretold = predict(diagnosis, removed)
+    foretold = cost_without(diagnosis, removed).measures
     changed = target(example.delegate, {**example.options, **example.options_after}, example.runtime_after)
     real = measure(simulate(load(example.after().bytes()), *changed[:4]))
     if example.is_foretold:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import load
-from delegate_sim.diagnosis.diagnose import predict
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.loading import first_loading_after
 from delegate_sim.runtime.suppositions import NodeKey
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
-from tests.diagnosis.diagnoses import diagnosed
+from tests.diagnosis.diagnoses import cost_without, diagnosed
 from tests.models import chain_model
 
 
@@ -108,7 +107,7 @@ def test_nodes_that_cpu_kernels_refuse_are_one_cause_for_each_operator_and_what_
     assert first.cause.remedy.repaired_nodes == {NodeKey(0, 1), NodeKey(0, 3)}
     assert first.alone.measures.outcome == "delegated"
     assert diagnosis.without_all.measures.fallback_nodes == 0
-    assert predict(diagnosis, [finding.cause for finding in diagnosis.findings]) == diagnosis.without_all.measures
+    assert cost_without(diagnosis, [finding.cause for finding in diagnosis.findings]).measures == diagnosis.without_all.measures
 
 
 @pytest.mark.parametrize("delegate", ["nnapi", "xnnpack", "vx"])

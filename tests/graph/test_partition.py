@@ -39,8 +39,8 @@ def make_graph(nodes, tensor_count, outputs=(), resources=(), control_edges=None
 class Passes:
     """What graph_info.cc does, as literally as can be: scan all nodes until a scan changes nothing."""
 
-    def __init__(self, graph: Graph, delegated, clustering, fusion):
-        self.graph, self.delegated, self.clustering, self.fusion = graph, delegated, clustering, fusion
+    def __init__(self, graph: Graph, delegated):
+        self.graph, self.delegated = graph, delegated
         self.nodes = [graph.nodes[index] for index in graph.execution_plan]
         self.edges = sorted(set(self._control_edges()))
         self.incoming = [sum(after == position for _, after in self.edges) for position in range(len(self.nodes))]
@@ -62,7 +62,7 @@ class Passes:
             for position, node in enumerate(self.nodes)
             if any(tensors[index].type == "RESOURCE" for index in present((*node.inputs, *node.outputs)))
         ]
-        return zip(stateful, stateful[1:], strict=False) if self.clustering else ()
+        return zip(stateful, stateful[1:], strict=False)
 
     def run(self):
         """Return the subsets, None if some node never gets ready."""
@@ -88,15 +88,13 @@ class Passes:
             for position in range(len(self.nodes)):
                 if self._update(position):
                     changed = True
-                elif changed and not self.clustering:
-                    return
             if not changed:
                 return
 
     def _update(self, position):
         """Add a node to the subset at hand, if it is ready and of its kind."""
-        kind, members, _, _ = subset = self.subsets[-1]
-        if (not self.fusion and members) or not self._is_ready(position):
+        kind, *_ = subset = self.subsets[-1]
+        if not self._is_ready(position):
             return False
         own = self.graph.execution_plan[position] in self.delegated
         if kind is None:
@@ -133,10 +131,6 @@ def present(tensors):
     return [tensor for tensor in tensors if tensor >= 0]
 
 
-def passes_over_the_plan(graph: Graph, delegated, clustering=True, fusion=True):
-    return Passes(graph, delegated, clustering, fusion).run()
-
-
 @st.composite
 def graphs(draw):
     """Graphs of up to 14 nodes in any order, with optional, shared, doubly written and stateful tensors, and cycles."""
@@ -167,15 +161,15 @@ def acyclic_graphs(draw):
     return graph, draw(st.sets(st.integers(0, count - 1)))
 
 
-@given(graphs() | acyclic_graphs(), st.booleans(), st.booleans())
-def test_same_subsets_as_the_original(case, clustering, fusion):
+@given(graphs() | acyclic_graphs())
+def test_same_subsets_as_the_original(case):
     graph, delegated = case
-    expected = passes_over_the_plan(graph, delegated, clustering, fusion)
+    expected = Passes(graph, delegated).run()
     if expected is None:
         with pytest.raises(PartitionError, match="some nodes wait for each other"):
-            partition(graph, delegated, clustering=clustering, fusion=fusion)
+            partition(graph, delegated)
     else:
-        assert partition(graph, delegated, clustering=clustering, fusion=fusion) == expected
+        assert partition(graph, delegated) == expected
 
 
 @given(acyclic_graphs())
@@ -192,15 +186,9 @@ def test_every_node_runs_once_and_after_its_operands(case):
     assert all(set(subset.nodes) <= delegated or not set(subset.nodes) & delegated for subset in subsets)
 
 
-def test_clustering_gathers_nodes_past_others():
+def test_a_subset_gathers_nodes_past_others():
     graph = make_graph([([0], [1]), ([1], [2]), ([0], [3]), ([2, 3], [4])], 5, [4])
     assert [subset.nodes for subset in partition(graph, {0, 2, 3})] == [(0, 2), (1,), (3,)]
-    assert [subset.nodes for subset in partition(graph, {0, 2, 3}, clustering=False)] == [(0,), (1,), (2, 3)]
-
-
-def test_without_fusion_each_node_is_a_partition():
-    graph = make_graph([([0], [1]), ([1], [2])], 3, [2])
-    assert [subset.nodes for subset in partition(graph, {0, 1}, fusion=False)] == [(0,), (1,)]
 
 
 def test_a_model_input_that_is_also_an_output_belongs_to_no_subset():
@@ -225,12 +213,6 @@ def test_a_result_of_the_graph_may_be_left_out():
 
 def test_the_tensor_of_index_0_may_be_the_result():
     assert partition(make_graph([([1], [0])], 2, [0]), {0}) == (Subset(True, (0,), (1,), (0,)),)
-
-
-def test_in_the_order_of_the_plan_a_node_that_ran_is_not_taken_again():
-    graph = make_graph([([0], [1]), ([0], [2]), ([0], [3]), ([0], [4])], 5)
-    found = partition(graph, {0, 1, 3}, clustering=False)
-    assert [(subset.is_delegated, subset.nodes) for subset in found] == [(True, (0, 1)), (False, (2,)), (True, (3,))]
 
 
 def test_a_tensor_that_two_nodes_write_is_waited_for_once():

@@ -18,7 +18,9 @@ from delegate_sim.runtime.application import VALIDATION_PREFIX
 
 pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")
 
-from delegate_sim.live.execution_plans import NodePlan, Partition, plans, prepares_without_delegate
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+from delegate_sim.live.execution_plans import NodePlan, Partition, plans
 from tests.delegates.xnnpack.expert_cases import ACCEPTED, REFUSED, scattered
 from tests.delegates.xnnpack.shape_cases import CASES
 from tests.live.graphs import models
@@ -26,6 +28,15 @@ from tests.runtime.dynamic_cases import behind_dynamic, kernel_behind_dynamic
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
 EXAMPLES = int(os.environ.get("DELEGATE_SIM_LIVE_EXAMPLES", "500"))
+
+
+def prepares_without_delegate(model: bytes) -> bool:
+    resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    try:
+        Interpreter(model_content=model, experimental_op_resolver_type=resolver).allocate_tensors()
+    except (ValueError, RuntimeError):
+        return False
+    return True
 
 
 def expected(model: bytes) -> list[NodePlan] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 from ...graph.graph import NodeView
@@ -220,8 +219,3 @@ def _axes(node: NodeView) -> Found | None:
 
 CONSTANT_INT32_AXES = asked(kinds.CONSTANT, "constant INT32 axes", _axes)
 """Axes whose values the shader is made for."""
-
-
-def in_function(symbol: str, one: Check[T]) -> Check[T]:
-    """Return a condition with its place: a function of ``gpu_compatibility.cc``."""
-    return replace(one, source=COMPATIBILITY.with_symbol(symbol))

@@ -129,10 +129,10 @@ class PartitionBuilder:
         """``AddTensorOutput``; refuses types that NNAPI lacks."""
         self.outputs.append(self._tensor(node, index, flags, is_hybrid=False))
 
-    def add_output_unchecked(self, node: Node, index: int, flags: int = 0) -> None:
+    def add_output_unchecked(self, node: Node, index: int) -> None:
         """``AddTensorOutput`` where the original ignores its status."""
         with suppress(KernelError):
-            self.add_output(node, index, flags)
+            self.add_output(node, index)
 
     def _tensor(self, node: Node, index: int, flags: int, is_hybrid: bool) -> int:
         """``AddTensor``."""
@@ -192,16 +192,14 @@ class PartitionBuilder:
         self._at = (calls.SCALAR_VALUE, None, "")
         self.model.set_value(own, len(value), value)
 
-    def add_vector(
-        self, count: int, code: int = _TENSOR_INT32, size: int = 4, scale: float = 0.0, zero_point: int = 0, is_null: bool = False
-    ) -> None:
+    def add_vector(self, count: int, code: int = _TENSOR_INT32, size: int = 4, scale: float = 0.0, is_null: bool = False) -> None:
         """``AddVectorOperand`` of so many elements of ``size`` bytes; ``is_null``: there is no pointer to any values."""
         own = self._new_index()
         self.inputs.append(own)
         if self.model is None:
             return
         self._at = (calls.VECTOR, None, "")
-        self.model.add_operand(code, (count,), scale, zero_point)
+        self.model.add_operand(code, (count,), scale, 0)
         self._at = (calls.VECTOR_VALUE, None, "")
         if is_null:
             self.model.omit(own)

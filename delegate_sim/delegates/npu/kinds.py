@@ -172,4 +172,3 @@ ISLANDS = _of_plugin(
     "Raise max_partitions, or merge partitions by removing what splits them.",
     "raise max_partitions, or merge partitions by removing what splits them",
 )
-PLUGIN_KINDS = (SOC, FILTER_FILE, INPUT_RANK, ISLANDS)

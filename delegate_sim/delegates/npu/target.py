@@ -6,13 +6,8 @@ from collections.abc import Mapping
 
 from ...named_tuples import NamedTuple
 from ...releases.catalogue import NEWEST, Release
-from ...rules.source import LITERT, Source
 from .file_facts import FileFacts
 from .op_filters import OpFilters
-
-PLUGIN = Source(LITERT, "litert/compiler/plugin/compiler_plugin.cc", "PartitionModel")
-ALGORITHMS = Source(LITERT, "litert/compiler/plugin/algo.cc", "GroupPartitionsV2")
-LOADER = Source(LITERT, "litert/core/model/model_load.cc", "UnpackTensor")
 
 
 class NpuTarget(NamedTuple):

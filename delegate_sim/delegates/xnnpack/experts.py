@@ -223,7 +223,6 @@ def _since(check: Check[object]) -> Check[object]:
 
 
 _SOURCE = Source(LITERT, "tflite/delegates/xnnpack/moe_delegate_kernel.cc", "MoeExpertsDelegateKernel::Impl::IsSupported")
-_ONLY_GELU = "only supports activation='gelu'"
 _PATH = " for the XNNPACK prototype path"
 
 MIXTURE: OpRule[Visit] = (

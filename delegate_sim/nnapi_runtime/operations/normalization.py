@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ..types import OperandType, OperationType
+from ..types import OperationType
 from .levels import FLOAT_1, FLOAT_3, QUANT8_3, REAL_1
 from .shared import max_rank
 from .signature import BOOL, INT32, SAME, SCALAR, OperationRule, OperationView, form
 
-_T = OperandType
 _O = OperationType
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from delegate_sim.delegates.base import Decision, Delegate, KernelFailure, OptionValues, ReleaseOnly, kinds_by_code
 from delegate_sim.delegates.limits import keep_largest
@@ -59,7 +60,9 @@ class GroupingDelegate(Delegate):
             for index in whole.execution_plan
             if verdicts[index].is_supported and index != options["dropped"] and index not in refused
         )
-        groups = partition(whole, nodes, clustering=False)
+        # With each node waiting for the one before it, subsets are runs of the execution plan.
+        in_order = tuple(pairwise(range(len(whole.execution_plan))))
+        groups = partition(replace(whole, control_edges=in_order), nodes)
         found = Decision(whole, verdicts, nodes, groups, subsets=groups, origins=origins)
         return keep_largest(self, found, options["max_delegated_partitions"], 0)
 

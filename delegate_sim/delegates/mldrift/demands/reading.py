@@ -96,18 +96,14 @@ RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """``PreCheckOutputs``: demand that all results can be read."""
 RANKED_RESULT: Checks = _ranked("output", lambda node: node.outputs[:1])
 """``PreCheckTensorShape`` of the first result."""
+READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
+"""``PreCheckReadValueByTensorIdx`` of the first result."""
 
 
 @functools.cache
 def ranked(position: int) -> Checks:
     """``PreCheckTensorShape`` of an operand."""
     return _ranked(f"input {position}", lambda node: (node.input(position),))
-
-
-@functools.cache
-def readable_result(position: int) -> Checks:
-    """``PreCheckReadValueByTensorIdx`` of one result."""
-    return readable_tensor(f"output {position}", lambda node: (node.output(position),))
 
 
 def _runtime_or_constant(positions: Sequence[int] | None, limit: int) -> Check[object]:

@@ -15,7 +15,7 @@ from ..naming import type_number
 from ..shapes import Bhwc, axes_of, bhwc, filled
 from .checks import inputs_at_least, version_up_to
 from .parsing import parsed_by
-from .reading import RESULTS, available, integer_constant, integers, readable, readable_result
+from .reading import READABLE_RESULT, RESULTS, available, integer_constant, integers, readable
 
 _ZERO, _ONE = Bhwc(0, 0, 0, 0), Bhwc(1, 1, 1, 1)
 _WITHOUT_BATCH = (1, 2, 3)
@@ -243,6 +243,6 @@ DYNAMIC_UPDATE_SLICE = parsed_by(
     asked(SHAPE, "an update no larger than the input", _too_large),
     *readable(2),
     _mappable(2, "start_indices"),
-    *readable_result(0),
+    *READABLE_RESULT,
     _mappable(None, "output"),
 )

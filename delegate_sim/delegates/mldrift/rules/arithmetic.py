@@ -30,7 +30,7 @@ from ..demands.checks import (
 )
 from ..demands.constants import one_constant, two_constants
 from ..demands.parsing import parsed_by
-from ..demands.reading import RESULTS, positive_rank, readable, readable_result, runtime_or_constant
+from ..demands.reading import READABLE_RESULT, RESULTS, positive_rank, readable, runtime_or_constant
 from ..demands.tensors import with_tensors
 
 _PARSER = "ElementwiseOperationParser"
@@ -82,7 +82,7 @@ _BROADCASTABLE = check(BROADCAST, "operands whose sizes are equal or 1, from the
 _BROADCAST: Checks = (
     _BROADCASTABLE,
     positive_rank("operands", lambda node: node.inputs[:2]),
-    *readable_result(0),
+    *READABLE_RESULT,
     positive_rank("output", lambda node: (node.output(0),)),
 )
 

@@ -11,7 +11,7 @@ from ...gpu_compatibility import recurrent
 from ...gpu_compatibility.questions import is_full_lstm
 from ..demands.checks import Checks, version_up_to
 from ..demands.parsing import parsed_by
-from ..demands.reading import RESULTS, available, float_constant, readable, readable_result
+from ..demands.reading import READABLE_RESULT, RESULTS, available, float_constant, readable
 from ..demands.tensors import with_tensors
 
 _OUTPUT_STATE, _CELL_STATE = 18, 19
@@ -53,7 +53,7 @@ _FULL: Checks = (
     *where(_gives(_INPUT_TO_INPUT), "with an input gate", *_gate(1, 5, 12, 20, 9)),
     *_gate(3, 7, 14, 22, None),
     *_gate(4, 8, 15, 23, 11),
-    *readable_result(0),
+    *READABLE_RESULT,
 )
 _BASIC: Checks = (
     check(
