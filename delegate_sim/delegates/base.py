@@ -19,7 +19,6 @@ from ..named_tuples import NamedTuple
 from ..options import Option
 from ..releases.catalogue import NEWEST, Release
 from ..releases.notes import release_notes
-from ..rules.alike import Judge
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
@@ -369,7 +368,7 @@ class ReleaseOnly(NamedTuple):
 
 def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
     """Ask about every node in plan order, and take all that are supported."""
-    verdicts = Judge(graph, rules, target).verdicts(graph.execution_plan)
+    verdicts = rules.verdicts(graph, graph.execution_plan, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..graph.graph import Graph, NodeView
 from ..model.model import Node
-from ..rules.alike import Judge
+from ..rules.book import RuleBook
 from ..rules.kinds import FLOAT16_DEQUANTIZE
 from ..rules.rule import Reason, Verdict
 
@@ -47,17 +47,17 @@ class Float16Remapping:
         self.nodes[node.node.output(0)] = node.node.index
         return True
 
-    def verdicts(self, graph: Graph, judge: Judge[Any]) -> dict[int, Verdict]:
+    def verdicts(self, graph: Graph, rules: RuleBook[Any], target: Any) -> dict[int, Verdict]:
         """Return the verdict on each node, asked about with the constants; those that widen them are refused one by one."""
         plan, nodes = graph.execution_plan, graph.nodes
         candidates = [graph.view(nodes[index]) for index in plan if nodes[index].op == "DEQUANTIZE"]
         if not any(view.is_constant_float16_dequantize for view in candidates):
-            return judge.verdicts(plan)
+            return rules.verdicts(graph, plan, target)
         found = {}
         for index in plan:
             node = nodes[index]
             is_widening = node.op == "DEQUANTIZE" and self.notice(graph.view(node))
-            found[index] = FLOAT16_WIDENING if is_widening else judge.verdict(self.remapped(node))
+            found[index] = FLOAT16_WIDENING if is_widening else rules.validate(graph.view(self.remapped(node)), target)
         return found
 
     def remapped(self, node: Node) -> Node:

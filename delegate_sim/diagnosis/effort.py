@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from ..graph.graph import file_graphs
+from collections.abc import Hashable
+
+from ..graph.graph import Graph, file_graphs
 from ..limits import raised
-from ..model.model import Model
+from ..model.model import Model, Node, Tensor
 
 _MOST_NODES = 200_000
 """Nodes of all simulations for one question together."""
-_OF_A_CLASS = 25
-"""How many nodes that are like others take as long as the first of a class."""
+_OF_A_FORM = 25
+"""How many nodes that are like others count as much as the first of their form."""
+_SMALL_CONSTANT = 64
+"""Bytes of a constant that counts for its form: shapes, axes, permutations."""
 
 
 def simulations_of(model: Model, at_least: int, at_most: int) -> int:
     """Return how many simulations a question is worth."""
-    nodes = sum([len(graph.nodes) + _OF_A_CLASS * len(set(graph.node_classes)) for graph in file_graphs(model)])
+    nodes = sum([len(graph.nodes) + _OF_A_FORM * _count_forms(graph) for graph in file_graphs(model)])
     return min(at_most, max(at_least, raised(_MOST_NODES) // max(nodes, 1)))
+
+
+def _count_forms(graph: Graph) -> int:
+    """Count nodes that differ in operator, options, or what is known of their operands before the model runs."""
+    forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
+
+    def form_of(node: Node) -> Hashable:
+        operands = node.inputs + node.outputs
+        repeated = len(set(operands)) < len(operands) and tuple(map(operands.index, operands))
+        return node.op, node.version, graph.model.options(node), repeated, *[forms[index] for index in operands]
+
+    return len({form_of(node) for node in graph.nodes})
+
+
+def _form_of(model: Model, tensor: Tensor) -> Hashable:
+    offset, size = tensor.data or (0, 0)
+    value = bytes(model.content[offset : offset + size]) if size <= _SMALL_CONSTANT else size
+    kind, scales, zero_points, *rest = tensor.quantization or ("", (), ())
+    quantization = kind, tensor.scale, tensor.zero_point, len(scales), len(zero_points), *rest
+    shape = tensor.has_rank, tensor.shape, tensor.shape_signature
+    return tensor.type, shape, tensor.allocation, quantization, value
 
 
 class Tries:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Sequence
 
-from ..graph.classes import derived
 from ..graph.graph import file_graphs
 from ..late_numpy import np
 from ..model.control_dependencies import METADATA_NAME
@@ -67,7 +66,7 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
     if METADATA_NAME in model.metadata:
         if made.origins != unchanged(model).origins:
             return None
-        made = dataclasses.replace(made, model=derived(made.model, metadata=model.metadata))
+        made = dataclasses.replace(made, model=made.model.with_same_bytes(metadata=model.metadata))
     touched = [
         {
             index
@@ -120,4 +119,4 @@ def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) ->
         ]
 
     found = edited(model, set_versions)
-    return dataclasses.replace(found, model=derived(found.model, metadata=model.metadata))
+    return dataclasses.replace(found, model=found.model.with_same_bytes(metadata=model.metadata))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..errors import OptionError
-from ..graph.classes import derived
 from ..late_numpy import np
 from ..model import schema
 from ..model.model import Model, Tensor
@@ -49,7 +48,7 @@ def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Rele
     tensors = list(first.tensors)
     for index, shape in shapes.items():
         tensors[index] = tensors[index]._replace(shape=tuple(shape), shape_signature=None)
-    known = derived(model, subgraphs=(first._replace(tensors=tuple(tensors)), *model.subgraphs[1:]))
+    known = model.with_same_bytes(subgraphs=(first._replace(tensors=tuple(tensors)), *model.subgraphs[1:]))
     folded = fold(known, release)
     return edited(known, lambda editor: _fold(editor, folded[editor.subgraph.index]))
 

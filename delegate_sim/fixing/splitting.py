@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FixError
-from ..graph.classes import derived
 from ..graph.graph import file_graphs, has_side_effects
 from ..late_numpy import np
 from ..model import schema
@@ -105,7 +104,7 @@ def _first(model: Model, split: Split) -> Edited:
     found = edited(model, change)
     metadata = {name: span for name, span in found.model.metadata.items() if name != TASK_METADATA}
     signatures = tuple([_first_signature(each, split) if each.subgraph == 0 else each for each in model.signatures])
-    return dataclasses.replace(found, model=derived(found.model, metadata=metadata, signatures=signatures))
+    return dataclasses.replace(found, model=found.model.with_same_bytes(metadata=metadata, signatures=signatures))
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:

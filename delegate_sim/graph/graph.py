@@ -5,16 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
 from ..named_tuples import NamedTuple
-from .classes import classes_of
-
-Found = TypeVar("Found")
 
 
 class DynamicTensor(NamedTuple):
@@ -106,40 +102,6 @@ class Graph:
         return found
 
     @functools.cached_property
-    def tensor_classes(self) -> Sequence[int]:
-        """A number for each tensor: two that have the same differ at most in index, name, and where their data lies."""
-        return classes_of(self.model).of_tensors(self)
-
-    @functools.cached_property
-    def node_forms(self) -> Sequence[int]:
-        """A number for each node: two that have the same differ at most in index, and in which tensors their operands are."""
-        return classes_of(self.model).of_forms(self)
-
-    @functools.cached_property
-    def node_classes(self) -> Sequence[int]:
-        """A number for each node: two that have the same are of one form, and their operands of the same classes."""
-        return classes_of(self.model).of_nodes(self)
-
-    def class_of(self, node: Node) -> int:
-        """Return the class of a node, which may be one of the graph's with other operands."""
-        if node.index < len(self.nodes) and self.nodes[node.index] is node:
-            return self.node_classes[node.index]
-        known = classes_of(self.model)
-        return known.of_node(known.of_form(self.model, node), node, self.tensor_classes)
-
-    @functools.cached_property
-    def _kept(self) -> dict[str, tuple[object, Any]]:
-        return {}
-
-    def kept(self, what: str, of: object, make: Callable[[], Found]) -> Found:
-        """Return what was last made of a name for the same thing, or make it: it must not rest on nodes that are assumed."""
-        last = self._kept.get(what)
-        if last is None or last[0] != of:
-            last = self._kept[what] = of, make()
-        found: Found = last[1]
-        return found
-
-    @functools.cached_property
     def _views(self) -> dict[int, NodeView]:
         return {}
 
@@ -152,25 +114,16 @@ class Graph:
             view = self._views[node.index] = NodeView(self, node)
         return view
 
-    def assuming(self, nodes: frozenset[int]) -> Graph:
-        """Return this graph with other nodes that are assumed to be accepted; all else that is found out of it is shared."""
-        graph = replace(self, assumed=nodes)
-        vars(graph).update({name: getattr(self, name) for name in _NOT_OF_ASSUMED})
-        return graph
-
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
         """Return this graph with other inputs for some nodes (by node index)."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
         return replace(self, nodes=nodes)
 
 
-_NOT_OF_ASSUMED = ("_kept", "tensor_classes", "node_forms", "node_classes")
-
-
 class NodeView:
     """A node with its operands as tensors. What is omitted or missing reads as ``NO_TENSOR``."""
 
-    __slots__ = ("_options", "graph", "node", "op", "version", "watched")
+    __slots__ = ("_options", "graph", "node", "op", "version")
 
     def __init__(self, graph: Graph, node: Node) -> None:
         self.graph = graph
@@ -178,8 +131,6 @@ class NodeView:
         self.op = node.op
         self.version = node.version
         self._options: Options | None = None
-        self.watched: NodeView | None = None
-        """The node as those are shown it who are observed, once it was made (``graph.watched``)."""
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

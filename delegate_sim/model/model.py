@@ -298,7 +298,7 @@ class Model:
             return _absent_options(own_table)
         position = node.options[1]
         if position < 0:
-            return self._changed(own_table, position)
+            return Options(own_table, self.changed_options[position])
         key = _table_bytes(self.content, own_table, position, self._layouts)
         found = self._options_by_bytes.get(key) if key is not None else None
         if found is None:
@@ -306,25 +306,6 @@ class Model:
             if key is not None:
                 self._options_by_bytes[key] = found
         return found
-
-    def _changed(self, table: str, position: int) -> Options:
-        """Return changed options, the same object for all that are equal: what is found out of one holds for the others."""
-        found = self._changed_by_position.get(position)
-        if found is None:
-            values = self.changed_options[position]
-            found = Options(table, values)
-            if all(map(_is_plain, values.values())):
-                found = self._changed_by_values.setdefault((table, repr(values)), found)
-            self._changed_by_position[position] = found
-        return found
-
-    @functools.cached_property
-    def _changed_by_position(self) -> dict[int, Options]:
-        return {}
-
-    @functools.cached_property
-    def _changed_by_values(self) -> dict[tuple[str, str], Options]:
-        return {}
 
     def with_same_bytes(self, **changes: Any) -> Model:
         """Return a model of the same bytes with other fields changed; what was read of the bytes is kept.
@@ -371,15 +352,7 @@ class Model:
         return StoredNumbers(kind, self.content, offset, size // int(kind[2:]))
 
 
-_PLAIN = frozenset([int, float, bool, str, bytes, type(None)])
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value is written as no other is."""
-    return type(value) in _PLAIN or (type(value) in (list, tuple) and _PLAIN.issuperset(map(type, value)))
-
-
-_OF_BYTES = ("_layouts", "_options_by_bytes", "_changed_by_position", "_changed_by_values")
+_OF_BYTES = ("_layouts", "_options_by_bytes")
 
 
 class _Layout(NamedTuple):

@@ -103,10 +103,6 @@ class ModelBuilder:
         self._operands.append(NnOperand(code, shape, scale, zero_point, key=key))
         return len(self._operands) - 1
 
-    def take_up(self, operand: NnOperand) -> None:
-        """Add an operand as another model has it, of which nothing is left to find out."""
-        self._operands.append(operand)
-
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
         """Give a TENSOR_QUANT8_SYMM_PER_CHANNEL its scales."""
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)

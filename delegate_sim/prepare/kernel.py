@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NoReturn, Protocol
 
-from ..graph.classes import classes_of
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import raised
 from ..model import schema
@@ -176,33 +175,6 @@ class KernelSubgraph:
         self.failure: PrepareFailure | None = None
 
     @functools.cached_property
-    def _classes(self) -> list[int]:
-        """The class of each tensor in its present state (``Graph.tensor_classes``), as far as that has been noted."""
-        return list(self.graph.tensor_classes)
-
-    @functools.cached_property
-    def _reclassified(self) -> set[int]:
-        """The tensors whose class is not that of the graph."""
-        return set()
-
-    def set_class(self, tensor: int, number: int) -> None:
-        """Note the class of a tensor in its present state."""
-        self._classes[tensor] = number
-        if number == self.graph.tensor_classes[tensor]:
-            self._reclassified.discard(tensor)
-        else:
-            self._reclassified.add(tensor)
-
-    def class_of(self, position: int, node: Node) -> int | None:
-        """Return the present class of the node at a position of the graph; None unless it is the graph's own."""
-        graph, changed = self.graph, self._reclassified
-        if node is not graph.nodes[position]:
-            return None
-        if not changed or (changed.isdisjoint(node.inputs) and changed.isdisjoint(node.outputs)):
-            return graph.node_classes[position]
-        return classes_of(self.model).of_node(graph.node_forms[position], node, self._classes)
-
-    @functools.cached_property
     def read_tensors(self) -> frozenset[int]:
         """The tensors that nodes read, and the outputs (``GetInputTensorsCount``)."""
         return frozenset(self.outputs).union(*[node.inputs for node in self.nodes])
@@ -210,16 +182,6 @@ class KernelSubgraph:
     def remove_unused_inputs(self) -> None:
         """``RemoveUnusedInputs``: inputs that nothing reads become -1."""
         self.inputs = [index if index in self.read_tensors else OPTIONAL_TENSOR for index in self.inputs]
-
-    def classify(self, indices: Iterable[int]) -> None:
-        """Note the classes of tensors that may have changed."""
-        graph = self.graph
-        for index in indices:
-            if index >= 0:
-                present = self.tensors[index].freeze()
-                is_own = present is graph.tensors[index]
-                known = graph.tensor_classes[index] if is_own else classes_of(self.model).of_tensor(self.model, present)
-                self.set_class(index, known)
 
     def freeze(self) -> Graph:
         """Return the graph in its present state."""
@@ -266,30 +228,13 @@ class ComputedElements:
 
     def __init__(self) -> None:
         self.left, self._most_at_once = raised(_MOST_COMPUTED), raised(_MOST_COMPUTED_AT_ONCE)
-        self.has_refused = False
-        """Whether a result was not computed for want of elements."""
 
     def take(self, count: int) -> bool:
         """Whether a result of this many elements is computed; if so, that many fewer are left."""
         is_taken = count <= min(self.left, self._most_at_once)
         if is_taken:
             self.left -= max(count, 0)
-        else:
-            self.has_refused = True
         return is_taken
-
-    def copy(self) -> ComputedElements:
-        """Return as many, of which nothing was refused."""
-        copy = ComputedElements()
-        copy.left = self.left
-        return copy
-
-
-class OperandTensors(Protocol):
-    """Tensors by index."""
-
-    def __getitem__(self, index: int, /) -> KernelTensor:
-        """Return a tensor."""
 
 
 class KernelNode:
@@ -301,7 +246,7 @@ class KernelNode:
         self,
         model: Model,
         node: Node,
-        tensors: OperandTensors,
+        tensors: KernelTensors,
         interpreter: Interpreter,
         release: Release = NEWEST,
         elements: ComputedElements | None = None,
@@ -319,10 +264,6 @@ class KernelNode:
         self.has_open_result = False
         """Whether the kernel has said that it does not know the size of its result."""
         self._options: Options | None = None
-
-    def use_options(self, options: Options) -> None:
-        """Give the node its options, for one that cannot read them from the model."""
-        self._options = options
 
     @property
     def op(self) -> str:

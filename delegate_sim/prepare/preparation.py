@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
-from ..graph.last_found import LastFound
 from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import NEWEST, Release
-from ..releases.row import shared
 from ..releases.wording import prepare_failure_line, unregistered_line
-from .alike import NO_EFFECT, Effect, effect_of
 from .kernel import ComputedElements, KernelNode, KernelSubgraph, PrepareError
 from .kernels import find_kernel
 
@@ -50,8 +47,7 @@ def prepare(
     node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers. The graphs of the last
     model and release are kept, as several delegates are often asked about the same one.
     """
-    what = ("prepare", fixed_shapes, repaired, unregistered)
-    return shared(what, model, release, lambda asked: _prepared(model, fixed_shapes, asked, repaired, unregistered))
+    return _prepared(model, fixed_shapes, release, repaired, unregistered)
 
 
 @functools.lru_cache(maxsize=2)
@@ -179,19 +175,6 @@ def _keep_variants(node: KernelNode) -> None:
             result.allocation = Allocation.ARENA
 
 
-class _FoundOut(NamedTuple):
-    """What preparations on a release have found out about a model's nodes, where the same operators are registered."""
-
-    effects: dict[int, Effect]
-    """What preparing the nodes of a class did, which is theirs at that moment."""
-    apart: set[int]
-    """Classes of nodes that are prepared one by one."""
-
-
-_KNOWN = LastFound(lambda: _FoundOut({}, set()))
-"""By the release and the operators that nobody registers."""
-
-
 class _Interpreter:
     """Prepares subgraphs, including those that kernels call before their turn (``kernel.Interpreter``)."""
 
@@ -215,7 +198,6 @@ class _Interpreter:
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
-        self._effects, self._apart = _KNOWN.of(model, release, unregistered)
 
     def prepared_graph(self, index: int) -> Graph:
         """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
@@ -273,8 +255,6 @@ class _Interpreter:
     def _prepare(self, subgraph: KernelSubgraph) -> None:
         """``PrepareOpsStartingAt``: node by node, until one has a dynamic result or cannot be prepared."""
         self._preparing.append(subgraph)
-        # Callers may have changed what they reach of it.
-        subgraph.classify(list(subgraph.tensors))
         if self.fixed_shapes:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
@@ -288,46 +268,27 @@ class _Interpreter:
                 break
             if position in taken.delegated:
                 _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements))
-                subgraph.classify(node.inputs + node.outputs)
                 continue
-            key = subgraph.class_of(position, node)
-            effect = None if key is None else self._effects.get(key)
-            if effect is NO_EFFECT:
-                continue
-            if effect is not None and effect.elements and not self._elements.take(effect.elements):
-                effect, key = None, None
+            running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             try:
-                is_dynamic, cause = effect.apply(subgraph, node) if effect else self._run(subgraph, position, node, key)
+                self._refuse_unregistered(node)
+                _run_kernel(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
                 subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, kernel=error.kernel)
                 break
-            if not is_dynamic:
+            subgraph.nodes[position] = running.node
+            if not running.has_dynamic_result:
                 continue
-            outputs = subgraph.nodes[position].outputs
+            outputs = running.node.outputs
             if self.fixed_shapes:
                 self._fix_shapes(subgraph, outputs)
                 continue
             before = subgraph.dynamic
-            left_open = DynamicTensor(outputs[0], node.index, cause, -1 if before is None else before.named)
-            subgraph.dynamic = _first_dynamic(subgraph, outputs, node.index, cause) or left_open
+            left_open = DynamicTensor(outputs[0], node.index, running.cause, -1 if before is None else before.named)
+            subgraph.dynamic = _first_dynamic(subgraph, outputs, node.index, running.cause) or left_open
             break
         self._preparing.pop()
-
-    def _run(self, subgraph: KernelSubgraph, position: int, node: Node, key: int | None) -> tuple[bool, int | None]:
-        """Prepare a node of a class, if it has one; return whether a result is dynamic, and the cause."""
-        self._refuse_unregistered(node)
-        running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
-        if key is not None and key not in self._apart:
-            effect = effect_of(running, _run_kernel)
-            if effect is not None:
-                self._effects[key] = effect
-                return effect.apply(subgraph, node)
-            self._apart.add(key)
-        _run_kernel(running)
-        subgraph.nodes[position] = running.node
-        subgraph.classify(node.inputs + node.outputs)
-        return running.has_dynamic_result, running.cause
 
     def _refuse_unregistered(self, node: Node) -> None:
         """``Subgraph::OpPrepare``: a custom operator without a registration has no Prepare function that could be called."""
@@ -339,7 +300,6 @@ class _Interpreter:
             if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
                 subgraph.tensors[index].allocation = Allocation.ARENA
                 subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape
-                subgraph.classify((index,))
 
 
 _NOTHING_TAKEN = Taken(())

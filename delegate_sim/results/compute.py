@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..graph.alike import AlikeAnswers
 from ..graph.graph import Graph, NodeView
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Tensor
@@ -83,16 +82,9 @@ def _by_node(graphs: tuple[Graph, ...]) -> tuple[Mapping[int, int], ...]:
 
 
 def _counts_of(graph: Graph) -> Mapping[int, int]:
-    counts, of_class = {}, AlikeAnswers(graph, multiply_adds)
-    for index in graph.execution_plan:
-        node = graph.nodes[index]
-        if node.op not in _COUNTERS:
-            continue
-        known = of_class.answer(node)
-        count = multiply_adds(graph.view(node)) if known is None else known
-        if count:
-            counts[index] = count
-    return counts
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    counts = {node.index: multiply_adds(graph.view(node)) for node in nodes if node.op in _COUNTERS}
+    return {index: count for index, count in counts.items() if count}
 
 
 def _product(sizes: Sequence[int]) -> int:

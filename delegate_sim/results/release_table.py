@@ -10,7 +10,6 @@ from ..model.model import Model
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.notes import predicted_build
-from ..releases.row import AskedLate, ReleasesInRow
 from ..rules.rule import Reason
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.loading import load_on
@@ -128,13 +127,9 @@ def release_table(
     )
     rows: list[ReleaseRow] = []
     before: Run | None = None
-    row, assumptions = ReleasesInRow(), Assumptions(has_own_resolver=has_own_resolver)
+    assumptions = Assumptions(has_own_resolver=has_own_resolver)
     for release in ordered:
-        try:
-            with row:
-                run = simulate(model, delegate, options, release, defaults, assumptions)
-        except AskedLate:
-            run = simulate(model, delegate, options, release, defaults, assumptions)
+        run = simulate(model, delegate, options, release, defaults, assumptions)
         loading = load_on(model, release)
         unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])
         moves: tuple[Move, ...] = ()

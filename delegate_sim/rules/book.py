@@ -9,7 +9,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
-from ..graph.graph import NodeView
+from ..graph.graph import Graph, NodeView
 from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..text import shortened
@@ -120,10 +120,6 @@ class RuleBook(Generic[T]):
         """Return the delegate's verdict on one node, with its failures in the delegate's order."""
         if node.node.index in node.graph.assumed:
             return ACCEPTED
-        return self.judge(node, target)
-
-    def judge(self, node: NodeView, target: T) -> Verdict:
-        """Return the verdict on a node that is not assumed to be accepted."""
         if self.excluded is not None:
             refusal = self.excluded(node, target)
             if refusal is not None:
@@ -144,6 +140,10 @@ class RuleBook(Generic[T]):
                 if self.policy is Policy.FIRST_FAILURE:
                     break
         return Verdict(False, tuple(reasons)) if reasons else accepted(node)
+
+    def verdicts(self, graph: Graph, nodes: Iterable[int], target: T) -> dict[int, Verdict]:
+        """Return the verdicts on nodes of a graph, by index."""
+        return {index: self.validate(graph.view(graph.nodes[index]), target) for index in nodes}
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
         """Return the rule of an operator, or that of all others; None if the delegate does not take the operator."""

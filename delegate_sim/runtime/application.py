@@ -17,7 +17,6 @@ from ..named_tuples import NamedTuple
 from ..prepare.preparation import Repreparation
 from ..releases.catalogue import Release
 from ..releases.notes import predicted_build
-from ..releases.row import shared
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
     RESTORED_LINE,
@@ -156,7 +155,7 @@ class DelegateApplication:
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
-            decision = self._decide(graph)
+            decision = self.delegate.decide(graph, self.options, self.release)
         except PartitionError as error:
             message = f"the nodes cannot be put in running order: {error}"
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
@@ -209,10 +208,6 @@ class DelegateApplication:
         else:
             return failure
         return self._ask_of_graph(graph, decision, subsets)
-
-    def _decide(self, graph: Graph) -> Decision:
-        what = ("decide", graph.index)
-        return shared(what, graph, self.release, lambda asked: self.delegate.decide(graph, self.options, asked))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Ask whether the subgraph may stay as it now is."""
@@ -336,7 +331,7 @@ class DelegateApplication:
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
-                    decision = self._decide(graph)
+                    decision = self.delegate.decide(graph, self.options, self.release)
                     self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..graph.classes import derived
 from ..graph.graph import file_graphs, has_side_effects
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
@@ -192,7 +191,7 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
     metadata = {name: span for name, span in model.metadata.items() if name != METADATA_NAME}
     subgraphs = tuple([subgraph for subgraph, _ in finished])
     listed = _listed(model, subgraphs)
-    found = derived(model, subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
+    found = model.with_same_bytes(subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
     return Edited(found, tuple([origins for _, origins in finished]))
 
 

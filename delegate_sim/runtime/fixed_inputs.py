@@ -6,7 +6,6 @@ gone, and a RESHAPE reads a constant.
 
 from __future__ import annotations
 
-from ..graph.classes import derived
 from ..graph.graph import file_graphs
 from ..late_numpy import np
 from ..model.model import Allocation, Model, Subgraph, Tensor
@@ -46,7 +45,7 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):
         return unchanged(model)
-    known = derived(model, subgraphs=subgraphs)
+    known = model.with_same_bytes(subgraphs=subgraphs)
     folded = fold(known, release)
     result = edited(known, lambda editor: _fold(editor, folded[editor.subgraph.index]))
     explained = _explained_versions(model)

@@ -262,7 +262,7 @@ class _Chain:
     def _current(self, graph: Graph) -> Graph:
         accepted = self.assumptions.accepted.get(graph.index)
         if accepted:
-            graph = graph.assuming(accepted)
+            graph = replace(graph, assumed=accepted)
         if graph.index not in self._plans:
             return graph
         nodes, plan, added, outputs = self._plans[graph.index]

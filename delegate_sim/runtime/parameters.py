@@ -50,12 +50,7 @@ def invalid_node(model: Model) -> InvalidNode | None:
     if not checked:
         return None
     for subgraph in model.subgraphs:
-        graph = file_graph(model, subgraph)
-        # Nodes of one form have the same options, byte for byte.
-        first_of_form = dict[int, Node]()
-        for form, node in zip(graph.node_forms, graph.nodes, strict=False):
-            first_of_form.setdefault(form, node)
-        for node in first_of_form.values():
+        for node in file_graph(model, subgraph).nodes:
             if node.op not in checked or node.is_custom:
                 continue
             found = next(_wrong(model, node, model.options(node)), None)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 
-from ..graph.classes import derived
 from ..model.model import Allocation, Model, Tensor
 from ..releases.catalogue import Release, parse_release
 
@@ -37,7 +36,7 @@ def as_read_by(model: Model, release: Release) -> Model:
         subgraph._replace(tensors=tuple([_computed(tensor) if is_unread(tensor) else tensor for tensor in subgraph.tensors]))
         for subgraph in model.subgraphs
     ]
-    return derived(model, subgraphs=tuple(subgraphs))
+    return model.with_same_bytes(subgraphs=tuple(subgraphs))
 
 
 def _computed(tensor: Tensor) -> Tensor:

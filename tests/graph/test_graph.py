@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from delegate_sim.graph.graph import file_graph, file_graphs
+from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
-from tests.models import chain_model
 
 
 def ops_of_graph(*ops, custom=None):
@@ -40,18 +39,3 @@ def test_a_node_is_linked_with_the_last_before_it_that_writes_what_it_reads():
     model = load(builder.bytes())
     links = file_graph(model, model.subgraphs[0]).links
     assert links == ((0, 1, second), (2, 3, second), (3, 4, first))
-
-
-def test_a_graph_with_assumed_nodes_shares_what_does_not_rest_on_them():
-    (graph,) = file_graphs(load(chain_model(["RELU", "TANH"]).bytes()))
-    made = []
-    assuming = graph.assuming(frozenset([1]))
-    assert (graph.assumed, assuming.assumed) == (frozenset(), {1})
-    assert assuming.node_classes is graph.node_classes
-    assert assuming.view(assuming.nodes[1]).graph is assuming
-    for each in (graph, assuming, assuming.assuming(frozenset())):
-        assert each.kept("answer", (1, "a"), lambda: made.append(1) or 42) == 42
-    assert len(made) == 1
-    assert graph.kept("answer", (2, "a"), lambda: 43) == 43
-    assert assuming.kept("answer", (1, "a"), lambda: 44) == 44
-    assert assuming.with_inputs({1: (0,)}).kept("answer", (1, "a"), lambda: 45) == 45

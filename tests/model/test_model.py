@@ -9,7 +9,6 @@ from delegate_sim.errors import ModelError
 from delegate_sim.model.model import NO_TENSOR, Allocation, Node
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
-from tests.models import chain_model
 
 
 def read_tensor(*arguments, **keywords):
@@ -192,18 +191,3 @@ def test_a_file_that_is_gone_has_no_digest(tmp_path):
 
 def test_a_node_of_a_builtin_operator_is_not_custom():
     assert not Node(0, "ADD", 0, None, 1, (), (), (), None, None).is_custom
-
-
-def test_changed_options_that_are_equal_are_one_object():
-    model = load(chain_model(["RELU"]).bytes())
-    values = ([1, 2], [1, 2], [True, 2], [1, 2.0], [0.0], [-0.0], {}, {})
-    options = {-number: {"axis": 1, "shape": value} for number, value in enumerate(values, 1)}
-    made = model.with_same_bytes(changed_options=options)
-    (node,) = model.subgraphs[0].nodes
-    nodes = [node._replace(op="CONCATENATION", options=("ConcatenationOptions", position)) for position in options]
-    found = [made.options(each) for each in nodes]
-    assert [each.axis for each in found] == [1] * len(values)
-    assert found[0] is found[1]
-    assert len(set(map(id, found))) == len(values) - 1
-    again = made.with_same_bytes(description="other")
-    assert [again.options(each) for each in nodes] == found

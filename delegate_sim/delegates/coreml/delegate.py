@@ -14,7 +14,6 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, integer
 from ...releases.catalogue import NEWEST, Release
-from ...rules.alike import Judge
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import Float16Remapping
@@ -107,7 +106,7 @@ class CoreMlDelegate(Delegate):
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = CoreMlTarget(_version(options), release)
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
+        verdicts = remapping.verdicts(graph, RULES, target)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         found = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):

@@ -12,7 +12,6 @@ from ...graph.partition import Subset, partition
 from ...model import schema
 from ...options import Option, boolean, integer, names, text
 from ...releases.catalogue import NEWEST, Release
-from ...rules.alike import Judge
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
@@ -133,7 +132,7 @@ class GpuDelegate(Delegate):
         """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options, release)
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
+        verdicts = remapping.verdicts(graph, RULES, target)
         supported, set_aside = _within_range(verdicts, graph, options)
         preview = partition(graph, supported) if supported else ()
         decision = Decision(graph, verdicts, supported, preview, set_aside)

@@ -9,11 +9,9 @@ was found with the binary of LiteRT 2.3.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from ...graph.alike import AlikeAnswers
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Tensor
@@ -186,20 +184,11 @@ _ANYWHERE: tuple[Callable[[NodeView], Iterator[_Problem]], ...] = (
 
 def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) -> KernelFailure | None:
     """Return the first node of a partition that ends the process while its model is built; None if none is known to."""
-    harmless = _harmless(graph, backend == "webgpu")
     for index in subset.nodes:
-        if harmless.answer(graph.nodes[index]):
-            continue
         for problem in _problems(graph.view(graph.nodes[index]), backend == "webgpu"):
             failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
             return failure if release.is_at_least(NEWEST_MEASURED) else failure._replace(is_known=False)
     return None
-
-
-@functools.lru_cache(maxsize=2)
-def _harmless(graph: Graph, is_on_webgpu: bool) -> AlikeAnswers[bool]:
-    """Tell whether nodes have no problem, for all partitions of a graph."""
-    return AlikeAnswers(graph, lambda node: next(_problems(node, is_on_webgpu), None) is None)
 
 
 def _problems(node: NodeView, is_on_webgpu: bool) -> Iterator[_Problem]:

@@ -15,7 +15,6 @@ from ...graph.partition import Subset, partition
 from ...model.model import Model
 from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
-from ...rules.alike import Judge
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
@@ -157,7 +156,7 @@ class MlDriftDelegate(Delegate):
         """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
+        verdicts = remapping.verdicts(graph, RULES, target)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
         decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):

@@ -58,7 +58,7 @@ def refused_operand(call: RefusedCall, graph: Graph, mapped: MappedPartition) ->
     operands = operations[-1].inputs if place[1] == "input" else operations[-1].outputs
     position = int(place[2])
     index = operands[position] if position < len(operands) else -1
-    tensor = next((graph.tensors[one] for one, operand in mapped.built.tensors.items() if operand == index), None)
+    tensor = next((graph.tensors[one] for one, operand in mapped.tensors.items() if operand == index), None)
     return (subject, None) if tensor is None else (f"{subject}, {_named(tensor)}", tensor)
 
 

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 from ...graph.graph import Graph, NodeView
 from ...model.model import Allocation, Node, Tensor
 from ...nnapi_runtime.builder import ModelBuilder
-from ...nnapi_runtime.operands import NnOperand
 from ...nnapi_runtime.refusal import NnRefusal
 from ...nnapi_runtime.types import OperandType, OperationType
 from ..base import KernelFailure
@@ -94,25 +93,6 @@ class PartitionBuilder:
     def _new_index(self) -> int:
         self._next += 1
         return self._next - 1
-
-    def take_up(self, index: int, operand: NnOperand | None) -> int:
-        """Count a tensor as mapped by nodes before those that are mapped here, to such an operand; return its number."""
-        own = self.mapped[index] = self._take_up(operand)
-        return own
-
-    def take_up_dequantized(self, source: int, wanted: str, operand: NnOperand | None) -> None:
-        """Count an operand as dequantised by nodes before."""
-        self.dequantized[source, wanted] = self._take_up(operand)
-
-    def _take_up(self, operand: NnOperand | None) -> int:
-        if self.model is not None and operand is not None:
-            self.model.take_up(operand)
-        return self._new_index()
-
-    @property
-    def operand_count(self) -> int:
-        """How many operands the delegate has numbered."""
-        return self._next
 
     # Tensors of the model
 

@@ -12,7 +12,6 @@ from ...graph.partition import Subset, partition
 from ...nnapi_runtime.types import AndroidRelease
 from ...releases.catalogue import NEWEST, Release
 from ...releases.wording import RESTORED_LINE
-from ...rules.alike import Judge
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason, Verdict
 from ..base import (
@@ -166,7 +165,7 @@ def _supported_with_float16(
     graph: Graph, target: NnapiTarget, remapping: Float16Remapping
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
     """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
-    verdicts = remapping.verdicts(graph, Judge(graph, RULES, target))
+    verdicts = remapping.verdicts(graph, RULES, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
         return graph.execution_plan, verdicts

@@ -93,7 +93,7 @@ def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValue
 def _lowered(
     graph: Graph, subset: Subset, mapped: MappedPartition, model: _Recorder, refused: Sequence[RefusedCall]
 ) -> LoweredModel:
-    tensors = {operand: tensor for tensor, operand in mapped.built.tensors.items()}
+    tensors = {operand: tensor for tensor, operand in mapped.tensors.items()}
     return LoweredModel(
         graph.index,
         subset.nodes,

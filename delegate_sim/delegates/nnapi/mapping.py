@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Node, Tensor
-from ...named_tuples import NamedTuple
 from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.refusal import NnRefusal, NnRefused
 from ...nnapi_runtime.types import OperandType, Version
@@ -57,51 +56,25 @@ EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 """Since when a pool of memory of 0 bytes is an error; before, none was created, and the kernel initialised."""
 
 
-class BuiltPartition(NamedTuple):
-    """The NNAPI operations of each node, in order, and the model as far as it was built. After a failure they are incomplete."""
-
-    operations: Mapping[int, tuple[str, ...]]
-    model: ModelBuilder | None = None
-    tensors: Mapping[int, int] = MappingProxyType({})
-    """The NNAPI operand of each tensor that has one."""
-
-
+@dataclass(frozen=True, slots=True)
 class MappedPartition:
     """What becomes of a partition: the first failure, and the calls that the runtime refuses, in order.
 
     ``failure`` may lie behind the first of them. ``required`` is what the NNAPI model needs of a device, None if it is not
-    finished. The model itself is built where it is asked for, if it was not needed to find that out.
+    finished. After a failure operations and model are incomplete.
     """
 
-    def __init__(
-        self,
-        build: Callable[[], BuiltPartition],
-        failure: KernelFailure | None = None,
-        calls: tuple[RefusedCall, ...] = (),
-        required: Version | None = None,
-        lines: tuple[str, ...] = (),
-    ) -> None:
-        self._build = build
-        self.failure = failure
-        self.calls = calls
-        self.required = required
-        self.lines = lines
-        """What the delegate prints while it maps the nodes, up to the first call that is refused."""
-
-    @functools.cached_property
-    def built(self) -> BuiltPartition:
-        """The operations and the model."""
-        return self._build()
-
-    @property
-    def operations(self) -> Mapping[int, tuple[str, ...]]:
-        """The NNAPI operations of each node."""
-        return self.built.operations
-
-    @property
-    def model(self) -> ModelBuilder | None:
-        """The NNAPI model as far as it was built."""
-        return self.built.model
+    operations: Mapping[int, tuple[str, ...]]
+    """The NNAPI operations of each node, in order."""
+    model: ModelBuilder | None
+    """The NNAPI model as far as it was built."""
+    tensors: Mapping[int, int]
+    """The NNAPI operand of each tensor that has one."""
+    failure: KernelFailure | None
+    calls: tuple[RefusedCall, ...]
+    required: Version | None
+    lines: tuple[str, ...]
+    """What the delegate prints while it maps the nodes, up to the first call that is refused."""
 
     @property
     def error_lines(self) -> tuple[str, ...]:
@@ -147,8 +120,15 @@ def map_partition(
     except KernelError as error:
         failure = error.failure
     operations = {index: tuple(partition.operations.get(index, ())) for index in nodes}
-    built = BuiltPartition(operations, partition.model, partition.mapped)
-    return MappedPartition(lambda: built, failure, tuple(partition.refused), required, tuple(partition.lines))
+    return MappedPartition(
+        operations,
+        partition.model,
+        partition.mapped,
+        failure,
+        tuple(partition.refused),
+        required,
+        tuple(partition.lines),
+    )
 
 
 def _finish(

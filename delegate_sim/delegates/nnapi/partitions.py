@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,11 +11,9 @@ from ...graph.partition import Subset
 from ...releases.catalogue import Release
 from ..base import KernelFailure, OptionValues
 from . import calls
-from .acceptance import Acceptance
-from .builder import PartitionBuilder
 from .calls import RefusedCall
 from .driver import DriverAnswers
-from .mapping import EMPTY_POOLS_FAIL, MappedPartition, map_partition
+from .mapping import MappedPartition, map_partition
 from .options import asks_driver, mapping_level
 from .runtime import ModelMaker, model_maker, runtime_failure, runtime_level, told
 
@@ -39,10 +36,7 @@ class Partitions:
         self.options = options
         self.release = release
         self._kept = dict(kept)
-        self._given = dict(options), release, make_model
-        own: dict[tuple[Subset, frozenset[int]], MappedPartition] = {}
-        self._mapped = graph.kept("partitions", self._given, lambda: own)
-        """Each with those of its nodes that are assumed to be accepted."""
+        self._mapped: dict[Subset, MappedPartition] = {}
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
@@ -56,15 +50,9 @@ class Partitions:
 
         A kernel that was kept is found by the partition's first node alone (``MaybeGetCachedDelegateKernel``).
         """
-        key = subset, self.graph.assumed.intersection(subset.nodes)
-        found = self._kept.get(subset.nodes[0]) or self._mapped.get(key)
+        found = self._kept.get(subset.nodes[0]) or self._mapped.get(subset)
         if found is None:
-            accepted = self._acceptance.accepted(subset)
-            if accepted is None:
-                found = self.build(subset)
-            else:
-                found = MappedPartition(lambda: self.build(subset).built, required=accepted.required)
-            self._mapped[key] = found
+            found = self._mapped[subset] = self.build(subset)
         return found
 
     def build(self, subset: Subset) -> MappedPartition:
@@ -81,16 +69,6 @@ class Partitions:
             allows_dynamic=self.options["allow_dynamic_dimensions"],
             is_relaxed=self.options["allow_fp16"],
         )
-
-    @functools.cached_property
-    def _acceptance(self) -> Acceptance:
-        levels = mapping_level(self.options), runtime_level(self.options)
-        allows_dynamic = self.options["allow_dynamic_dimensions"]
-
-        def make_builder(graph: Graph) -> PartitionBuilder:
-            return PartitionBuilder(graph, *levels, self._make_model, allows_dynamic)
-
-        return Acceptance(self.graph, self._given, make_builder, checks_pools=self.release.is_at_least(EMPTY_POOLS_FAIL))
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
         """Return why the kernel of a partition cannot be initialised.

@@ -9,7 +9,6 @@ from ...graph.graph import Graph
 from ...options import Option, integer, text
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
-from ...rules.alike import Judge
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code
@@ -172,7 +171,7 @@ class NpuPlugin(Delegate):
             if failure is not None and failure.code not in ended:
                 return Asked({}, lines, failure)
             target = base._replace(tensors=tensors)
-            verdicts = Judge(current, self.rules, target).verdicts(current.execution_plan)
+            verdicts = self.rules.verdicts(current, current.execution_plan, target)
             return Asked(verdicts, (*lines, *self.lines(current, verdicts, target)))
 
         return ask

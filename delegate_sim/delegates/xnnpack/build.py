@@ -7,15 +7,11 @@ when it computes shapes there is what stands in ``shapes``; what depends on the 
 
 from __future__ import annotations
 
-import functools
 import struct
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
 
-from ...graph.alike import AlikeAnswers
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
-from ...graph.watched import WatchedOperands
 from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers
 from ...single_precision import float32, quotient
@@ -26,7 +22,6 @@ from .rules.checks import MAX_RANK
 from .rules.stablehlo import ATTENTION
 from .scales import scales_of
 from .shapes import attention_of_other_shapes, missing_axis, overflowing_constant, variable_read_twice, weights_of_other_shape
-from .target import XnnpackTarget
 from .visit import Visit
 
 _FIRST_OPERAND_ONLY = frozenset(
@@ -152,12 +147,8 @@ def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure
     # A subgraph that is called takes the shapes of the caller's operands.
     inputs = frozenset(() if graph.index else graph.inputs)
     kernel = _Kernel(graph, visit, inputs, frozenset(subset.outputs), positions)
-    unpacking, sound = set(visit.unpacking.producers.values()), _sound(graph, visit.target)
-    nodes = [
-        node
-        for node in [graph.nodes[index] for index in subset.nodes if index not in unpacking]
-        if visit.has_shown(node) or not sound.answer(node)
-    ]
+    unpacking = set(visit.unpacking.producers.values())
+    nodes = [graph.nodes[index] for index in subset.nodes if index not in unpacking]
     found = kernel.define_values(nodes)
     if found is not None:
         return found
@@ -166,18 +157,6 @@ def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure
         if found is not None:
             return found
     return None
-
-
-@functools.lru_cache(maxsize=2)
-def _sound(graph: Graph, target: XnnpackTarget) -> AlikeAnswers[bool]:
-    """Tell whether nodes whose operands the visit has shown nothing of can be defined in whichever partition they are."""
-    unknown: Any = WatchedOperands(())
-
-    def can_be_defined(view: NodeView) -> bool:
-        kernel = _Kernel(view.graph, Visit(target), unknown, unknown, unknown)
-        return not any(map(kernel.lacks_datatype, kernel.values(view.node))) and kernel.define_node(view) is None
-
-    return AlikeAnswers(graph, can_be_defined)
 
 
 def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:

@@ -5,7 +5,6 @@ Source: ``DelegatePrepare`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -14,7 +13,6 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...options import Option, boolean, integer
 from ...releases.catalogue import NEWEST, Release
-from ...rules.alike import Judge
 from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_of_failures
 from ..live_traits import RuntimeTraits
@@ -25,7 +23,7 @@ from .rules import RULES
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
 from .unpacking import UNPACKING
 from .variables import VALUES
-from .visit import Visit, WatchedVisit, noted
+from .visit import Visit
 
 
 def _bits(value: Any) -> int:
@@ -164,19 +162,12 @@ def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
     """Visit the nodes in order; those that others decide about are asked about last."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
-    judge = Judge(
-        graph,
-        RULES,
-        visit,
-        noted=functools.partial(noted, visit),
-        watched=lambda node: cast(Visit, WatchedVisit(visit, node)),
-    )
     for index in graph.execution_plan:
         node = graph.nodes[index]
         if node.op == "VAR_HANDLE" and not node.is_custom:
             variables.define(graph.view(node))
         elif node.op not in UNPACKING or not unpacking.notice(graph.view(node)):
-            verdict = verdicts[index] = judge.verdict(node)
+            verdict = verdicts[index] = RULES.validate(graph.view(node), visit)
             if is_mixture(node, visit.release):
                 continue
             if not verdict.is_supported:

@@ -6,8 +6,6 @@ Source: ``ResourceInfo``, and the visits to VAR_HANDLE, ASSIGN_VARIABLE and READ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ...graph.graph import NodeView
 from ...model.model import Tensor
 from ...rules.operands import OUTPUT, Operand, operand
@@ -59,10 +57,6 @@ class Variables:
         """Whether an accepted node reads or assigns the variable of a VAR_HANDLE, and the handle is the one that counts."""
         known = self._resources.get(handle.output(0).index)
         return known is not None and known.value is not None and known.handle == handle.node.index
-
-    def are_among(self, tensors: Iterable[int]) -> bool:
-        """Whether any of these tensors stands for a variable."""
-        return bool(self._resources) and not self._resources.keys().isdisjoint(tensors)
 
     def value_of(self, resource: int) -> Tensor | None:
         """Return a tensor of the type of the variable that a resource tensor stands for."""

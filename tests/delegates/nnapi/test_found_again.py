@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.mapping import BuiltPartition, MappedPartition
+from delegate_sim.delegates.nnapi.mapping import MappedPartition
 from delegate_sim.delegates.nnapi.partitions import Partitions
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.options import parse_options
@@ -36,7 +36,7 @@ def partition_that_fails():
 @pytest.mark.parametrize(("found", "fails"), [((), True), ((0,), False), ((1,), True)])
 def test_a_kernel_that_is_found_again_is_not_built(found, fails):
     delegate, options, decision, subset = partition_that_fails()
-    kept = {first: MappedPartition(lambda: BuiltPartition({})) for first in found}
+    kept = {first: MappedPartition({}, None, {}, None, (), None, ()) for first in found}
     decision = replace(decision, findings=Partitions(decision.graph, options, NEWEST, kept=kept))
     assert (delegate.kernel_failure(decision, subset, options, NEWEST) is not None) == fails
 

@@ -15,7 +15,6 @@ from ...base import KernelFailure
 from ...gpu_compatibility.questions import is_full_lstm
 from ..failures import kernel_failure
 from . import convolution, custom, elementwise, quantization, recurrent, reduction, shape
-from .acceptance import is_accepted
 from .model import BuildError, GpuModel
 from .reader import NodeReader, Values
 from .transformations import clean_up
@@ -79,8 +78,6 @@ def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, rele
     current: int | None = None
     try:
         _add_border(model, values, graph, subset)
-        if is_accepted(graph, subset, _add_node, allow_quant_ops, release):
-            return None
         for current in subset.nodes:
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
